@@ -224,6 +224,7 @@ class SentenceEncoder(Protocol):
         ...
 
 
+# eq=False: masks are arrays, and `==` of them would raise
 @dataclass(frozen=True, eq=False)
 class ImageEdit:
     """An image and what to make of it.

@@ -292,6 +292,7 @@ class Trial:
     outputs: frozenset[Output] = frozenset({"logits"})
 
 
+# eq=False: arrays compare element by element, so `==` of responses would raise
 @dataclass(frozen=True, slots=True, eq=False)
 class Response:
     """What the model said: float32 `logits` (choice), `text`, float32 `embedding` (dim).

@@ -69,6 +69,7 @@ class AskedAgain:
             raise UserError("-M without --model", remedy="Add --model SPEC")
         if data_options and self.data is None:
             raise UserError("-D without --data", remedy="Add --data SPEC")
+        # where it runs is about this computer, whatever the run had
         way = {
             name: getattr(self, name) for name in ("executor", "device", "batch_size")
         }
@@ -115,6 +116,7 @@ def ask_again(
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     request = request_of(load_report(run), context.registry).model_copy(update=changes)
+    # what was typed now is the person's word, all else is the run's
     held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
     return replace(runner, context=held), request
 
@@ -206,9 +208,11 @@ def options_of(registry: "Registry", kind: str, stamp: "PluginStamp") -> dict[st
     fields = registry.load(registry.find(kind, spec.name)).Options
     for name, value in stamp.options.items():
         field = fields.model_fields.get(name)
+        # `validate` would refuse it as given twice
         if name == fields.argument and spec.arg is not None:
             continue
         default = field.get_default(call_default_factory=True) if field else None
+        # the report is JSON, where tuples and sets are lists
         plain = (
             list(default) if isinstance(default, tuple | set | frozenset) else default
         )
@@ -297,6 +301,7 @@ def find_again(
 
     With `any_feature` what it proposes is enough.
     """
+    # resume: the test may be run again, and finding costs an audit
     made = replace(runner, out=found).run(request, resume=True)
     if not (made.features if any_feature else made.findings):
         raise UserError(
@@ -349,6 +354,7 @@ def find_then_test(
 
 def beside(run: Path, ending: str) -> Path:
     """The folder beside a run's, with an ending."""
+    # `.` has no name that an ending could follow
     home = (run if run.is_dir() else run.parent).resolve()
     return home.with_name(f"{home.name}-{ending}")
 

@@ -90,6 +90,7 @@ def audit(
     )
     if measure and not asked.plan:
         raise UserError("--measure", expected="it with --plan")
+    # before the audit: a missing package is told now, not after hours
     test = load_confirm() if confirm else None
     with asked.runner(output, observe=observe or ()) as runner:
         if asked.plan:
@@ -123,6 +124,7 @@ def words_for_confirm(request: "Request", output: Output) -> list[str]:
     for options in request.tool_options.values():
         names += options
     for name in names:
+        # typed for this audit: a guard that it opened need not be opened twice
         words += ["--allow", name]
     flags = {
         "--json": output.as_json,
@@ -139,6 +141,7 @@ def load_confirm() -> Callable[[list[str]], object]:
     registry = Registry()
     registry.find("method", "confirm")
     command = registry.load(registry.find("command", "confirm"))
+    # its errors come back as exceptions, to be printed in one line
     return partial(command, prog_name="cuescope confirm", standalone_mode=False)
 
 

@@ -12,6 +12,7 @@ from cuescope.cli.echo import echo_json
 from cuescope.cli.options import Device, DrawSeed, Quiet, Verbose, announce, verbosity
 from cuescope.errors import UserError
 
+# a bench's own options are known once it is imported: typer lets them through
 FREE_OPTIONS: dict[str, Any] = {
     "allow_extra_args": True,
     "ignore_unknown_options": True,
@@ -91,6 +92,7 @@ def free_options(words: Sequence[str]) -> dict[str, str]:
             raise UserError(f"bench: '{word}'", expected="--option value")
         key, equals, value = word[2:].partition("=")
         if not equals:
+            # a flag: the next word is another option, or there is none
             value = "true" if not rest or rest[0].startswith("--") else rest.pop(0)
         options[key.replace("-", "_")] = value  # options are Python names
     return options

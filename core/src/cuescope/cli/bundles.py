@@ -59,11 +59,13 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
             values[name] = bundle(**{field: values.pop(field) for field in fields})
         return function(**values)
 
+    # by keyword: a field with a default may stand before a parameter without one
     keywords = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in parameters
     ]
     command.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    # typer takes the types from here, the order from the signature
     command.__annotations__ = {
         parameter.name: parameter.annotation for parameter in parameters
     }

@@ -115,6 +115,7 @@ def prune(
         size = _bytes(kept_model.size)
         echo(f"{kept_model.name}: {kept_model.answers:,} answers, {size}")
     if kept is not None and chosen and not dry_run:
+        # SQLite keeps the room of deleted rows until it is told
         kept.shrink()
     echo("nothing was deleted" if dry_run or not chosen else "deleted")
 
@@ -139,6 +140,7 @@ def export(
         count += kept_model.answers
         for rows in kept.parts(kept_model):
             copy.write(rows)
+    # else the newest rows may lie in a log beside the file
     copy.shrink()
     copy.close()
     size = _bytes(file.stat().st_size)
@@ -192,6 +194,7 @@ def merge(
     problems = []
     for file in files:
         name = file.relative_to(folder)
+        # of other files we know keys and seals alone: the values are their owners'
         kind = KeptAnswers if str(name) == ANSWERS else AnyCache
         try:
             rows = read_export(file, answers=kind is KeptAnswers)
@@ -241,6 +244,7 @@ def _open() -> "KeptAnswers | None":
     from cuescope.report.kept import KeptAnswers
 
     file = cache_folder() / ANSWERS
+    # to look must not make the file
     return KeptAnswers(file) if file.is_file() else None
 
 

@@ -142,6 +142,7 @@ def _export_affected(
             got="a text that a spreadsheet takes for a formula",
             remedy=f"Take --to jsonl ({safe_text(risky[0])!r} is how a CSV would have it)",
         )
+    # rows leave out what they lack, and pyarrow goes by the first row
     columns = dict.fromkeys(column for row in written for column in row)
     table = pa.Table.from_pylist(
         [{name: row.get(name) for name in columns} for row in written]
@@ -182,5 +183,6 @@ def _audit_command(
         else:
             kept.append(word)
     longest = max(len(sample.frames) for sample in samples.values())
+    # `folder` takes 8 frames of a clip where nothing is said
     frames = ["-D", f"frames={longest}"] if longest > 1 else []
     return shlex.join([*kept, "--data", f"folder:{manifest}", *frames])

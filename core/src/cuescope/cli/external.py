@@ -31,6 +31,7 @@ class PluginCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that a line names; raises UserError with what was probably meant."""
+        # half a word is no mistake while a shell completes it
         named = bool(args) and not args[0].startswith("-") and not ctx.resilient_parsing
         if named and self.get_command(ctx, args[0]) is None:
             from cuescope.cli.hints import no_such_command
@@ -77,6 +78,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
     free = {
         "allow_extra_args": True,
         "ignore_unknown_options": True,
+        # `--help` goes to the plugin's own command too
         "help_option_names": [],
     }
     line = HELP.get(entry.dist, {}).get(entry.name, entry.summary)

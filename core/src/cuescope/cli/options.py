@@ -150,9 +150,11 @@ def open_runner(
     allowed = frozenset(allow or ())
     context = Context(progress=bars, announce=warnings.announce, allowed=allowed)
     observers = [warnings, bars, *(context.build("observer", spec) for spec in observe)]
+    # after the observers, which were typed at this command line
     context = replace(context, source=source)
     try:
         yield Runner(context, runs, observers, cache_responses, out=out)
+        # not in `finally`: what was refused is told in its one line alone
         warnings.release()
     finally:
         warnings.drop()

@@ -59,6 +59,7 @@ class Rehearsal:
             for k, trial in zip(keys, trials, strict=True)
             if k not in self._responses
         }
+        # as in an audit, a trial that is asked again counts once
         self.conditions.update(trial.condition for trial in fresh.values())
         kept = self._real.cache.get(fresh)
         self.cached += len(kept)
@@ -96,6 +97,7 @@ class Rehearsal:
                 outcomes = (
                     self._real.respond([trials[key] for key in part]) if part else []
                 )
+                # not added up: the first batch opens the weights, the second tells the pace
                 pace.seconds = time.perf_counter() - since
                 pace.timed = len(part)
                 pace.answers += [outcome.response for outcome in outcomes]
@@ -105,6 +107,7 @@ class Rehearsal:
                 }
                 asked += len(part)
         for number, key in enumerate(keys[asked:]):
+            # in turn: as many of each answer as among those that were asked
             self._responses[key] = pace.answers[number % len(pace.answers)]
             self.alike += 1
 
@@ -195,6 +198,7 @@ def show_plan(
 
     pace = "unknown until this model has answered once here; --measure asks two batches"
     if plan.seconds is not None:
+        # all of it may be in the cache
         each = plan.seconds / max(plan.model_calls, 1)
         pace = f"{between(plan.seconds, each, _time)} of the model"
     lines = {

@@ -156,6 +156,7 @@ def describe(entry: Entry, plugin: Any) -> None:
     summary = plugin.__doc__ if has_own_words else entry.summary
     head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
     echo(f"{head}: {summary.strip().splitlines()[0]}")
+    # it is a function: no options of a plugin
     if entry.kind == "command":
         return
     for what in ("requires", "capabilities"):
@@ -179,6 +180,7 @@ def capability_in_words(value: Any) -> str:
     """A value of requirements or capabilities as a person reads it."""
     if isinstance(value, (frozenset, tuple)):
         return (
+            # sets have no order, and the line should be the same each time
             ", ".join(sorted(str(getattr(part, "name", part)) for part in value))
             or "none"
         )
@@ -240,6 +242,7 @@ def install(
                 "\n".join(installation.constraints) + "\n", encoding="utf-8"
             )
             command += ["-c", str(constraints)]
+        # no exception: pip has said what is wrong
         code = subprocess.run(command, check=False).returncode
     if code:
         raise typer.Exit(code)

@@ -92,6 +92,7 @@ class HeldWarnings:
         """The model is asked."""
         if self._timer is None:
             self._timer = Timer(FIRST_SECONDS, self.release)
+            # the process must not wait for it at its end
             self._timer.daemon = True
             self._timer.start()
 
@@ -185,6 +186,7 @@ def duration(seconds: float) -> str:
 class _Left(ProgressColumn):
     """Pace and time left, by the last batches."""
 
+    # rich draws ten times a second: such a figure could not be read
     max_refresh = 1.0
 
     def render(self, task: "Task") -> Text:
@@ -258,6 +260,7 @@ class Bars:
         """Move the bar of the model's answers."""
         if self._answers is None:
             work = Work("asking the model", total, "answers", self._clock)
+            # what was in the cache came at once, and says nothing of the pace
             work.begin(done)
             work.note = f" about {len(audit.samples):,} samples"
             self._answers = self._add(work)
@@ -292,6 +295,7 @@ class Bars:
             ):
                 return
             self._due = now + self._every
+            # the innermost: those around it wait for it
             work = list(self._works.values())[-1]
             self._say(f"{duration(now - self._started)} {work.words}")
 
@@ -308,6 +312,7 @@ class Bars:
             )
             self._progress.update(task, completed=work.done)
             self._works[task] = work
+            # once: another piece of work begins no new wait
             self._due = self._due or self._clock() + FIRST_SECONDS
             if self._shows_lines and self._idle.is_set():
                 self._idle.clear()

@@ -61,6 +61,7 @@ def report_files(folder: Path) -> list[Path]:
     found = []
     for place, folders, files in os.walk(folder):
         depth = len(Path(place).relative_to(folder).parts)
+        # in place: os.walk goes on with what is left here
         folders[:] = [name for name in folders if name[0] != "." and depth < DEPTH]
         found += [Path(place) / name for name in files if name == "report.json"]
     return found
@@ -73,6 +74,7 @@ def _row(file: Path) -> dict[str, Any]:
     from cuescope.trust.maker import is_signed
 
     try:
+        # no Report: runs of another schema version are listed too
         report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
         origin = report["provenance"]
         metrics = report["metrics"]
@@ -81,6 +83,7 @@ def _row(file: Path) -> dict[str, Any]:
         specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}
         date = str(origin["started"])[:16].replace("T", " ")
         signature = str(report.get("signature"))
+        # by its own word: whoever opens the run compares the seal with the content
         is_own = is_signed(str(report.get("seal")), signature, cache_folder())
         made = "here" if is_own else "elsewhere"
         row = {"run": str(file.parent), **specs, "findings": len(found), "date": date}
@@ -153,6 +156,7 @@ def _require_true_page(run: Path) -> None:
             got="a page that may hold anything",
             remedy=f"`cuescope report {run} --html FILE` writes one from what its report says",
         )
+    # raises where the page is not the one that the report has the digest of
     RunFolder(run).read("report.html")
 
 

@@ -70,6 +70,7 @@ class OfFunction:
         try:
             return function(*arguments)
         except Exception as error:
+            # `respond` halves the batch for it
             if out_of_memory(error) or isinstance(error, UserError):
                 raise
             reason = " ".join(f"{type(error).__name__}: {error}".split())
@@ -136,6 +137,7 @@ class Classifier(OfFunction):
     @property
     def fingerprint(self) -> str:
         """Digest of its name and of how its answers are read."""
+        # a function has no content to digest: that there is one is all that is known
         embed = self.embed if isinstance(self.embed, str) else self.embed is not None
         return digest(super().fingerprint, self.labels, embed, self.outputs, self.takes)
 
@@ -149,6 +151,7 @@ class Classifier(OfFunction):
                     expected=", ".join(columns),
                     remedy="Name the columns as the data names its labels",
                 )
+        # the caller may audit the same object on other data next
         bound = copy(self)
         bound.labels = columns
         bound.batch_size = batch_size
@@ -180,6 +183,7 @@ class Classifier(OfFunction):
         else:
             by_frame = self._by_frame(samples, self._rows)
             rows = np.stack([_mean(by_frame, sample) for sample in samples])
+        # after the mean: one frame with a probability of 0 would else decide a clip
         if self.outputs == "probabilities":
             rows = np.log(np.maximum(rows, LEAST))
         logits = []
@@ -260,6 +264,7 @@ class Classifier(OfFunction):
         """The answer to each distinct frame, by its key."""
         frames: dict[str, Frame] = {}
         for sample in samples:
+            # a still clip repeats one frame, which is answered once
             frames |= {frame.key: frame for frame in sample.frames}
         rows: list[np.ndarray] = []
         for batch in self._batches(list(frames.values())):
@@ -338,6 +343,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
 
 def _small(image: Image.Image) -> np.ndarray:
     small = image.resize((SIDE, SIDE), Image.Resampling.BOX)
+    # around zero: else any two pictures would be alike by cosine
     return np.asarray(small, np.float64).ravel() / 255 - 0.5
 
 

@@ -26,6 +26,7 @@ Given = Mapping[str, Any]
 
 def hold_model(item: Any, options: Given, name: str | None, context: Context) -> Held:
     """What stands for a model of the caller; raises UserError for what is none."""
+    # first: it is a Model too, but has to be bound to the labels of the data
     if isinstance(item, OfFunction):
         _refuse_options("model", options)
         return _of_function(item, name)
@@ -37,6 +38,7 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
     if (
         callable(item)
         and not isinstance(item, type)
+        # a bare network takes tensors, and what is at hand are images
         and not hasattr(item, "state_dict")
     ):
         _refuse_options("model", options)
@@ -53,6 +55,7 @@ def hold_model(item: Any, options: Given, name: str | None, context: Context) ->
 
 def hold_data(item: Any, options: Given, name: str | None, context: Context) -> Held:
     """What stands for data of the caller; raises UserError for what is none."""
+    # first: tables alone take options, which name their columns
     if is_table(item):
         data: Any = table_images(item, options, name or "table", context.progress)
         return _of_plugin("dataset", data, data.name)
@@ -76,6 +79,7 @@ def _of_function(item: OfFunction, name: str | None) -> Held:
         item = item.with_name(name)
 
     def build(context: Context) -> Any:
+        # the labels are known once the data is built
         if isinstance(item, Classifier) and context.dataset is not None:
             return item.for_audit(context.dataset.labels, context.batch_size)
         return item
@@ -125,6 +129,7 @@ def _of_taker(
 ) -> Held:
     cls = context.registry.load(entry)
     title = name_of(name or f"{entry.name}-in-memory")
+    # options may need their ARG: the object's name stands for it
     spec = Spec(entry.name, title if cls.Options.argument else None)
     with context.registry.blaming(entry):
         plugin = cls.from_object(item, validate(entry, cls, spec, options), context)

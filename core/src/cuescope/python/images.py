@@ -54,6 +54,7 @@ class Images:
         }
         _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
         words, self.labels = name_labels(labels, classes)
+        # reports and pictures go by key
         keys = _unique(
             [str(key) for key in keys] if keys is not None else _keys_of(images)
         )
@@ -100,6 +101,7 @@ def name_labels(
     plain = [_plain_label(label, row) for row, label in enumerate(labels)]
     if classes is None:
         numbers = all(isinstance(label, int) for label in plain)
+        # as texts, 10 would come before 2
         known = sorted(set(plain)) if numbers else sorted(set(map(str, plain)))
         return [str(label) for label in plain], tuple(map(str, known))
     names = tuple(map(str, classes))
@@ -122,6 +124,7 @@ def _name_in(names: tuple[str, ...], label: str | int, row: int) -> str:
 def _plain_label(label: Any, row: int) -> str | int:
     if isinstance(label, np.generic):
         label = label.item()
+    # True is an int, and would be taken for class 1
     if isinstance(label, str | int) and not isinstance(label, bool) and label != "":
         return label
     raise UserError(
@@ -147,6 +150,7 @@ def _require_lengths(images: int, columns: Mapping[str, Sequence[Any] | None]) -
 def _keys_of(images: Sequence[Any]) -> list[str]:
     if all(isinstance(image, str | Path) for image in images):
         return list(map(str, images))
+    # padded, so that keys sort as the images came
     width = len(str(len(images) - 1))
     return [f"image-{row:0{width}}" for row in range(len(images))]
 
@@ -165,6 +169,7 @@ def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
     if callable(item):  # a row that is read when it is looked at
         return (late_frame(item, where),)
     clip = item if isinstance(item, list | tuple) else None
+    # pixels (frame, row, col, 3)
     if clip is None and isinstance(item, np.ndarray) and item.ndim == 4:
         clip = list(item)
     if clip is None:
@@ -193,6 +198,7 @@ def _mask(masks: Sequence[Any] | None, row: int) -> dict[str, Any]:
 
 
 def _black_or_white(mask: Image.Image) -> np.ndarray:
+    # the middle: JPEG leaves grey at the edge of a mask
     return np.asarray(mask.convert("L")) > 127
 
 

@@ -85,6 +85,7 @@ def audit(
     folder = None if out is None else Path(out)
     observers = [bars] if bars else []
     runner = Runner(context, Path(runs), observers, cache, out=folder)
+    # a notebook lives for days: the file must not stay open
     with closing(runner.cache):
         try:
             report = runner.run(request)
@@ -152,6 +153,7 @@ def _complete(
     for part, item in held.items():
         # an object has taken its options already
         fields |= {part: item.name, f"{part}_options": {}}
+    # one name would stand for both fingerprints
     if len(held) == 2 and fields["model"] == fields["data"]:
         raise UserError(
             f"model and data are both called '{fields['model']}'", remedy="Rename one"
@@ -200,6 +202,7 @@ def _plain(options: Given) -> dict[str, Any]:
     """Numbers of numpy as Python's."""
     plain = dict(options)
     for name, value in options.items():
+        # a report is JSON, which knows no numbers of numpy
         if isinstance(value, np.generic):
             plain[name] = value.item()
     return plain
@@ -229,6 +232,7 @@ def _require_fit(request: Request, model: Held, registry: Registry) -> None:
 def _bars() -> Any:
     if in_notebook():
         return NotebookBars()
+    # here: it needs rich, which a notebook does without
     from cuescope.cli.progress import Bars
 
     return Bars()

@@ -23,6 +23,7 @@ class StoredReport(Report):
     `print(report)` shows the findings in words; a notebook shows them with their pictures.
     """
 
+    # private: no part of the report's JSON, nor of its seal
     _folder: Path = PrivateAttr()
 
     @classmethod
@@ -51,6 +52,7 @@ class StoredReport(Report):
         from cuescope.findings import SCORES, score_rows
 
         pandas = require_pandas()
+        # Int64 of pandas: `n` may be missing, which numpy's whole numbers cannot be
         kinds = {
             "value": float,
             "low": float,
@@ -67,6 +69,7 @@ class StoredReport(Report):
 
         require_pandas()
         answers = read_answers(self._folder)
+        # another audit may have written into the same folder since
         if load_report(self._folder).hash != self.hash:
             raise UserError(
                 f"{self._folder} holds another run by now",
@@ -99,6 +102,7 @@ class StoredReport(Report):
             lines += [f"- and {more} more"] if more > 0 else []
         return "\n".join([*lines, f"page: {self.page}"])
 
+    # a prompt shows what `print` does, and not every score
     __repr__ = __str__
 
 

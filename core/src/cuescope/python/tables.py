@@ -68,6 +68,7 @@ def _is_dataset(item: object) -> bool:
 
 
 def _kinds_of(datasets: Any) -> tuple[type, ...]:
+    # the other three are no tables here, but `_of_dataset` says what makes one of them
     names = ("Dataset", "IterableDataset", "DatasetDict", "IterableDatasetDict")
     return tuple(getattr(datasets, name) for name in names)
 
@@ -84,6 +85,7 @@ def table_images(
         columns, names, classes = _of_dataset(item, given, sys.modules["datasets"])
     else:
         names = [str(column) for column in item]
+        # a column whose name is a number cannot be named by an option
         columns = {key: list(item[key]) for key in names if key in item}
         classes = None
     column_of = _find_columns(names, given)
@@ -124,10 +126,12 @@ def _of_dataset(
             columns[column] = [
                 partial(_cell, item, row, column) for row in range(len(item))
             ]
+            # `Images` takes functions for images alone
             if kind == "mask":
                 columns[column] = [load() for load in columns[column]]
         else:
             columns[column] = list(item[column])
+    # a ClassLabel: its rows are numbers, which stand for these
     classes = getattr(item.features[column_of["label"]], "names", None)
     return columns, names, None if classes is None else tuple(classes)
 
