@@ -83,6 +83,7 @@ class MitigationTrial(Plugin):
         parts = audit.once(prepare, audit, self.options)
         comparison = audit.once(compare, audit, self.options, parts)
         ranked = list(scores(audit, self.options, comparison))
+        # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
             for shown in contrasts(comparison, features, ranked):
                 audit.attach(shown)

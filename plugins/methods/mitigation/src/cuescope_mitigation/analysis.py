@@ -65,6 +65,7 @@ def measure(
     audit: Audit, options: MitigationOptions, comparison: Comparison
 ) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
+    # the same draws for every figure, so that all are of the same samples
     weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
     cues = len(comparison.parts.cues)
     confidence = 1 - (1 - options.confidence) / cues
@@ -108,6 +109,7 @@ def measure_cue(
     if comparison.mitigator.changes_answers:
         shifted = comparison.shifted
     gained = change(before, after, present, weights, confidence)
+    # intervals of the differences: two that overlap may still differ
     beyond_random = gain(random, after)
     beyond_shift = gain(shifted, after)
     # two cells a label: without the cue and with it

@@ -61,6 +61,7 @@ def scores(
 
 def _rank(row: Row) -> float:
     """The largest gain first, then what was not measured."""
+    # 2 is beyond any change of a share
     return -row.present.gain if row.present else 2
 
 
@@ -89,6 +90,7 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     for metric, figure in figures.items():
         if figure is not None:
             value = figure.gain
+            # the gap that is left, and not by how much it changed
             if metric == "gap_after":
                 value = figure.after
             yield score(
@@ -98,6 +100,7 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
 
 def statement(row: Row, title: str) -> str:
     """What the remedy did to this cue, in words."""
+    # the report puts the feature's name in
     where = "{feature}" + (f" on '{row.cue.label}'" if row.cue.label else "")
     gain = row.present
     if gain is None:
@@ -132,6 +135,7 @@ def tables(
 ) -> Iterator[Table]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
     yield before_and_after(results)
+    # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         yield placebo_table(results)
         yield from papers_tables(comparison, mitigator_name(options))

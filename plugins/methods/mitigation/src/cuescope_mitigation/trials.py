@@ -123,6 +123,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     report = load_report(options.run)
     cues = _cues(report, options)
     _check_labels(audit)
+    # not the cues alone: a frame that is nearer to another cluster shows no cue
     features = _seen_features(report)
     run_samples = open_samples(options.run, audit.context)
     stills, members = _members(features, run_samples)
@@ -233,6 +234,7 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
         )
     check_names((score.feature for score in findings), given)
     for cue in cues:
+        # what tells a cue is the mean of its frames, so there must be some
         if not cue.feature.occurrences:
             raise UserError(
                 f"{options.run}: a finding without samples that show it",
@@ -292,9 +294,11 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...
     groups = {sample.group for sample in seen} - {None}
     frames = set(map(_frame_keys, seen))
     samples = [sample for sample in audit.samples if sample.group not in groups]
+    # the same frames under another key are the same sample
     kept = [sample for sample in samples if _frame_keys(sample) not in frames]
     count = len(audit.samples)
     left_out = count - len(kept)
+    # so many are no accident: it is the split that was seen
     if left_out > count / 2:
         raise UserError(
             f"{left_out} of {count} samples to fit and measure on are among those "
@@ -307,6 +311,7 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...
         audit.note(
             "left out", f"{left_out} samples that are as in the run that found the cues"
         )
+    # by key: what is drawn does not depend on the order of the data
     return tuple(sorted(kept, key=lambda sample: sample.key))
 
 
@@ -379,6 +384,7 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
 
     def logits(mitigation: Mitigation) -> Logits:
         trials = list(baseline_trials(parts.samples))
+        # of all samples: those of the fitting part tell how far answers shift
         answers = mitigation.answer(trials, ask)
         return stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
@@ -398,6 +404,7 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
             model=options.model,
         )
     draws = []
+    # without changed answers a placebo would show nothing
     for number in range(options.placebos if mitigator.changes_answers else 0):
         # learned from as many samples of each label, without anything in common; it answers where
         # the cue is, or a remedy that changes nothing else would have an easy rival; what names the
@@ -422,6 +429,7 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
         logits_after=after[measured],
         before=right(before),
         after=right(after),
+        # of several draws, for a single one may be lucky
         random=np.mean(draws, axis=0) if draws else None,
         shifted=right(before + shift),
     )
