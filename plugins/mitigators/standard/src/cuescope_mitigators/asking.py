@@ -300,8 +300,8 @@ def answer_otherwise(
     has_frames = [bool(trial.sample.frames) for trial in trials]
     cues = best_cues(router, trials, has_frames, ask)
     has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
-    # these two ways ask plainly as well, and the embedding comes with that
     more = EMBEDDING
+    # plain and ensemble ask plainly as well, and the embedding comes with that
     if has_plain:
         more = frozenset()
     changed = []

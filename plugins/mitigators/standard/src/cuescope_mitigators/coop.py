@@ -89,6 +89,7 @@ class PromptTables(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
+        # telling the cue asks about each frame, which only logits are worth
         wanted = ["logits" in trial.outputs for trial in trials]
         cues = best_cues(self.router, trials, wanted, ask)
 
@@ -186,6 +187,7 @@ class CoOp(Mitigator):
             return shares
         pairs: dict[int, tuple[Rows, Rows]] = {}
         for cue, rows in enumerate(showing):
+            # label by label: prompts are learned from two labels or more
             half = halves(task.targets[rows], self.options.seed)
             first = rows[half == 0]
             second = rows[half == 1]
@@ -199,6 +201,7 @@ class CoOp(Mitigator):
         # what may be lost is shared by the cues
         may_lose = self.options.cost * len(task.samples) / len(showing)
         for cue, (first, second) in pairs.items():
+            # where the cue is not seen, the model's own answers stay
             right = {share: before.copy() for share in SHARES}
             for rows in (second, first):  # the half that did not teach
                 part = next(parts)

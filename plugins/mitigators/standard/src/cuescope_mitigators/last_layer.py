@@ -62,6 +62,7 @@ class Head(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
+        # telling the cue asks about each frame, which only logits are worth
         wanted = ["logits" in trial.outputs for trial in trials]
         cues = best_cues(self.router, trials, wanted, ask)
 
@@ -191,6 +192,7 @@ def fit_head(
         of_label = (likelihood * right).sum(axis=1)
         penalty = (head**2).sum() / (2 * strength)
         value = penalty - (weights * of_label).sum()
+        # written out: by differences each step would cost a pass for every weight
         gradient = wrong.T @ inputs + head / strength
         return value, gradient.ravel()
 

@@ -197,6 +197,7 @@ class Prompts(Mitigator):
     def _refuse(self, *names: str, what: str) -> None:
         """Raise UserError for an option that this model has no use for."""
         for name in names:
+            # an option without an effect would look as if it had been tried
             if getattr(self.options, name) != PromptsOptions.model_fields[name].default:
                 raise UserError(
                     f"prompts: {name} changes nothing for this model",
@@ -221,8 +222,10 @@ class Prompts(Mitigator):
         # a template that likes one label in all images says little: its mean goes
         logits = scale * np.einsum("sd,tld->tsl", embedding, tables)
         centred = logits - logits.mean(axis=1, keepdims=True)
+        # the paper's score: how large the largest logit is, over all images
         sureness = centred.max(axis=2).mean(axis=1)
         weights = softmax(self.options.sharpness * sureness[None])[0]
+        # a mean of unit rows is shorter than 1
         rows = normalise(np.einsum("t,tld->ld", weights, tables))
         return PromptTable(
             task.labels, rows, templates, weights, float(scale), float(bias)
@@ -236,6 +239,7 @@ def _compares(capabilities: Capabilities) -> bool:
 
 def _templates(name: str) -> tuple[str, ...]:
     templates = templates_of(name, "prompts")
+    # as "pneumonia-progression", whose prompts are for two labels of its own
     if isinstance(templates, Mapping):
         raise UserError(
             f"prompts: the set {name} has prompts of its own for each label",

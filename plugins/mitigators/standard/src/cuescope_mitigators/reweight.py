@@ -72,6 +72,7 @@ class Reweight(Mitigator):
         # a group of two samples must not decide a training
         weights = np.minimum(balanced_weights(groups, task.targets), self.options.most)
         rng = np.random.default_rng(self.options.seed)
+        # the subset is for a training that takes no weights
         names, sizes = np.unique(groups, return_counts=True)
         balanced = np.zeros(len(groups), dtype=bool)
         for group in names:
