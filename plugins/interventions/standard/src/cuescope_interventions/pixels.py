@@ -89,6 +89,7 @@ class Blur(CaseByCase):
 def _blur(radius: float, pixels: Pixels, mask: Mask) -> Pixels:
     from scipy.ndimage import gaussian_filter
 
+    # a share of the frame: it looks the same at any resolution
     sigma = radius * min(pixels.shape[:2])
     # 0: channels are not mixed; float32, for bytes would be rounded in each pass
     blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
@@ -118,6 +119,7 @@ class Inpaint(Intervention):
         """The samples with edited frames; a frame without the cue is not edited."""
         edits: list[ImageEdit] = []
         for case in cases:
+            # a placebo has no word: the editor is told of the region alone
             name = case.word or "marked region"
             words = self.options.instruction.replace("{cue}", name)
             for frame, mask in zip(case.sample.frames, case.place.masks, strict=False):
