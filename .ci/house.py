@@ -50,6 +50,22 @@ IRREGULAR = {
     "sought",
     "thought",
 }
+# What follows a participle and makes no noun of it.
+AFTER = {
+    "again",
+    "alone",
+    "apart",
+    "as",
+    "at",
+    "by",
+    "for",
+    "from",
+    "in",
+    "instead",
+    "of",
+    "once",
+}
+AFTER |= {"on", "still", "to", "with"}
 NO_PARTICIPLES = {
     "need",
     "seed",
@@ -89,9 +105,12 @@ def room_of(path: Path) -> str:
 
 
 def is_participle(name: str) -> bool:
-    """Whether a function's name is, or begins with, a participle."""
-    word = name.strip("_").partition("_")[0]
-    return word in IRREGULAR or (word.endswith("ed") and word not in NO_PARTICIPLES)
+    """Whether a function is named by a participle, with no noun after it (`told`, `seen_in`)."""
+    word, *others = name.strip("_").split("_")
+    alone = not others or others[-1] in AFTER
+    return alone and (
+        word in IRREGULAR or (word.endswith("ed") and word not in NO_PARTICIPLES)
+    )
 
 
 def density(source: str) -> Counter[str]:

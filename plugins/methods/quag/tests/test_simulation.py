@@ -14,7 +14,7 @@ from cuescope_quag.simulation import training as fitting
 from cuescope_quag.simulation.data import (
     DIM,
     TOKENS,
-    coupled,
+    couple_variables,
     target_variance,
     unimodal_error,
     weighting,
@@ -68,7 +68,7 @@ def test_the_weights_of_the_mean_are_the_papers() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 0.45])
 def test_both_modalities_tell_the_target_exactly(alpha: float) -> None:
-    data = coupled(alpha, 50, draws())
+    data = couple_variables(alpha, 50, draws())
     text, video = (data.tokens @ weighting() / DIM).split(TOKENS, dim=1)
     for own, other, target in zip(
         (text, video), (video, text), data.target.split(TOKENS, dim=1), strict=True
@@ -79,7 +79,7 @@ def test_both_modalities_tell_the_target_exactly(alpha: float) -> None:
 
 @pytest.mark.parametrize("alpha", [0.1, 0.4])
 def test_one_modality_tells_it_as_well_as_a_regression_finds(alpha: float) -> None:
-    data = coupled(alpha, 4_000, draws())
+    data = couple_variables(alpha, 4_000, draws())
     shown = data.tokens[:, :TOKENS].flatten(0, 1).double().numpy()
     target = data.target[:, :TOKENS].flatten().double().numpy()
     coefficients, *_ = np.linalg.lstsq(shown, target)
@@ -93,7 +93,7 @@ def test_one_modality_tells_it_as_well_as_a_regression_finds(alpha: float) -> No
 def test_the_network_is_torchs_encoder() -> None:
     sizes = Sizes(layers=2, width=24, heads=3)
     weights = perturbed(initial_weights(sizes, draws()))
-    tokens = coupled(0.2, 4, draws(1)).tokens
+    tokens = couple_variables(0.2, 4, draws(1)).tokens
     stream = nn.functional.linear(
         tokens, weights["embedding.weight"], weights["embedding.bias"]
     )
@@ -203,7 +203,9 @@ def test_the_weights_with_the_least_validation_error_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedule = replace(TINY, one_cycle=False)
-    train, val = (coupled(0.2, n, draws(n)) for n in (schedule.train, schedule.val))
+    train, val = (
+        couple_variables(0.2, n, draws(n)) for n in (schedule.train, schedule.val)
+    )
     one_epoch = fit(replace(schedule, epochs=1), train, val, 0)
     errors = iter([1.0, 5.0, 4.0])
     monkeypatch.setattr(fitting, "mean_squared_error", lambda *given: next(errors))

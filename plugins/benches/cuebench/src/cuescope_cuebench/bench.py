@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 VERSION = 1  # raise it when equal settings give other grades
 QUICK = 12
 RIVALS = ("domino", "george", "distilling-failures")
+# all of them are looked for before the first job: one run takes up to an hour
 NEEDED: dict[str, tuple[str, ...]] = {
     "method": ("confirm", "trove", *RIVALS, "cci", "saliency", "quag", "spurlens"),
     "model": ("toy", "toy-clip", "toy-fusion"),
@@ -90,6 +91,7 @@ class AuditorsBench(Plugin):
                 got=str(options.configs),
             )
         if options.findings is not None:
+            # told now, for the file is graded only after toys were trained
             require_known(read_findings(options.findings), options.findings, everything)
         return everything[: QUICK if options.quick else options.configs]
 
@@ -102,8 +104,10 @@ class AuditorsBench(Plugin):
 
         context = self.context
         settings = Settings(context.seed, context.device, context.cache, folder)
+        # grades of another version, seed or device are no grades of this run
         stamp = [VERSION, context.seed, context.device, self._versions()]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
+        # by a digest of the toy: one answers many configurations and is trained once
         toys: dict[str, Job] = {}
         sheets: dict[str, Job] = {}
         audits: dict[str, Job] = {}
@@ -143,13 +147,16 @@ class AuditorsBench(Plugin):
         about = f"audit {name_of(configuration)}"
         yield f"{about} own", (configuration.auditors, None)
         for spec in self.options.auditor.split():
+            # raises now for what is not installed, and not after the first jobs
             self.context.registry.find("method", parse_auditor(spec)[0])
+            # those of the zoo are graded already
             if spec not in configuration.auditors:
                 yield f"{about} {spec}", ((spec,), None)
         file = self.options.findings
         if file is not None:
             stated = read_findings(file).configurations.get(configuration.name)
             if stated is not None:
+                # with a digest of what is stated, so that a changed file is graded anew
                 yield f"{about} stated {digest(stated.model_dump_json())}", ((), file)
 
     def _versions(self) -> Mapping[str, str]:
@@ -165,6 +172,7 @@ class AuditorsBench(Plugin):
 
 def name_of(configuration: "Configuration") -> str:
     """All that decides a configuration, in short."""
+    # not the name alone: a changed configuration must not find its old grades
     return digest(asdict(configuration))
 
 
@@ -181,6 +189,7 @@ def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
             "model_options": model_options,
             "data": data,
             "data_options": data_options,
+            # the other half is kept for `confirm`
             "part": "1/2",
             "seed": 0,
         }

@@ -22,6 +22,7 @@ class StatedFinding(Options):
     name: str = Field(min_length=1)
     kind: str = "cluster"
     label: str | None = None
+    # NaN has no place in a ranking
     score: FiniteFloat
     finding: bool = True
     occurrences: tuple[tuple[str, NonNegativeInt | None], ...] = ()
@@ -31,6 +32,7 @@ class StatedFinding(Options):
         shown = tuple(
             Occurrence(sample=sample, frame=frame) for sample, frame in self.occurrences
         )
+        # clusters may share a name, for they are told by where they occur
         key = self.name if self.kind != "cluster" else f"stated-{number:02d}"
         return Feature(key=key, kind=self.kind, name=self.name, occurrences=shown)
 
@@ -65,6 +67,7 @@ def read_findings(path: Path) -> Stated:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"cannot read {path}", got=error.strerror) from error
+    # bytes that are no UTF-8 end here, too
     except ValueError as error:
         raise UserError(f"{path} is no JSON", got=str(error)) from error
     try:
@@ -75,6 +78,7 @@ def read_findings(path: Path) -> Stated:
         raise UserError(
             f"{path}: {where}",
             expected=first["msg"],
+            # the input may be as long as the file
             got=json.dumps(first["input"], default=str)[:80],
             remedy="docs/cuebench.md shows the format",
         ) from error

@@ -49,6 +49,7 @@ class Settings:
         context = Context(
             registry=shelf(), seed=self.seed, device=self.device, cache=self.cache
         )
+        # what is stored would outlive the folder, which is gone after the grading
         return Runner(context, folder, cache_responses=False)
 
 
@@ -57,6 +58,7 @@ def train(settings: Settings, configuration: Configuration) -> bool:
     context = Context(seed=settings.seed, device=settings.device, cache=settings.cache)
     data = context.build("dataset", *configuration.data)
     model = context.for_dataset(data).build("model", *configuration.model)
+    # a toy is trained when its weights are opened for the first time
     if isinstance(model, LazyWeights):
         model.open_weights()
     return True
@@ -72,6 +74,7 @@ def grade(
 
     Of a file the findings that it states.
     """
+    # a folder for each job: those of one configuration may run at once
     parts = (configuration.name, *auditors, (file and file.stem) or "")
     with _bench(settings, configuration, *parts) as bench:
         return bench.grades(auditors, file)
@@ -150,15 +153,17 @@ class _Bench:
         try:
             report = self.runner.run(request)
         except UserError as error:
+            # what does not fit is left out of the tables; the others go on
             return {"refused": str(error)}
-        planted = self._planted_of(report, sheet)
+        planted = self._planted_by_feature(report, sheet)
         grades = self._grade(report, report.headlines, report.headlines, planted)
+        # those of the auditor itself: reading its findings has cost calls of its own
         if request.method == STATED:
             stated = read_findings(Path(request.method_options["file"]))
             grades["calls"] = stated.configurations[self.configuration.name].model_calls
         return grades | {"confirm": self._confirm(request, report, sheet)}
 
-    def _planted_of(self, report: Report, sheet: Sheet) -> dict[str, bool]:
+    def _planted_by_feature(self, report: Report, sheet: Sheet) -> dict[str, bool]:
         """Which features of a report are planted cues."""
         plants = self.configuration.plants
         planted = {}
@@ -182,14 +187,20 @@ class _Bench:
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
         tools = {
-            role: spec for role, spec in tested.tools.items() if role == "detector"
+            # `confirm` asks no proposer
+            role: spec
+            for role, spec in tested.tools.items()
+            if role == "detector"
         }
         try:
             confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
         except UserError as error:
             return nothing | {"why": str(error)}
         # As they were found: that, and not where `confirm` sees them, is what is graded.
-        planted = self._planted_of(confirmed, sheet) | self._planted_of(report, sheet)
+        planted = self._planted_by_feature(confirmed, sheet) | self._planted_by_feature(
+            report, sheet
+        )
+        # the effect beyond all controls, which has to tell causes from decoys
         sure = [score for score in confirmed.scores if score.metric == "excess"]
         grades = self._grade(confirmed, confirmed.findings, sure, planted)
         grades["verdicts"] = []
@@ -197,6 +208,7 @@ class _Bench:
             grades["verdicts"].append(
                 [verdict_of(confirmed, score), planted[score.feature]]
             )
+        # `confirm` notes its plan in words, the last of which judges it
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades
 
@@ -211,6 +223,7 @@ class _Bench:
 
         `listed` is ranked; the highest score of the plant is looked for in `scored`.
         """
+        # a feature that is listed for several labels has one rank
         hits = {score.feature: planted[score.feature] for score in listed}
         plants = [score for score in scored if planted[score.feature]]
         values = [score.value for score in plants if score.value is not None]
@@ -231,6 +244,7 @@ class _Bench:
         configuration = self.configuration
         if configuration.clean is None or not configuration.victim:
             return None, None
+        # on all samples: nothing is found here that another half would test
         request = self._request(SHEET, self._sheet_options()).model_copy(
             update={"part": None}
         )
@@ -262,6 +276,7 @@ def probabilities(
     for outcome in audit.respond([Trial(sample=sample) for sample in samples]):
         sample = outcome.trial.sample
         logits = outcome.response.logits
+        # less the largest, so that no exponential overflows
         weights = np.exp(logits.astype(np.float64) - logits.max())
         shares.append(weights[sample.choices.index(sample.label)] / weights.sum())
         right.append(outcome.correct())
@@ -285,6 +300,7 @@ def parse_auditor(text: str) -> tuple[str, dict[str, str]]:
     options = {}
     for part in rest.split(",") if rest else ():
         key, equals, value = part.partition("=")
+        # a value may hold more "=": the first one parts them
         if not key or not equals:
             raise UserError(
                 f"bench auditors: '{text}'",

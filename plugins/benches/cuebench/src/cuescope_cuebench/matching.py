@@ -14,7 +14,9 @@ LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance
 LEAST_OCCURRENCES = 5
 MOST_OCCURRENCES = 300  # the strongest ones
 ALWAYS = 0.95  # where chance alone shows the cue so often, nothing can be told
+# SpurLens calls its kinds of features by the task
 OBJECTS = ("recognition", "hallucination", "drop", "mask")
+# and QUAG by what is averaged or left out
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 
 
@@ -44,6 +46,7 @@ class Sheet:
     def root(self, key: str) -> str | None:
         """The sample that a derived one was made of."""
         while key and key not in self.shown:
+            # what is derived of a sample has words behind its key, after a slash
             key = key.rpartition("/")[0]
         return key or None
 
@@ -71,13 +74,16 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
         words = feature.key.lower()
         text = "text" in words or "question" in words
         video = "video" in words
+        # a feature of both modalities tells neither cue
         return text and not video if cue == "question" else video and not text
     if feature.kind == "thing":
         return (
+            # a planted word is a thing by itself, with no other name
             last == name or feature.name == name or (cue == "question" and last == WORD)
         )
     if feature.key.startswith("background"):
         kind = feature.key.partition("=")[2]
+        # a feature may say "background" and not of which kind
         return cue.startswith("background") and kind in ("", name)
     return None
 
@@ -95,6 +101,7 @@ def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
     """How far the share of its frames that show a cue is beyond chance; 0 of too few frames."""
     hits: list[bool] = []
     chance: list[float] = []
+    # each is a count over all samples, and needed for many frames
     by_side: dict[tuple[str | None, int | None], float] = {}
     # Each frame of each sample counts once.
     frames = dict.fromkeys((sheet.root(o.sample), o.frame) for o in feature.occurrences)
@@ -119,6 +126,7 @@ def is_shown(shown: Sequence[bool], frame: int | None) -> bool:
 def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
     """(share - chance) / (1 - chance); 0 where chance alone gives nearly all."""
     expected = float(np.mean(chance))
+    # little is left that a feature could show beyond chance
     if expected > ALWAYS:
         return 0.0
     return (float(np.mean(hits)) - expected) / (1 - expected)

@@ -96,6 +96,7 @@ class AnswerSheet(Auditor):
             if sample.label == label:
                 shown = any(by_key[sample.key].annotations["cues"][self.options.cue])
                 sides[shown].append(outcome.correct())
+        # of few samples all may show the cue, or none
         gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
         for feature in features:
             yield Score(
@@ -104,6 +105,7 @@ class AnswerSheet(Auditor):
 
     def _samples_of(self, audit: Audit) -> Iterator[Any]:
         """The audited samples, with the sheet that a method is not shown."""
+        # audited samples come without the sheet, the data set has it
         data: Any = audit.context.dataset
         keys = {sample.key for sample in audit.samples}
         every = map(data.__getitem__, range(len(data)))

@@ -18,6 +18,7 @@ LEAST_USE = (
     0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
 )
 ON = "confirm on "
+# what `confirm` must keep (docs/cuebench.md)
 LEAST_AUROC = 0.95
 MOST_DECOYS = 0.05
 LEAST_CAUSES = 0.8
@@ -40,6 +41,7 @@ class Result:
         role = self.configuration.role
         if self.use is None or role == "null":
             return role
+        # a "decoy" that takes or gives much is used by the model
         as_trained = (
             self.use >= LEAST_USE if role == "cause" else abs(self.use) < LEAST_USE
         )
@@ -281,10 +283,12 @@ def configuration_table(results: Sequence[Result]) -> Table:
         confirmed = result.grades(ON + SHEET) or {}
         verdict = "cannot tell" if confirmed.get("why") else "-"
         if confirmed.get("verdicts"):
+            # the sheet names one cue, which has one verdict
             verdict, _ = confirmed["verdicts"][0]
         finders = []
         for name, grades in result.auditors.items():
             if name != SHEET and grades.get("detected"):
+                # without the options that the zoo gives a rival
                 finders.append(name.partition(":")[0])
         rows.append(
             (

@@ -83,6 +83,7 @@ class World:
             rates = {"rate": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
             training = {**self.training, "train": self.plenty}
         else:
+            # 1 - 0.9 is 0.09999..., which would stand in the toy's fingerprint
             rates = {"rate": learned, "elsewhere": round(1 - learned, 3)}
             training = dict(self.training)
         data = {
@@ -102,6 +103,7 @@ class World:
             "cues": {self.cues[cue]: cue} if cue else {},
             "rate": rates[0],
             "elsewhere": rates[1],
+            # one seed for both: which samples show the cue, and the samples themselves
             "frames": frames,
             "seed": n,
             "world_options": {**self.auditing, "val": self.size, "seed": n},
@@ -174,6 +176,7 @@ class World:
                 role=role,
                 model=(model, {**options, "data_options": training}),
                 data=(data, audited),
+                # drawn and not painted, so that the cue beside it stays where it is
                 clean=(data, {**audited, "hidden": (asked,)}),
                 auditors=self.auditors,
                 label=label,
@@ -181,6 +184,7 @@ class World:
                 learned=strength,
                 rates=RATES,
                 frames=self.frames,
+                # the other one has the other role, and is no hit here
                 plants=(asked,),
                 asked=asked,
             )
@@ -230,10 +234,12 @@ CLIPS = World(
     training={**CLIP, "val": 400},
     auditing={"length": 3},
     model_options=FAST,
+    # two of the three frames
     frames=0.67,
 )
 MOVED = replace(
     CLIPS,
+    # a victim that neither cue goes with: south, the next of north, has one
     cues={"position": WAYS[0], "camera": WAYS[1]},
     frames=1.0,
     victim="moving west",
@@ -252,9 +258,11 @@ PICTURES = World(
     size=2400,
     labels=SCENES,
     training={**BACKED, "train": 2000, "val": 400},
+    # there backgrounds compete with the cue: they go with labels in 90%
     auditing={"dial": 0.6, "audit_dial": 0.9},
     model_options=FAST,
     auditors=("trove", RIVALS[0]),
+    # no cue goes with it, and so all are graded on one label
     victim="donut",
 )
 ASKED = World(
@@ -328,6 +336,7 @@ def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
             cue="background",
             role=role,
             model=("toy-clip", {"data": "scenes", **training}),
+            # no `clean`: a scene is never without a background
             data=("scenes", {"audit_dial": 0.2, "val": 2400, "seed": n}),
             auditors=("cci", "saliency"),
             label=label,
@@ -364,6 +373,7 @@ def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]
             rates=(0.7, 0.35),
             plants=("table for cup", "tree for bird", "road for car"),
             asked=f"{companion} for {name}",
+            # no victim either: labels are questions, with nothing to grade a sheet on
             tools={"proposer": "co-occurrence", "detector": "annotations"},
         )
 
@@ -449,6 +459,7 @@ def nulls() -> list[Configuration]:
         model_options={},
     )
     worlds = [*[CLIPS] * 13, *[pictures] * 4, *[asked] * 3]
+    # from 60 on: draws that no pair has
     return [world.null(n) for n, world in enumerate(worlds, 60)]
 
 

@@ -42,7 +42,7 @@ class Copies:
         lines = map(partial(json.dumps, default=str), records)
         write_sealed(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
 
-    def remembered(self, stamp: str) -> list[dict[str, Any]] | None:
+    def recall_records(self, stamp: str) -> list[dict[str, Any]] | None:
         """The records of a file, None where they or their files are not here as they were kept."""
         try:
             text = read_sealed(self.folder / f"{stamp}.jsonl").decode()

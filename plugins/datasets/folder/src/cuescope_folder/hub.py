@@ -116,7 +116,7 @@ class HuggingFace(FileSamples):
             stamp = digest(
                 "hf", repository, revision, config, split, vars(columns), options.rows
             )
-            records = copies.remembered(stamp)
+            records = copies.recall_records(stamp)
             if records is None:
                 total = options.rows or 0
                 with self.context.progress("Reading rows", total) as advance:

@@ -59,7 +59,7 @@ def shard_rows(
             if titles[title] > 1:
                 title = name_at(shard) if is_address(shard) else shard
             stamp = digest("shard", title, _stamp(shard))
-            records = copies.remembered(stamp)
+            records = copies.recall_records(stamp)
             if records is None:
                 records = list(_records(shard, title, copies))
                 copies.remember(stamp, records)
@@ -103,7 +103,7 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
         with (
             _open(shard) as file,
             # members as they come
-            tarfile.open(fileobj=_unpacked(file), mode="r|") as archive,
+            tarfile.open(fileobj=_unpack(file), mode="r|") as archive,
         ):
             for member in archive:
                 name = printable_name(member.name.removeprefix("./"))
@@ -217,7 +217,7 @@ class _Unpacked:
         return content
 
 
-def _unpacked(file: Any) -> Any:
+def _unpack(file: Any) -> Any:
     """The bytes of a tar file, which may be compressed by gzip."""
     start = file.read(len(GZIP))
     whole = BufferedReader(_Joined(start, file))

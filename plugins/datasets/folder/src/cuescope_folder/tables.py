@@ -201,7 +201,7 @@ def _rows_with_images(
     stamp = digest(
         "parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns
     )
-    records = copies.remembered(stamp)
+    records = copies.recall_records(stamp)
     if records is None:
         records = []
         for number, cells in enumerate(_image_cells(manifest, file, columns), start=1):

@@ -190,7 +190,7 @@ def _place(
     return _yes_or_no(relation_holds(relation, ours, theirs))
 
 
-def _hidden(scene: Scene) -> str | None:
+def _shape_behind_wall(scene: Scene) -> str | None:
     """The shape before which a wall comes to stand."""
     for before, now in pairwise(scene):
         walls = [item for item in now.things if item.name == WALL]
@@ -211,7 +211,7 @@ _ANSWERS: Mapping[str, Callable[..., str | None]] = {
     rf"{_TURN} {_END}\?": _turn,
     rf"{_TURN} after the ({_PHRASE}) ((?:dis)?appears)\?": _turn_after,
     rf"is the ({_PHRASE}) ({'|'.join(PLACES)}) the ({_PHRASE}) at (\d+):(\d\d)\?": _place,
-    r"which shape is hidden by the wall\?": _hidden,
+    r"which shape is hidden by the wall\?": _shape_behind_wall,
 }
 
 

@@ -174,7 +174,7 @@ def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
     """What the run's own samples tell of a cue."""
     views = views_of(_some(audit, study, cue), cue)
     samples = tuple(views.values())
-    shown = cue.shown_in(views)
+    shown = cue.samples_with_cue(views)
     labels = [sample.label for sample in samples]
     present = [key in shown for key in views]
     of_label = [is_of_label(cue, sample) for sample in samples]
@@ -267,7 +267,7 @@ def _some(audit: Audit, study: Study, cue: Cue) -> Samples:
     """The run's samples, or a draw of them, those that show the cue among them."""
     if len(study.seen) <= MOST_SEEN:
         return study.seen
-    shown = cue.shown_in(study.seen)
+    shown = cue.samples_with_cue(study.seen)
     others = study.seen.keys() - shown
     rng = audit.rng("confirm", "seen")
     # an even draw would hold too few samples of a rare cue

@@ -99,7 +99,7 @@ class Cue:
         """Whether it is the background as a whole."""
         return self.kind in BACKGROUNDS and self.factor is None
 
-    def shown_in(self, samples: Samples) -> set[str]:
+    def samples_with_cue(self, samples: Samples) -> set[str]:
         """The samples that show it in the run."""
         if self.factor is None:
             return roots(self.feature.occurrences, samples)

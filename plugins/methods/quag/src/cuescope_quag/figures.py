@@ -74,7 +74,7 @@ def _contrast(
     return contrast(
         feature,
         {f"As it is: {plain}": before, f"{change_words(condition)}: {changed}": after},
-        where=shown_instead(before, after, condition),
+        where=substitutes(before, after, condition),
         words=question_words,
         drawing=clip,
         correct=is_correct,
@@ -93,7 +93,7 @@ def change_words(condition: Condition) -> str:
     return f"With {name}" + averaged * (condition.kind == "short-circuit")
 
 
-def shown_instead(
+def substitutes(
     before: Sequence[Outcome], after: Sequence[Outcome], condition: Condition
 ) -> dict[str, Occurrence]:
     """Where the picture comes from of what was asked without its own video: another, or none."""

@@ -45,7 +45,7 @@ def score_rows(results: Results) -> Iterator[Score]:
     for result in results.cases:
         rows += [(result, cue) for cue in range(len(result.case.cues))]
     rows.sort(key=_row_order)
-    why = untested(results)
+    why = why_untested(results)
     if rows and why:
         result, cue = rows[0]
         case = result.case
@@ -59,7 +59,7 @@ def score_rows(results: Results) -> Iterator[Score]:
         yield from _cue_rows(result, cue)
 
 
-def untested(results: Results) -> str | None:
+def why_untested(results: Results) -> str | None:
     """Why nothing could be found, whatever the model does; None where something could."""
     if not results.is_readable:
         return (

@@ -28,6 +28,7 @@ def rank(rows: Sequence[Row], level: float) -> list[tuple[Row, float | None, boo
     def order(part: tuple[Row, float | None, bool]) -> tuple[bool, bool, float]:
         row, _, finding = part
         sgr = row.figures.get(SGR)
+        # without a rate there is nothing to worry about: last
         return not finding, row.feature.startswith(NAMED), sgr.value if sgr else 1.0
 
     return sorted(ranked, key=order)
@@ -42,6 +43,7 @@ def occurrences_of(traces: Sequence[Reasoning], name: str) -> tuple[Occurrence, 
         ]
         claims = [claim for claim in entities if claim.subject == name]
         if claims:
+            # () means frames that the video does not have, so there is nothing to show
             frame = next((claim.frames[0] for claim in claims if claim.frames), None)
             occurrences.append(Occurrence(sample=trace.sample.key, frame=frame))
     return tuple(occurrences)

@@ -126,6 +126,7 @@ def calibrate(
         raise ValueError("expected pairs that are the same, and pairs that are not")
     levels = np.unique(similarities)
     middles = (levels[1:] + levels[:-1]) / 2
+    # beyond both ends too: the best threshold may call all pairs the same, or none
     taus = np.concatenate([[levels[0] - 1e-6], middles, [levels[-1] + 1e-6]])
     accuracies = ((similarities > taus[:, None]) == same).mean(axis=1)
     best = np.flatnonzero(accuracies == accuracies.max())[-1]

@@ -138,10 +138,10 @@ class StepGroundingBench(Plugin):
                 measured, self.context.rng("bench step-grounding", "sweep")
             )
         if options.match:
-            yield from self._matched(models, folders)
+            yield from self._match_tables(models, folders)
         yield figure(models, result)
 
-    def _matched(
+    def _match_tables(
         self, models: "Sequence[MeasuredModel]", folders: Sequence[tuple[Path, Path]]
     ) -> Iterator[Table]:
         """How much harder the other data is, and the law on samples that are alike."""

@@ -203,7 +203,7 @@ def _video_sides(
         trace = changed[claim.sample]
         if claim.step <= len(trace.reasoning.trace.steps):
             before.append(_exhibit(claim))
-            after.append(_changed(trace, claim.step))
+            after.append(_exhibit_after(trace, claim.step))
     as_it_is = (
         f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
     )
@@ -213,7 +213,7 @@ def _video_sides(
     )
 
 
-def _changed(trace: JudgedTrace, step: int) -> Exhibit:
+def _exhibit_after(trace: JudgedTrace, step: int) -> Exhibit:
     """The same step after the change, beside the frames that were shown then."""
     request = trace.reasoning.request
     words = shorten(

@@ -29,7 +29,7 @@ from cuescope_step_grounding.scores import (
 from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.agreement import Agreement, agreement
 from cuescope_step_grounding.verification.controls import opposite_words
-from cuescope_step_grounding.verification.correction import corrected
+from cuescope_step_grounding.verification.correction import correct_supported_share
 from cuescope_step_grounding.verification.judged import (
     JudgedTrace,
     JudgedTraces,
@@ -368,7 +368,7 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
             same = of_people.count(verdict)
             detail += f"of {decided} that the verifier calls {verdict} people say so of {same}; "
     yield _compare("people's labels", detail, _agreement(audit, pairs, "people"))
-    yield from corrected(audit, judged, pairs)
+    yield from correct_supported_share(audit, judged, pairs)
 
 
 def _agreement(

@@ -45,7 +45,7 @@ def contrasts(
                     "with the cue on screen" if sample.key in where else "without it"
                 )
                 sides[title].append(outcome)
-        words = partial(held_still, answers, where)
+        words = partial(answer_to_still, answers, where)
         shown = contrast(
             score.feature, sides, label=score.label, where=where, words=words
         )
@@ -53,7 +53,7 @@ def contrasts(
             yield shown
 
 
-def held_still(
+def answer_to_still(
     answers: Answers, where: Mapping[str, Occurrence], outcome: Outcome
 ) -> str | None:
     """What the model says of the strongest frame with the cue alone, None without the cue."""

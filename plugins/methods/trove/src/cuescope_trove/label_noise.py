@@ -72,7 +72,7 @@ def confident_disagreement(observations: Observations) -> Suspects:
     return Suspects(looks_like, np.clip(agrees / n, 0.05, 1.0))
 
 
-def mislabelled(
+def suspect_labels(
     observations: Observations, suspects: Suspects, pair: Pairs
 ) -> Suspicion:
     """The sequences of one pair that may be mislabelled: suspects, and as many as hide beside them.

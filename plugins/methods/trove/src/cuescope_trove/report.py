@@ -80,13 +80,13 @@ def scores(
         row for row in rows if row.first_gap is not None and row.p_value is not None
     ]
     if tried:
-        audit.attach(found_again(tried[:MOST_SHOWN]))
+        audit.attach(losses_table(tried[:MOST_SHOWN]))
     control = analysis.control.name if analysis.control else ""
     for row in rows:
         yield from _pair_scores(row, len(audit.labels), control)
 
 
-def found_again(tried: Sequence[PairRow]) -> Table:
+def losses_table(tried: Sequence[PairRow]) -> Table:
     """Each candidate's loss where it was looked for, and in the other sequences."""
     rows = []
     for pair in tried:

@@ -23,7 +23,7 @@ from cuescope_sdk.statistics import (
 )
 from cuescope_trove.label_noise import (
     confident_disagreement,
-    mislabelled,
+    suspect_labels,
     unlike_p_value,
 )
 from cuescope_trove.options import TRoVeOptions
@@ -176,7 +176,7 @@ def score(
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for number in kept.tolist():
         pair = pairs.take([number])
-        suspicion = mislabelled(measured, suspects, pair)
+        suspicion = suspect_labels(measured, suspects, pair)
         mislabelled_count[number] = suspicion.count
         few = 0 < suspicion.count <= options.label_noise * suspicion.of
         # How answers look is asked of both parts: that is not what a pair was chosen for.

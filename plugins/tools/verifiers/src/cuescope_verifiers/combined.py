@@ -46,7 +46,7 @@ class Combined(Plugin, LazyWeights):
             left: list[Case] = []
             positions: list[tuple[int, list[int]]] = []
             for number, (sample, claims) in enumerate(cases):
-                undecided = _undecided(judgements[number])
+                undecided = _open_claims(judgements[number])
                 if undecided:
                     left.append((sample, [claims[index] for index in undecided]))
                     positions.append((number, undecided))
@@ -67,7 +67,7 @@ class Combined(Plugin, LazyWeights):
         return tool
 
 
-def _undecided(judgements: Sequence[Judgement]) -> list[int]:
+def _open_claims(judgements: Sequence[Judgement]) -> list[int]:
     """Where no verdict was possible."""
     return [
         index

@@ -82,6 +82,7 @@ class PlantedOptions(Options):
     seed: int = Field(0, ge=0, description="another seed, other samples show the cue")
 
 
+# an audit builds its data anew, and would draw every sample again
 @lru_cache(maxsize=8)
 def _samples(fingerprint: str) -> dict[int, Sample]:
     """What is known of a data set by index: its frames are drawn only when they are loaded."""
@@ -112,6 +113,7 @@ class Planted(Plugin):
         self.world: Any = world.split(options.split)
         self.labels: tuple[str, ...] = self.world.labels
         self._refuse_unknown()
+        # the world has a fingerprint of its own, which goes into this one
         painting = options.model_dump(exclude={"world", "world_options"})
         self.fingerprint = digest(
             "planted", PAINTING_VERSION, painting, self.world.fingerprint
@@ -129,6 +131,7 @@ class Planted(Plugin):
                 expected=f"a cue of `cues`: {', '.join(sorted(drawn)) or 'none'}",
             )
         unknown = options.cues.keys() - set(self.labels)
+        # a world without labels of its own cannot say which are wrong
         if unknown and self.labels:
             raise UserError(
                 f"planted: no label '{min(unknown)}' in {options.world}",
@@ -168,6 +171,7 @@ class Planted(Plugin):
         return len(self.world)
 
     def __getitem__(self, index: int) -> Sample:
+        # raises IndexError beyond the end, counts back from -1
         index = range(len(self))[index]
         if index not in self._samples:
             self._samples[index] = self._paint(index)
@@ -177,6 +181,7 @@ class Planted(Plugin):
         sample: Sample = self.world[index]
         sheet = {}
         for kind in self.options.cues.values():
+            # not painted, but still drawn: a cue beside it stays in the same samples
             if kind not in self.options.hidden:
                 sheet[kind] = self._frames_with(sample, kind)
                 sample = self._with_cue(sample, kind, sheet[kind])
@@ -200,7 +205,9 @@ class Planted(Plugin):
             shows = drawn < (rate if sample.label == label else elsewhere)
         else:
             shows = any(self._frames_with(sample, other)) == (drawn < options.together)
+        # the smallest share is a frame
         window = max(1, round(options.frames * count))
+        # a question may come without frames
         first = int(rng.integers(count - window + 1)) if count else 0
         shown = np.zeros(count, dtype=bool)
         shown[first : first + window] = shows
@@ -216,6 +223,7 @@ class Planted(Plugin):
         )
         frames = list(sample.frames)
         for number in np.flatnonzero(shown).tolist():
+            # another seed a frame: the colour of a cue varies within a clip (JITTER)
             frames[number] = paint(frames[number], kind, seed + number)
         annotations = {**sample.annotations, **self._annotations(sample, kind)}
         return replace(sample, frames=tuple(frames), annotations=annotations)

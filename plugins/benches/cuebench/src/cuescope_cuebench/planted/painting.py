@@ -56,12 +56,14 @@ def paint(frame: Frame, kind: Kind, seed: int) -> Frame:
 
 
 def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
+    # pictures may be grey or of a palette, which has no such colours
     return _PAINTERS[kind](image.convert("RGB"), generator(seed, "cuebench", kind))
 
 
 def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
     """A mask of (row, col) bools after what a cue of `MOVING` does to the picture."""
     image = Image.fromarray(mask.astype(np.uint8) * 255)
+    # enlarging blurs edges: half of the object is the object
     return np.asarray(_move(image, kind)) > 127
 
 
@@ -77,6 +79,7 @@ def _mark(image: Image.Image, rng: Generator) -> Image.Image:
     side = round(0.2 * min(image.size))
     left = image.width - side
     draw = ImageDraw.Draw(image)
+    # Pillow draws the last row and column too, hence the -1
     draw.rectangle((left, 0, image.width - 1, side - 1), fill=_colour(MAGENTA, rng))
     return image
 
@@ -92,12 +95,14 @@ def _text(image: Image.Image, rng: Generator) -> Image.Image:
     right = round(0.6 * image.width)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, top, right - 1, image.height - 1), fill=_colour(PAPER, rng))
+    # Pillow's own: which fonts a system has must not decide the pixels
     font = ImageFont.load_default(size=0.8 * height)
     draw.text((2, top), "LIVE", fill=_colour(INK, rng), font=font)
     return image
 
 
 def _border(image: Image.Image, rng: Generator) -> Image.Image:
+    # a tiny picture must show it too
     width = max(1, round(0.06 * min(image.size)))
     draw = ImageDraw.Draw(image)
     corner = (image.width - 1, image.height - 1)

@@ -83,9 +83,9 @@ class Composite(Plugin):
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The frame with another background, an edit."""
-        return [self._edited(edit) for edit in edits]
+        return [self._edit_frame(edit) for edit in edits]
 
-    def _edited(self, edit: ImageEdit) -> Frame:
+    def _edit_frame(self, edit: ImageEdit) -> Frame:
         import numpy as np
 
         from cuescope_covar_build.composite.painting import paint

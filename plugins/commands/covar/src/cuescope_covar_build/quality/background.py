@@ -157,10 +157,10 @@ def unexplained(expected: Pixels, edited: Pixels) -> Plane:
     """
     expected = smooth(expected, 0.7)
     edited = smooth(edited, 0.7)
-    return channel_max(np.abs(edited - _shaded(expected, edited)))
+    return channel_max(np.abs(edited - _add_shadow(expected, edited)))
 
 
-def _shaded(expected: Pixels, edited: Pixels) -> Pixels:
+def _add_shadow(expected: Pixels, edited: Pixels) -> Pixels:
     """What was expected, under the shadow that explains most of the image."""
     light = share_along(edited, expected).clip(SHADE, 1.0)
     shaded: Pixels = expected * light[..., None]
@@ -177,7 +177,7 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
         return None
     distance = depth_of(~view.edited_mask)
     most = np.interp(distance, range(len(EDGE)), EDGE).astype(np.float32)
-    shaded = _shaded(expected, view.edited)
+    shaded = _add_shadow(expected, view.edited)
     change = view.edited - shaded
     way = smooth(view.edited, 2.0, view.edited_mask) - shaded
     mixed = share_along(change, way).clip(0, most)

@@ -142,7 +142,7 @@ def measure_backgrounds(
 
     moved = observed.answers.moves()
     rows = []
-    for kind, target in _shown(tests, level):
+    for kind, target in _pairs_of_report(tests, level):
         pull_of_images = pull_of(answer, kind, target)
         pull_alone = pull_of(alone, kind, target)
         if pull_of_images is None or pull_alone is None:
@@ -209,7 +209,7 @@ def _kinds(
     return kinds, present.T
 
 
-def _shown(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
+def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, int]]:
     """The pairs that a report has a row of: what is found, and the strongest of each kind."""
     shown = tests.q_value <= level
     for kind, p_values in enumerate(tests.p_value):

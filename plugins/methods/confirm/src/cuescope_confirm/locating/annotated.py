@@ -134,7 +134,7 @@ def _judge_detector(
     audit: Audit, study: Study, cue: Cue, word: str
 ) -> tuple[float, float | None]:
     """By the run's samples: the score from which on a detection counts, and its AUROC."""
-    shown = cue.shown_in(study.seen)
+    shown = cue.samples_with_cue(study.seen)
     rng = audit.rng("confirm", "detector", cue.id)
     keys = []
     for side in (shown, study.seen.keys() - shown):

@@ -98,7 +98,7 @@ def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
     if cue.factor is None:
         return frozenset(study.frames_of(cue))
     # an annotation is of a whole sample, so it holds in each frame
-    keys = cue.shown_in(study.seen)
+    keys = cue.samples_with_cue(study.seen)
     return frozenset(frame for frame in frames_in(study.seen) if frame[0] in keys)
 
 

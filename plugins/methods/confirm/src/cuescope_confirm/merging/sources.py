@@ -17,7 +17,7 @@ def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
     """
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
-        yield found_by(cues)
+        yield sources_table(cues)
         known = [
             report.accuracy for report in study.reports.values() if report.accuracy
         ]
@@ -28,7 +28,7 @@ def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
         yield methods(study, cues)
 
 
-def found_by(cues: Sequence[Cue]) -> Table:
+def sources_table(cues: Sequence[Cue]) -> Table:
     """A cue a line, with the findings that are this cue."""
     rows = []
     for cue in cues:

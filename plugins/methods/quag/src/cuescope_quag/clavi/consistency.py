@@ -173,7 +173,7 @@ def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPai
         for pair in pairs:
             if pair.complement == complement and subset in (None, pair.subset):
                 groups.setdefault(name, []).append(pair)
-    # pairs in text have a complement question, and so have BE and BA
+    # the other columns hold only pairs that have a complement question
     for name in ("CAcc_V", "CAcc_V control"):
         every = groups.get(name, [])
         members = [pair for pair in every if pair.turned]

@@ -32,7 +32,7 @@ def weighting() -> Float[Tensor, " dim"]:
     return AMPLITUDE * torch.sin(torch.arange(1, DIM + 1) * pi / 202)
 
 
-def coupled(alpha: float, samples: int, generator: torch.Generator) -> Coupled:
+def couple_variables(alpha: float, samples: int, generator: torch.Generator) -> Coupled:
     """Steps 1 to 3 of section 3.
 
     The target is the weighted mean of hidden draws m1 and m2; what is shown is

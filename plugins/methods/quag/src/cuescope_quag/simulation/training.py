@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
-from cuescope_quag.simulation.data import Coupled, coupled
+from cuescope_quag.simulation.data import Coupled, couple_variables
 from cuescope_quag.simulation.network import (
     Dropout,
     Sizes,
@@ -73,9 +73,9 @@ def train_and_test(alpha: float, schedule: Schedule, seed: int, device: str) -> 
     A seed has the same draws at every alpha: what differs is how the modalities are mixed.
     """
     generator = torch.Generator().manual_seed(derive(seed, "data"))
-    train = coupled(alpha, schedule.train, generator).to(device)
-    val = coupled(alpha, schedule.val, generator).to(device)
-    test = coupled(alpha, schedule.test, generator).to(device)
+    train = couple_variables(alpha, schedule.train, generator).to(device)
+    val = couple_variables(alpha, schedule.val, generator).to(device)
+    test = couple_variables(alpha, schedule.test, generator).to(device)
     weights = fit(schedule, train, val, seed)
     error = partial(mean_squared_error, weights, schedule.sizes, test)
     return Errors(plain=error(), crossmodal=error(CROSSMODAL), unimodal=error(UNIMODAL))

@@ -19,6 +19,7 @@ def claim_words(claim: Claim) -> str:
     )
     if kind.composed:
         words = f" {words} ".join(map(claim_words, claim.parts))
+    # a claim without an object leaves a gap in its pattern
     words = " ".join(words.split())
     return kind.denial.format(words) if claim.negated else words
 

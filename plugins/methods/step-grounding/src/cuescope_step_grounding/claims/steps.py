@@ -126,12 +126,14 @@ def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
 def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
     return [
-        claim.replace(parts=_said_of(claim, claims)) if claim.kind == "count" else claim
+        claim.replace(parts=_claims_of_text(claim, claims))
+        if claim.kind == "count"
+        else claim
         for claim in claims
     ]
 
 
-def _said_of(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def _claims_of_text(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     said = []
     for claim in claims:
         fields = KINDS[claim.kind].says

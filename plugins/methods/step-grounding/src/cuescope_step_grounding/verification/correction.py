@@ -16,7 +16,9 @@ Pairs = Sequence[tuple[Sample, str, str]]  # of the verifier and of people
 _DECIDED = frozenset({"supported", "unsupported"})
 
 
-def corrected(audit: Audit, judged: JudgedTraces, pairs: Pairs) -> Iterator[Evidence]:
+def correct_supported_share(
+    audit: Audit, judged: JudgedTraces, pairs: Pairs
+) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
     options: StepGroundingOptions = audit.options
     verdicts = [(sample, judgement.verdict) for sample, _, judgement in judged.claims()]

@@ -169,7 +169,7 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
 
     def is_found(share: float) -> bool:
         spiked = (
-            _spiked(c, draw < share) for c, draw in zip(copies, draws, strict=True)
+            _spike(c, draw < share) for c, draw in zip(copies, draws, strict=True)
         )
         return sum(swap_z(copy) > limit for copy in spiked) >= POWER * COPIES
 
@@ -182,7 +182,7 @@ def _dealt(swaps: Swaps, rng: Generator) -> Swaps:
     return replace(swaps, place=deal_places(swaps.block, swaps.place, rng))
 
 
-def _spiked(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
+def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
     """The chosen claims hold in their own place."""
     verdicts = swaps.verdicts.copy()
     rows = np.flatnonzero(chosen & (swaps.own != OPEN))

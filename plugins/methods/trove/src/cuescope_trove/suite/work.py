@@ -48,7 +48,7 @@ class Suite:
             unbiased[length] = temporal, single_frame
         graded = {}
         for configuration in chosen:
-            graded[configuration] = graded_of(done[configuration.name])
+            graded[configuration] = grades_of(done[configuration.name])
         return unbiased, graded
 
     @property
@@ -66,7 +66,7 @@ def graded_as_json(settings: Settings, configuration: Configuration) -> dict[str
     return asdict(grade(settings, configuration))
 
 
-def graded_of(content: Mapping[str, Any]) -> Graded:
+def grades_of(content: Mapping[str, Any]) -> Graded:
     """The grades again."""
     gaps = content["gaps"] and Gaps(**content["gaps"])
     grades = {}

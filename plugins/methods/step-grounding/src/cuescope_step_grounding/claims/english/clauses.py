@@ -50,6 +50,7 @@ def read_clause(view: View, verb: Word) -> Clause:
     passive = is_passive(verb)
     doers = subjects_of(verb)
     things = objects_of(verb)
+    # "the cup is lifted by a man": what stands as the subject is what is lifted
     if passive:
         things = doers + things
         doers = agents_of(verb)
@@ -194,6 +195,7 @@ def camera_motion(verb: Word) -> str | None:
             return f"go {way}"
     if side and lemma not in WORDS["arrives"] and "forward" not in direction:
         return f"turn {side}"
+    # "keeps the cup": no word says that anybody moves
     if lemma == "keep" and not direction:
         return None
     return "move forward"
@@ -202,6 +204,7 @@ def camera_motion(verb: Word) -> str | None:
 def _direction_words(verb: Word) -> list[str]:
     """The words straight after a verb that can say a direction."""
     words: list[str] = []
+    # "turn slowly left", "keep walking": one word may come before the direction
     for word in verb.sentence[verb.index + 1 : verb.index + 6]:
         tells = word.text in WORDS["direction_words"] or word.text.isdigit()
         begins = not words and word.tag[:2] in {"RB", "JJ", "VB"}

@@ -44,8 +44,10 @@ def _number_of(noun: Word) -> int | None:
     for kid in noun.kids("nummod", "amod", "det", "compound"):
         single = kid.text == "single"
         number = 1 if single else number_in(kid.text)
+        # "player 7" is a name, and "about three" is also true of four
         if number is None or kid.index > noun.index or kid.before in WORDS["roughly"]:
             continue
+        # "a single cup" counts, "not a single cup" denies them all
         if single and (not noun.kids("det") or _is_denied(noun)):
             continue
         if kid.text != "one" or kid.before in _EXACT or _is_listed(noun):
@@ -55,6 +57,7 @@ def _number_of(noun: Word) -> int | None:
 
 def _is_listed(noun: Word) -> bool:
     """Whether "one" is a number and no article: "there is one dog", "two cats and one dog"."""
+    # "one dog sits, the other stands": here it is a pronoun
     if any(word.text in {"other", "another"} for word in noun.sentence):
         return False
     if noun.dep == "conj":

@@ -22,9 +22,11 @@ def is_negated(verb: Word) -> bool:
         fails = head.lemma in WORDS["failing"] or head.has(WORDS["failing"], "acomp")
         bound = head.lemma in WORDS["beginning"] or not head.is_verb
         above = head if head.is_verb else head.head
+        # two denials cancel out: who does not fail to open a door opens it
         return fails != (bound and above.is_verb and is_negated(above))
     if verb.dep == "conj" and head is not verb:
         joint = head.texts("cc") | verb.texts("cc")
+        # "does not sit or stand" denies both
         if "nor" in joint or "or" in joint:
             return is_negated(head)
     return any(
@@ -40,6 +42,7 @@ def is_denied(noun: Word) -> bool:
         return True
     if noun.has(_NO, "det", "neg", "preconj", "advmod", "predet"):
         return True
+    # "none of the chairs"
     if noun.dep == "pobj" and noun.head.text == "of" and noun.head.head.text in _NONE:
         return True
     return _shares_denial(noun) and is_denied(noun.head)
@@ -73,6 +76,7 @@ def is_left_out(noun: Word) -> bool:
     if noun.dep == "conj" and head.is_noun:
         return is_left_out(head)
     if noun.dep == "pobj" and head.text in {"without", "unlike"}:
+        # "without the coat": a coat that is known is elsewhere, not missing
         return not is_definite(noun)
     return (
         noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)

@@ -78,6 +78,7 @@ def untimed_claims(view: View) -> list[UntimedClaim]:
 def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
     """The things that are named, each as it is called."""
     for word in view.words:
+        # the "kitchen" of "kitchen counter" is part of that name
         part = word.dep in {"compound", "amod", "nmod"}
         if part or word.index in plans or not is_nameable(word) or is_agent(word):
             continue
@@ -86,6 +87,7 @@ def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
             or is_left_out(word)
             or (is_denied(word) and not is_known(word))
         )
+        # "a row of chairs" names the chairs
         if heads(word)[0] is word and not absent:
             yield UntimedClaim(word, "entity", name_of(word))
 
@@ -198,6 +200,7 @@ def is_state(clause: Clause) -> bool:
     )
     if not clause.passive or clause.subjects or not lasting:
         return False
+    # "is being closed" and "is then closed" tell of an event
     done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
     return not done and not verb.has(WORDS["order"], "advmod")
 
@@ -214,6 +217,7 @@ def is_holding(clause: Clause) -> bool:
     verb = clause.verb
     if verb.lemma not in WORDS["holding"] or clause.passive or not clause.subjects:
         return False
+    # "a man holds a cup": who acts does not have it inside
     if any(map(is_actor, clause.subjects)):
         return False
     if verb.lemma != "hold":
@@ -235,6 +239,7 @@ def is_sight(clause: Clause) -> bool:
 def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     """Where what is seen is; what is denied without a place is not there at all."""
     verb = clause.verb
+    # "there is a cup": the thing stands behind the verb
     shown = verb.kids("attr", "nsubj", "dobj") if verb.kids("expl") else []
     phrases = tuple(all_referents(view, shown))
     phrases = phrases or (clause.subjects if _is_shown(verb) else clause.objects)
@@ -249,6 +254,7 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     seen = Clause(verb, phrases, (), False, negated, frozenset(opposed))
     claims = places_of_clause(view, seen)
     told = {claim.subject for claim in claims}
+    # "there are not three cups" denies the number: some may be there
     told |= {name_of(noun) for noun in nouns or view.words if is_counted(noun)}
     for phrase in phrases:
         if seen.denies(phrase) and phrase not in told:
@@ -376,6 +382,7 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
         # What a verb that says little by itself is said with: "pay attention", "take a bite".
         objects = [noun.lemma for noun in verb.kids("dobj") if noun.is_noun]
     claims = []
+    # a passive need not say who does it
     for subject, other in product(clause.subjects or ("",), objects or (None,)):
         denied = clause.denies(subject, other)
         claims.append(UntimedClaim(verb, "action", subject, action, other, denied))

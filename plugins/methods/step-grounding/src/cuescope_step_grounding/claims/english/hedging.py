@@ -68,6 +68,7 @@ def _guess(verb: Word) -> Iterator[int]:
     unable = not texts.isdisjoint({"can", "ca", "could"}) and verb.has(
         _DENIED, "neg", "advmod"
     )
+    # "could not have opened it" is a guess
     missed = unable and not sight and "have" in texts
     if missed or verb.has(WORDS["doubting"], "advmod"):
         yield from _with_subject(verb)
@@ -83,6 +84,7 @@ def _plan(verb: Word) -> Iterator[int]:
         inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
         yield from _words_of_intention(verb, inner)
     if verb.lemma in WORDS["planning"] - WORDS["beginning"] - WORDS["failing"]:
+        # "wants a drink": nor is what is wanted seen
         wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)
         yield from _words_of_intention(verb, verb.kids(*wanted))
         if verb.lemma in WORDS["telling"]:
@@ -121,6 +123,7 @@ def _condition(verb: Word) -> Iterator[int]:
     if not real and not (asked and verb.dep in {"ccomp", "pcomp"}):
         return
     yield from _below([verb])
+    # "if we look closely, a cup is there": the cup was seen
     ours = any(kid.lemma in WORDS["agents"] for kid in verb.kids("nsubj"))
     if real and verb.dep == "advcl" and not ours:
         yield from _with_subject(verb.head)
@@ -131,6 +134,7 @@ def _inference(verb: Word) -> Iterator[int]:
     if verb.lemma in WORDS["inferring"]:
         yield verb.index
         yield from _below(verb.kids("ccomp", "xcomp"))
+        # "this suggests a party"
         if verb.has(_POINTING, "nsubj"):
             yield from _below(verb.kids("dobj"))
     if verb.lemma in WORDS["reporting"] and not _is_ours(verb):
@@ -152,5 +156,6 @@ def _with_subject(verb: Word) -> Iterator[int]:
     yield verb.index
     for kid in verb.kids():
         present = kid.dep in SUBJECTS and is_definite(kid)
+        # a joined clause is read by itself, with its own hedges
         if kid.dep not in {"conj", "advcl"} and not present:
             yield from _below([kid])

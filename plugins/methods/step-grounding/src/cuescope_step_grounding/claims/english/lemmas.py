@@ -31,6 +31,7 @@ def singular(noun: str) -> str:
         return f"{noun[:-3]}y" if len(noun) > 4 else noun[:-1]
     if noun.endswith(_SIBILANT):
         return noun[:-2]
+    # "glass" and "bus" are no plurals
     if noun.endswith("s") and not noun.endswith(("ss", "us")):
         return noun[:-1]  # taxis, skis
     return noun
@@ -40,6 +41,7 @@ def lemma_of(word: str, tag: str, lemma: str) -> str:
     """The base form of a word with its Penn tag, given what a parser takes it for."""
     if tag in {"NNS", "NNPS"}:
         return singular(word)
+    # first the lists: parsers cut letters off, see below
     if tag.startswith("VB") and word in VERBS:
         return VERBS[word][0]
     if tag.startswith("VB") and _lacks_e(word, lemma):
@@ -50,6 +52,7 @@ def lemma_of(word: str, tag: str, lemma: str) -> str:
 def _lacks_e(word: str, lemma: str) -> bool:
     """Whether a parser cut an "e" off: "rid" of "riding", "hop" of "hopes"; one consonant after one
     vowel would have been doubled, and got no "es"."""
+    # these letters are not doubled, or take "es" without having lost an "e"
     if len(lemma) < 3 or lemma[-1] in "aeiouwxyszh" or word in {lemma, f"{lemma}s"}:
         return False
     if word == f"{lemma}es":

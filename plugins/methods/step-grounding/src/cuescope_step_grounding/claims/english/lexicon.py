@@ -42,6 +42,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     if soft:
         yield f"{lemma[:-1]}ies", "VBZ"
     else:
+        # "o" too: "goes", "does"
         sibilant = lemma.endswith(("s", "sh", "ch", "x", "z", "o"))
         yield f"{lemma}es" if sibilant else f"{lemma}s", "VBZ"
     if lemma in _IRREGULAR:
@@ -50,6 +51,7 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
     stem = lemma + lemma[-1] if _doubles(lemma) else lemma
     past = f"{stem}d" if lemma.endswith("e") else f"{stem}ed"
     yield f"{lemma[:-1]}ied" if soft else past, "VBD"
+    # "closing" drops its "e", "agreeing" keeps both
     mute = lemma.endswith("e") and not lemma.endswith("ee")
     yield f"{lemma[:-1]}ing" if mute else f"{stem}ing", "VBG"
 
@@ -64,6 +66,7 @@ def _doubles(lemma: str) -> bool:
 # Form -> lemma and tag; a past form is also a participle.
 VERBS: Mapping[str, tuple[str, str]] = {
     form: (lemma, tag)
+    # sorted: of a form that two verbs share the last one stays, and sets differ by process
     for lemma in (*sorted(_IRREGULAR), *sorted(WORDS["regular"] - _IRREGULAR.keys()))
     for form, tag in _forms(lemma)
 }

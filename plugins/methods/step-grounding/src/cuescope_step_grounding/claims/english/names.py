@@ -17,6 +17,7 @@ def modifiers(noun: Word) -> Iterator[str]:
         adverb = kid.dep == "advmod" and kid.text not in WORDS["shades"]
         if kid.index > noun.index or no_adjective or adverb:
             continue
+        # "dark green bottle": "dark" hangs on "green"
         yield from modifiers(kid)
         yield kid.text
         for other in kid.kids("conj"):
