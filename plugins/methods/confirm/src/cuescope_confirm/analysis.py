@@ -325,7 +325,7 @@ def share_showing(target: Target) -> float:
         return 0.0
     # of a sample in neither nobody knows
     share = len(showing) / len(showing | without)
-    # the pool holds more judged samples than the data: their share is put right
+    # the pool may hold more judged samples than the data: their share is put right
     return share * len(judged) / len(target.samples)
 
 

@@ -195,12 +195,12 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     gap, z = answers.gap(answers.of_label)
     # without a gap nobody has measured that nothing differs
     is_shown = gap is None or abs(z) >= SHOWN
-    # one error tells the side; whether it is beyond chance is told by is_shown
+    # one standard error tells the side; is_shown tells whether it is beyond chance
     if gap is not None and gap < 0 and z <= -1:
         return Direction(gap=gap, shown=is_shown, z=z)
     if cue.label is not None and not answers.of_label.all():
         pull, z_of_pull = pull_of(audit, answers, cue)
-        # two errors: this is the second thing that is tried
+        # two standard errors: this is the second thing that is tried
         if pull is not None and pull > 0 and z_of_pull >= 2:
             return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
     helps = gap is not None and gap > 0
