@@ -65,6 +65,7 @@ class AuditorsBench(Plugin):
         from cuescope_cuebench.tables import all_tables, markdown
 
         chosen = self._configurations()
+        # nothing is trained for a list
         if self.options.list is not None:
             yield write_list(self.options.list, chosen)
             return
@@ -118,6 +119,7 @@ class AuditorsBench(Plugin):
                 f"toy {digest(configuration.model)}", (train, (settings, configuration))
             )
             sheets[f"sheet {name}"] = (grade_sheet, (settings, configuration))
+            # results are put together from the jobs' names, whoever finished first
             names_of[name] = []
             for audit, given in self._audits(configuration):
                 names_of[name].append(audit)
@@ -145,6 +147,7 @@ class AuditorsBench(Plugin):
         from cuescope_cuebench.grading import parse_auditor
 
         about = f"audit {name_of(configuration)}"
+        # no part of it is done again when further auditors join
         yield f"{about} own", (configuration.auditors, None)
         for spec in self.options.auditor.split():
             # raises now for what is not installed, and not after the first jobs

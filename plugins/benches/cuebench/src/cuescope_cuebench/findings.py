@@ -74,6 +74,7 @@ def read_findings(path: Path) -> Stated:
         return Stated.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
+        # an empty place is the whole file
         where = ".".join(map(str, first["loc"])) or "the file"
         raise UserError(
             f"{path}: {where}",

@@ -49,7 +49,7 @@ class Settings:
         context = Context(
             registry=shelf(), seed=self.seed, device=self.device, cache=self.cache
         )
-        # what is stored would outlive the folder, which is gone after the grading
+        # stored answers would stay in the user's own cache, beside those of real audits
         return Runner(context, folder, cache_responses=False)
 
 
@@ -146,6 +146,7 @@ class _Bench:
             seed=self.settings.seed,
             device=self.settings.device,
             part=part,
+            # hundreds of calls a picture (docs/cuebench.md)
             limit=SEEN // 2 if method in DEAR else None,
         )
 
@@ -168,6 +169,7 @@ class _Bench:
         plants = self.configuration.plants
         planted = {}
         for feature in report.features:
+            # any planted cue is a hit, not the asked one alone
             planted[feature.key] = any(
                 is_planted(feature, cue, sheet) for cue in plants
             )
@@ -296,6 +298,7 @@ def verdict_of(report: Report, score: Score) -> str:
 
 def parse_auditor(text: str) -> tuple[str, dict[str, str]]:
     """METHOD[:option=value,...]; raises UserError where it is written otherwise."""
+    # what is behind the first colon may hold colons of its own
     method, _, rest = text.partition(":")
     options = {}
     for part in rest.split(",") if rest else ():

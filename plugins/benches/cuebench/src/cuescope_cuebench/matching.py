@@ -37,6 +37,7 @@ class Sheet:
         sheet = cls({}, {}, {})
         for index in range(len(data)):
             sample = data[index]
+            # without a sheet no feature is ever the plant, and nothing is raised
             sheet.shown[sample.key] = sample.annotations.get("cues", {})
             sheet.label[sample.key] = sample.label
         for cue in data.planted_cues if isinstance(data, HasPlantedCues) else ():
@@ -113,6 +114,7 @@ def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
             by_side[side] = chance_of(cue, sheet, *side)
         hits.append(is_shown(sheet.shown[key][cue], frame))
         chance.append(by_side[side])
+    # one or two frames can show anything
     return beyond_chance(hits, chance) if len(hits) >= LEAST_OCCURRENCES else 0.0
 
 

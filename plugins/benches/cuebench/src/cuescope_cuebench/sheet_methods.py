@@ -99,6 +99,7 @@ class AnswerSheet(Auditor):
         # of few samples all may show the cue, or none
         gap = float(np.mean(sides[0]) - np.mean(sides[1])) if all(sides) else None
         for feature in features:
+            # a finding however small the gap is: `confirm` tests nothing else
             yield Score(
                 feature=feature.key, label=label, metric="gap", value=gap, finding=True
             )

@@ -39,6 +39,7 @@ class Result:
     def role(self) -> str:
         """cause, decoy or null; "unclear" where the model does not do what it was trained for."""
         role = self.configuration.role
+        # where the use cannot be measured, the training is believed
         if self.use is None or role == "null":
             return role
         # a "decoy" that takes or gives much is used by the model
@@ -157,6 +158,7 @@ def promises(
         tested = result.grades(ON + SHEET)
         if role in called and sheet and tested:
             effects.append((role == "cause", tested["best"]))
+            # the baseline: what the gap alone tells, without any intervention
             gaps.append((role == "cause", sheet["best"]))
             called[role].append(tested)
     causes = called["cause"]
@@ -166,6 +168,7 @@ def promises(
         (auroc_of_cases(gaps), count),
         _count_called(called["decoy"]),
         _count_called(causes),
+        # few samples are no fault of the method
         _count_called([grades for grades in causes if grades.get("enough")]),
     ]
 
@@ -233,6 +236,7 @@ def _auditor_row(results: Sequence[Result], name: str) -> Sequence[Cell]:
 
 def precision(hits: Sequence[bool], k: int) -> float:
     """The share of hits in the first k of a list, or in all of a shorter one; 0 of none."""
+    # a short list is not punished for what it does not claim
     first = hits[:k]
     return sum(first) / len(first) if first else 0.0
 
@@ -335,6 +339,7 @@ def _line(cells: Sequence[str]) -> str:
 def _cell(value: Cell, decimals: int) -> str:
     if value is None:
         return "-"
+    # a bar would end the cell
     return (
         f"{value:.{decimals}f}"
         if isinstance(value, float)

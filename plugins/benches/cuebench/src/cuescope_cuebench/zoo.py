@@ -103,8 +103,8 @@ class World:
             "cues": {self.cues[cue]: cue} if cue else {},
             "rate": rates[0],
             "elsewhere": rates[1],
-            # one seed for both: which samples show the cue, and the samples themselves
             "frames": frames,
+            # twice: which samples show the cue, and the samples themselves
             "seed": n,
             "world_options": {**self.auditing, "val": self.size, "seed": n},
         }
@@ -130,6 +130,7 @@ class World:
             f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
             f"{self.size} samples, {shown:g} of the frames"
         )
+        # the same data for both: cause and decoy differ by the toy alone
         for role, strength in by_role(learned):
             yield Configuration(
                 name=f"{words}, {role}",
@@ -161,12 +162,14 @@ class World:
         The toy learned all cues of this world but the `even` ones, `other` among them.
         """
         model, options = self.toy(STRONG)
+        # these cues told the toy nothing, in the same training
         rates = dict.fromkeys(even, (UNINFORMATIVE, UNINFORMATIVE))
         training = {**options["data_options"], "rates": rates}
         label = self.cues[cue]
         data, alone = self.audit_data(cue, RATES, self.frames, n)
         both = {**alone["cues"], self.cues[other]: other}
         audited = {**alone, "cues": both, "beside": {other: cue}, "together": TOGETHER}
+        # one toy for both: here they differ by the cue that is asked for
         for role, strength in by_role(STRONG):
             asked = cue if role == "cause" else other
             yield Configuration(

@@ -105,6 +105,7 @@ class Planted(Plugin):
         world = replace(context, dataset=None).build(
             "dataset", options.world, dict(options.world_options)
         )
+        # toys are trained on "train" and audited on "val"
         if not isinstance(world, HasSplits):
             raise UserError(
                 f"planted: {options.world} has no splits",
@@ -185,6 +186,7 @@ class Planted(Plugin):
             if kind not in self.options.hidden:
                 sheet[kind] = self._frames_with(sample, kind)
                 sample = self._with_cue(sample, kind, sheet[kind])
+        # the world's own cues stay on the sheet
         cues = {**sample.annotations.get("cues", {}), **sheet}
         return replace(sample, annotations={**sample.annotations, "cues": cues})
 
