@@ -28,6 +28,7 @@ class Axis:
 
     def words(self, value: float) -> str:
         """A value of this metric, written like every other one."""
+        # rounded first: a minus before zeros would be a sign without a figure
         return _with_sign(round(value, self.decimals), f",.{self.decimals}f")
 
 
@@ -59,6 +60,7 @@ def axis(values: Iterable[float]) -> Axis:
     shown = [0.0, *values]  # bars begin at zero, so zero is always there
     least = min(shown)
     most = max(shown)
+    # zeros alone: an axis without width cannot be divided by
     if least == most:
         return Axis(0.0, 1.0, (0.0, 0.5, 1.0))
     step = _round_step((most - least) / 4)
@@ -130,4 +132,5 @@ def _round_step(width: float) -> float:
     """The smallest of 1, 2, 5 times a power of ten that is at least `width`."""
     power = 10.0 ** math.floor(math.log10(width))
     steps = [power, 2.0 * power, 5.0 * power, 10.0 * power]
+    # a width that is a step up to rounding error is that step
     return steps[bisect_left(steps, width * (1 - 1e-9))]

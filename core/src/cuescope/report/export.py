@@ -41,9 +41,11 @@ def encode(table: "pa.Table", form: Format) -> bytes:
         file = io.BytesIO()
         write_table(table, file)
         return file.getvalue()
+    # the csv module writes line ends itself
     text = io.StringIO(newline="")
     if form == "jsonl":
         for row in table.to_pylist():
+            # NaN is no JSON: other readers refuse the whole file
             text.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         writer = csv.writer(text, lineterminator="\r\n")

@@ -26,12 +26,14 @@ PATIENCE_SECONDS = (
 )
 STEPS = 10_000  # of SQLite's machine, between looks at the clock
 DAY = 86400.0
+# as https://www.sqlite.org/security.html advises for files of strangers
 SETTINGS = (
     "trusted_schema = OFF",
     "cell_size_check = ON",
     "query_only = ON",
     "mmap_size = 0",
 )
+# limits in the query: a value of gigabytes never comes into Python
 QUERY = (
     "SELECT key, value, seal FROM rows WHERE typeof(key) = 'text' AND typeof(value) = 'blob' "
     f"AND typeof(seal) = 'text' AND length(value) <= {MAX_VALUE}"
@@ -93,6 +95,7 @@ def _require_own_table(connection: Connection) -> None:
     A view, a virtual table or a generated column would make rows of its own, without end.
     """
     query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'"
+    # two are enough: a second one is not ours
     if connection.execute(query).fetchmany(2) != [("table", "rows", TABLE)]:
         raise sqlite3.DatabaseError("other tables than those of a cache")
 
@@ -134,6 +137,7 @@ def _is_sound(key: str, value: bytes) -> bool:
 def _is_model(value: Any) -> bool:
     """A name, and the time when the model was last used."""
     name, used = value
+    # a far future would never be replaced or pruned; a day, because clocks differ
     return isinstance(name, str) and _is_number(used) and used <= time.time() + DAY
 
 

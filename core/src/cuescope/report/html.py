@@ -29,7 +29,7 @@ MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
 MAX_SHEETS = (
     24  # of them with frames and bars inside: a page stays below some megabytes
 )
-MAX_TILES = 12
+MAX_TILES = 12  # as many as a run keeps: see runs.py
 MAX_FINDINGS = (
     8  # told in full, with their contrasts; the others are marked in the list
 )
@@ -49,6 +49,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
     headline = report.metrics[0] if report.metrics else None
+    # by the alphabet from behind: supported, refuted, inconclusive
     verdicts = sorted((check.verdict for check in report.evidence), reverse=True)
     template = environment().get_template("report.html.jinja")
     return template.render(

@@ -77,6 +77,7 @@ class AnyCache(CacheFile):
 
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk."""
+        # it writes the whole file into the log, which is then emptied
         self._transact(lambda connection: connection.execute("VACUUM"))
         self._transact(
             lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -143,6 +144,7 @@ class KeptAnswers(AnyCache, ResponseCache):
 
         def delete(connection: sqlite3.Connection) -> None:
             if model.mark:
+                # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
                 span = (f"{model.mark}-", f"{model.mark}.")
                 connection.execute("DELETE FROM rows WHERE key >= ? AND key < ?", span)
             else:

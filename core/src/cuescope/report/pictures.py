@@ -43,6 +43,7 @@ def _exhibit_pictures(
 
 
 def _jpeg(occurrence: Occurrence, by_key: Mapping[str, Sample], side: int) -> bytes:
+    # of a changed sample the one that it was made of is shown
     sample = by_key.get(root(occurrence.sample, by_key) or "")
     if sample is None or not sample.frames:
         return b""

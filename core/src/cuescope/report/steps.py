@@ -52,6 +52,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
         ]
     elif report.findings:
+        # without places there is nothing to look at, take out or save
         if _has_occurrences(report):
             words = "Look at the samples first: is the cue really what its name says?"
             steps.append(
@@ -81,6 +82,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
                 None,
             ),
         ]
+    # the command would have two
     if "--seed" not in asked.command:
         steps.append(
             ("See that another seed says the same:", f"{asked.command} --seed 1")

@@ -55,6 +55,7 @@ def beside(table: Table) -> Iterator[Row]:
     first = table.columns[0]
     paper = {row[first]: row for row in table.paper}
     for row in table.rows:
+        # taken out: of rows with one name the first has the paper's beside it
         yield _row(table, row, paper.pop(row[first], {}))
     for row in paper.values():  # what the paper has and we have not
         yield _row(table, {}, row)

@@ -33,6 +33,7 @@ class Tally:
             changed = trial.edit is not None or sample.key not in self._samples
             if not (changed or outcome.response.logits is None or sample.label is None):
                 mark = outcome.correct(), 1 / len(sample.choices), sample.label
+                # a sample may be asked several things, and a method may ask again
                 self._marks.setdefault((sample.key, hash(sample.question)), mark)
 
     @property

@@ -49,6 +49,7 @@ def show(
         )  # a wide table needs the width
         console.print(Padding(body, (0, 0, 1, indent)))
     _print_steps("Next", next_steps(report, run), console, program)
+    # of a stranger's run no command is shown
     if origin.command:
         _print_steps("Run it again", [("", origin.command)], console, program)
     console.print(Text(f"report {report.hash}", "dim"))
@@ -80,6 +81,7 @@ def _print_steps(
         if step:
             command = f"{program} {step.removeprefix('cuescope ')}"
             for line in copyable(command, console.width - 4):
+                # rich would break it where no shell reads on
                 console.print(Text(f"    {line}", "bold"), soft_wrap=True)
     console.print()
 
@@ -207,6 +209,7 @@ def _ranking(report: Report, width: int) -> RenderableType:
         return Text("nothing to rank")
     # of a narrow screen the headline has all
     metrics = report.metrics if width >= NARROW else report.metrics[:1]
+    # the room between columns goes first, then the intervals
     for gap, with_intervals in ((1, True), (0, True), (1, False), (0, False)):
         table = _table(report, metrics, gap=gap, with_intervals=with_intervals)
         spare = (
@@ -235,6 +238,7 @@ def _table(
     table.add_column("cue", overflow="fold")
     table.add_column("label", overflow="fold")
     for metric in metrics:
+        # a head of several lines, for figures are narrow
         table.add_column(metric.title.replace(" ", "\n"), justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("q", justify="right", no_wrap=True)
@@ -274,6 +278,7 @@ def _n_and_q(row: Iterable[Score | None]) -> tuple[str, str]:
         if not n and score.n is not None:
             n = str(score.n)
         if not q and score.q_value is not None:
+            # `<.001`: the column must stay narrow
             q = (p_value(score.q_value) or "").removeprefix("= ").replace("< 0", "<")
     return n, q
 
