@@ -9,6 +9,7 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
+from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.linear import (
     Linear,
     PatchModel,
@@ -152,6 +153,18 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
         mask = Region(model, auroc=1.0, area=0.1, sure=sure).mask(grid)
         assert mask[0, :2].all()
         assert mask[5, 4:].all() == corner
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("cluster-03, looks like: tree (0.31 vs 0.12 elsewhere)", "tree"),
+        ("cluster-03", "the feature's own name"),
+    ],
+)
+def test_a_guess_is_looked_for_by_its_word_alone(name: str, word: str) -> None:
+    feature = Feature(key="cluster-03", kind="cluster", name="the feature's own name")
+    assert word_of(Cue(feature, None, name)) == word
 
 
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:

@@ -25,6 +25,7 @@ from cuescope_confirm.study import (
 )
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.interventions import LocatedCue
+from cuescope_sdk.tools import guess_in
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
@@ -148,8 +149,10 @@ def word_of(cue: Cue) -> str | None:
         return cue.feature.key.rpartition("/")[2]
     if cue.kind == THING:
         return cue.name.strip("'")
-    if cue.name != cue.feature.key and "looks like: " in cue.name:
-        return cue.name.partition("looks like: ")[2]
+    # the word alone: a detector would look for the figures of the guess too
+    guess = guess_in(cue.name)
+    if guess is not None:
+        return guess
     if cue.feature.occurrences or cue.kind in NOWHERE:
         return None
     return cue.feature.name
