@@ -80,6 +80,7 @@ class Clavi(Plugin):
                 got=self.facts.get("no negative control", "none"),
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
+        # published questions are not always whole: counted, not 19 times the videos
         self._ends = np.cumsum(
             [len(questions) for questions in of_videos(self.entries)]
         )
@@ -104,6 +105,7 @@ class Clavi(Plugin):
         sample = make_sample(
             entry, footage, complemented, number, frames, self.shown_split
         )
+        # of a written clip frames and features must be of the same file
         clip = self.clips.get(video_key(entry, complemented))
         return (
             sample
@@ -147,6 +149,7 @@ class Clavi(Plugin):
         name = options.source.partition(":")[0]
         if Path(options.source).expanduser().is_file():
             raise _no_charades(options.source, "is a file")
+        # a path that is not there, for names of data sets have no slash
         if "/" in name:
             raise UserError(
                 "clavi: no such folder",
@@ -172,7 +175,9 @@ class Clavi(Plugin):
                 expected="an annotation 'actions': (name, first frame, frame after the last), ...",
                 remedy=TIMED if name == "folder" else None,
             )
+        # a source says on its samples which split it shows by itself
         self.shown_split = options.split or source[0].annotations.get("split")
+        # sorted: a negative control is drawn by its number among them
         names = sorted({action.name for video in videos for action in video.actions})
         entries, without = curate(videos, word_parts(names), options)
         self._note_without_control(without)
@@ -208,6 +213,7 @@ class Clavi(Plugin):
         readable = [entry for entry in entries if entry.video in footage]
         total = sum(map(len, entries))
         out = total - sum(map(len, readable))
+        # without entries the constructor says what is wrong
         if entries:
             require_enough_questions(
                 "clavi", out, total, options.max_missing, problems, str(folder)

@@ -79,11 +79,13 @@ class ClaviBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """Lengths and classes, sizes where they are asked for, then figures 6 and 7."""
+        # the bench has options of its own, which a data set refuses
         of_data = self.options.model_dump(include=set(ClaviOptions.model_fields))
         data = Clavi(ClaviOptions(**of_data), self.context)
         if self.options.write is not None:
             self._write(data, self.options.write.expanduser())
         lengths = segment_lengths(data.entries)
+        # the paper's figures are of Charades alone
         published = data.benchmark is not None
         yield length_table(lengths, published)
         names = [action.name for action in _actions(data.entries)]
@@ -102,6 +104,7 @@ class ClaviBench(Plugin):
     def _sizes(self, data: Clavi) -> Table:
         """Table 13: the paper's data sets, and questions of those that are here."""
         splits = self.options.size_splits
+        # in the order of table 13
         counts: dict[str, int] = dict.fromkeys(PAPER_SIZES, 0)
         for name in splits:
             parts = {str(data.benchmark or data.source): data.split(name)}
@@ -114,6 +117,7 @@ class ClaviBench(Plugin):
         return make_table(
             "Sizes of data sets",
             ("data set", "thousand questions"),
+            # a data set that is not here has no figure of its own
             [(title, count / 1000 or None) for title, count in counts.items()],
             f"Questions about a video in the splits {', '.join(splits)} together, without those "
             "whose video is missing. In brackets: table 13 of the paper.",
@@ -129,6 +133,7 @@ class ClaviBench(Plugin):
             )
         root = (data.options.videos or Path(data.options.source)).expanduser()
         names = {entry.video: (entry.video,) for entry in data.entries}
+        # what cannot be read was left out when the data was
         files, _ = open_videos(root, names, self.context, "clavi")
         with self.context.progress("clips written", 2 * len(data.entries)) as advance:
             split = str(data.shown_split)
@@ -161,6 +166,7 @@ def count_kinds(
         codes: Counter[str] = Counter()
         for name, count in counts["action classes"].items():
             for code in parts.get(name, ()):
+                # o001 or v001 in the authors' mapping; words, where it is missing, are no codes
                 if code[0] == letter and code[1:].isdigit():
                     codes[code] += count
         if codes:
@@ -221,6 +227,7 @@ def histogram(title: str, values: np.ndarray) -> Picture:
 
 def bars(title: str, counts: Mapping[str, int]) -> Picture:
     """The most frequent first."""
+    # ties by name, whatever the order of the data
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     more = (
         f", the first {MOST_BARS} of {len(ranked)}" if len(ranked) > MOST_BARS else ""

@@ -12,6 +12,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.data import Draft
 
 CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
+# high, for features are computed of these files
 QUALITY = {"libx264": {"crf": "18"}, "mpeg4": {"qscale": "2"}}
 ROUNDING = 1e-6  # seconds: a frame on a cut is of what comes after it
 
@@ -34,6 +35,7 @@ def write_clips(
     for entry in entries:
         for complemented in (False, True):
             target = folder / f"{video_key(entry, complemented)}.mp4"
+            # a run that was killed goes on where it was
             if not target.exists():
                 source = videos(entry.video)
                 # under another name until it is whole: a killed run leaves no half clip
@@ -52,6 +54,7 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
     import av
 
     codec = next(name for name in CODECS if name in av.codecs_available)
+    # a playlist in disguise must not make ffmpeg open addresses
     with av.open(str(source), options={"protocol_whitelist": "file"}) as video:
         pictures = video.streams.video[0]
         out: Any = None
@@ -59,6 +62,7 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
             for start, end in spans:
                 for frame in _frames_between(video, pictures, start, end):
                     if out is None:
+                        # only now, for its size is that of the first frame
                         out = container.add_stream(
                             codec, rate=pictures.average_rate or 25
                         )
@@ -75,6 +79,7 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
                     f"clavi: {source.name} shows nothing in the seconds of a segment",
                     remedy="Fetch the video again.",
                 )
+            # None asks the encoder for the frames that it still holds
             container.mux(out.encode(None))
 
 
@@ -83,6 +88,7 @@ def _frames_between(
 ) -> Iterable[Any]:
     """The decoded frames that come on screen in [start, end), seconds from the first."""
     base = float(pictures.time_base)
+    # a stream may begin later than at 0; our times are from its first frame
     first = pictures.start_time or 0
     # to the key frame before
     video.seek(first + int(start / base), stream=pictures, backward=True)
@@ -98,6 +104,7 @@ def question_records(
     entries: Sequence[Entry],
 ) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """The questions and the answers of all clips, as the authors' files have them."""
+    # of two numbers of a kind the lower one is written
     numbers = {kind: number for number, kind in reversed(KINDS.items())}
     questions: list[dict[str, object]] = []
     answers: list[dict[str, object]] = []

@@ -119,6 +119,7 @@ def read_classes(root: Path) -> Classes:
         if code in names:
             parts[names[code]] = frozenset(codes)
     for code, name in names.items():
+        # without parts it shares nothing, and could be the control of a video that shows it
         if not parts.get(name):
             raise UserError(
                 f"clavi: {mapping.name}",
@@ -130,6 +131,7 @@ def read_classes(root: Path) -> Classes:
 
 def phrase_of(name: str) -> str:
     """A class name as it stands in a question."""
+    # questions bring a subject of their own: "Was someone laughing?"
     bare = re.sub(r"^(Someone|A person) is ", "", name.strip())
     return bare[:1].lower() + bare[1:]
 
@@ -223,7 +225,9 @@ def read_published_segments(
                 expected="a class of Charades",
                 got=str(error),
             ) from None
+        # in the order of time, as `Segment` has them
         cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
+        # a negative control must be none of them
         actions = frozenset(others | {first.name, second.name})
         segments.append(
             PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)
@@ -235,6 +239,7 @@ def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair]
     """Segment -> the questions about its original and its complement video; None without files."""
     if not questions.is_file() or not answers.is_file():
         return None
+    # in an archive of somebody else a file may be a link to any other
     require_inside([questions.parent], [questions, answers], "clavi")
     answered = {row.question_id: row for row in read_json(answers, AnswerRow, "clavi")}
     pairs: dict[str, tuple[list[Question], list[Question]]] = {}

@@ -58,6 +58,7 @@ class ClaviOptions(Options):
         description="ask about all 157 classes of Charades; the published questions are without "
         "the 11 that have no object (c146 to c156)",
     )
+    # 4 and 2 s are read off the published annotation; the paper gives no figures
     shortest: float = Field(
         4.0, ge=0, description="least length of an action, seconds or frames"
     )

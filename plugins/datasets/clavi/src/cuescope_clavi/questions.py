@@ -76,6 +76,7 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
     for action in order:
         for subject, other in ((negative, action), (action, negative)):
             texts = [relation(subject, word, other) for word in WORDS]
+            # what never occurs is neither before nor after
             questions += [Question("BA-NC", text, False) for text in texts]
     return tuple(questions)
 
@@ -120,6 +121,7 @@ def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:
         name: frozenset(re.findall(r"[a-z]+", name.lower())) - _JOINING
         for name in names
     }
+    # of one action alone every word would be everywhere
     everywhere = (
         frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
     )

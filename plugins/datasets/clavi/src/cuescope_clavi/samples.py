@@ -99,10 +99,12 @@ def curate(
     entries = []
     for name, index, pair in draw_items(pairs, options):
         video = by_name[name]
+        # one for each pair: fewer pairs must leave the others as they are
         rng = generator(options.seed, "clavi", name, str(index))
         segment = cut_segment(
             *pair, video.length, rng, most=options.max_growth, step=video.step
         )
+        # of the whole video: questions say that a control never occurs
         occurring = frozenset(action.name for action in video.actions)
         questions = draw_questions(segment, occurring, parts, rng, never_asked)
         key = f"{name}-{index}"
@@ -125,6 +127,7 @@ def published_entries(
     # The authors part only Charades' own test split.
     name = f"{authors_split(split)}_annotations.json"
     file = location if location.is_file() else find_file(location, name, "clavi")
+    # a file that was named itself has its questions beside it
     stem = file.name.removesuffix("_annotations.json")
     pairs = read_questions(
         file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json")
@@ -196,6 +199,7 @@ def _draw_indices(
 ) -> Sequence[int]:
     if most is None or most >= count:
         return range(count)  # all in their order, and nothing is drawn
+    # in the order of the data, as where all are taken
     return sorted(rng.choice(count, most, replace=False).tolist())
 
 
@@ -292,11 +296,13 @@ def make_sample(
     if in_text is not None:
         counterparts["text"] = in_text
     return Sample(
+        # two digits: sorted keys have the order of the questions
         key=f"{video_key(entry, complemented)}-{number:02d}",
         frames=footage.look(times),
         question=question.text,
         choices=CHOICES,
         label=question.answer(complemented),
+        # of the complement, too: it shows the same frames
         group=footage.group,
         annotations={
             "question_type": question.kind,

@@ -72,9 +72,11 @@ def exclusive_pairs(
     """
     asked = [action for action in actions if action.name not in never_asked]
     long_enough = [action for action in asked if action.end - action.start >= shortest]
+    # by time: a whole action would be compared by its name first
     long_enough.sort(key=lambda action: action[1:])
     pairs = []
     for first, second in combinations(long_enough, 2):
+        # <: something must lie between them, which stays in the middle
         in_turn = first.name != second.name and first.end < second.start
         if in_turn and not _recurs(first, second, actions, neighbourhood):
             pairs.append((first, second))
@@ -98,15 +100,16 @@ def cut_segment(
     """
     # In whole steps throughout: sums of floats would let the two growths differ by a bit.
     room = int(IN_EXTENSION_SHARE * (second.start - first.end) / step)
+    # drawn, so that where an action lies in time tells nothing (appendix B.1)
     before = _draw_steps(min(most, first.start), step, rng)
     after = _draw_steps(min(most, length - second.end), step, rng)
     outwards = before + after
-    if (
-        outwards > room
-    ):  # Inwards they grow by as much, and the middle must not be used up.
+    # Inwards they grow by as much, and the middle must not be used up.
+    if outwards > room:
         before = before * room // outwards
         after = after * room // outwards
         outwards = before + after
+    # how both sides share it is drawn too, for the same reason
     inwards = int(rng.integers(outwards + 1))
     cuts = (
         first.start - before * step,
