@@ -28,7 +28,8 @@ from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
 from cuescope.registry import GROUPS, Registry
 from cuescope.spec import MITIGATED, Spec, pairs
-from cuescope_sdk.testing import HEAVY, Contract, checks, run_check
+from cuescope_sdk.testing import Contract, checks, run_check
+from cuescope_sdk.testing._contract import HEAVY
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "plugin-author.md"

@@ -27,7 +27,8 @@ from PIL import Image
 from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report, digest, generator
-from cuescope_sdk.testing import ChatServer, prompt_of, serve_chat
+from cuescope_sdk.testing import ChatServer, serve_chat
+from cuescope_sdk.testing._chat_server import prompt_of
 
 from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
 

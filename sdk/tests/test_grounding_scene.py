@@ -8,6 +8,7 @@ from cuescope_sdk.grounding import (
     SCENE,
     Action,
     Claim,
+    ClaimVerifier,
     Judgement,
     Relation,
     SceneFrame,
@@ -22,11 +23,16 @@ from cuescope_sdk.testing._fake_tools import (
     motion,
     order,
     relation,
-    says,
 )
 
 CLOSED = frozenset({"things", "attributes", "relations", "actions", "motion"})
 BLANK = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
+
+
+def says(verifier: ClaimVerifier, sample: Sample, *claims: Claim) -> list[str]:
+    """The verdict on each claim, or the reason that there is none."""
+    [judgements] = verifier.judge([(sample, claims)])
+    return [judgement.reason or judgement.verdict for judgement in judgements]
 
 
 def circle(x: float, **more: object) -> Thing:

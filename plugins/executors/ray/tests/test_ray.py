@@ -11,9 +11,10 @@ import pytest
 
 from cuescope_ray import Ray, RayOptions
 from cuescope_ray.cluster import room
+from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.testing import ExecutorContract
-from cuescope_sdk.workers import Answering, Setup, as_pixels, files_of
+from cuescope_sdk.workers import loaded_versions
 
 # Ray's own processes are not waited for
 pytestmark = [
@@ -147,35 +148,7 @@ def test_room_is_counted_machine_by_machine() -> None:
     assert room(Cluster(), {"CPU": 1, "GPU": 0.5}) == 4
 
 
-def test_a_machine_without_the_plugin_or_the_files_says_so(tmp_path: Any) -> None:
-    """What an actor replies; the versions are those of the driver."""
-    from cuescope_sdk.workers import read_reply
-
-    def reply(setup: Setup) -> str:
-        import pickle
-
-        with pytest.raises(UserError) as caught:
-            read_reply(Answering().open(pickle.dumps(setup)))
-        return str(caught.value)
-
-    absent = {
-        f"cuescope_{name}": (f"cuescope-{name}", "1.0+abc")
-        for name in ("first", "second")
-    }
-    lacking = reply(Setup(b"", absent))
-    assert "has no cuescope-first, cuescope-second" in lacking
-    assert (
-        "Install there cuescope-first 1.0 from where the driver has it, cuesc"
-        in lacking
-    )
-    other = reply(Setup(b"", {"numpy": ("numpy", "0.1")}))
-    assert "has another numpy than the driver: expected 0.1" in other
-    assert "frames=bytes" in reply(Setup(b"", files=(tmp_path / "photo.jpg",)))
-
-
 def test_plugins_that_are_edited_in_place_are_among_the_versions() -> None:
-    from cuescope_sdk.workers import loaded_versions
-
     assert loaded_versions()["cuescope_ray"][0] == "cuescope-ray"
 
 

@@ -11,9 +11,11 @@ import transformers
 from scipy.special import softmax
 
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import ToolContract, action, entity, motion, order, says
+from cuescope_sdk.testing import ToolContract
 from cuescope_verifiers.actions import Actions, choose_clips, fits, verdict
 from cuescope_verifiers.phrases import opposites, sentence
+
+from .claims import action, entity, motion, order, says
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
 VISION = {

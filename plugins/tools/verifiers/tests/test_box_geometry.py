@@ -7,18 +7,11 @@ import pytest
 
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import (
-    action,
-    attribute,
-    entity,
-    motion,
-    order,
-    relation,
-    says,
-)
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import has_moved
 from cuescope_verifiers.phrases import colour_after, movement, query
+
+from .claims import action, attribute, entity, motion, order, relation, says
 
 CHAIR, TABLE = (10, 40, 20, 50), (60, 40, 80, 50)
 STILL = {"dining table": [TABLE], "table": [TABLE]}

@@ -9,8 +9,9 @@ import pytest
 
 from cuescope_sdk import Context, Frame, Sample, UserError
 from cuescope_sdk.grounding import SCENE, SceneFrame
-from cuescope_sdk.testing import entity, motion, order, says
 from cuescope_verifiers.camera import POSES, Camera, shift
+
+from .claims import entity, motion, order, says
 
 WIDE = np.random.default_rng(3).integers(0, 256, (160, 400)).astype(np.uint8)
 

@@ -8,8 +8,9 @@ import pytest
 
 from cuescope_sdk import Context, LazyWeights, Sample, UserError
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
-from cuescope_sdk.testing import action, attribute, entity, motion, says
 from cuescope_verifiers.combined import Combined
+
+from .claims import action, attribute, entity, motion, says
 
 CHAIR = Thing(id="c", name="chair", box=(0, 0, 9, 9))
 

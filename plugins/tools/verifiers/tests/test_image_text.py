@@ -19,19 +19,11 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import (
-    FakeModel,
-    PluginShelf,
-    action,
-    attribute,
-    entity,
-    motion,
-    order,
-    relation,
-    says,
-)
+from cuescope_sdk.testing import FakeModel, PluginShelf
 from cuescope_verifiers.image_text import ImageText
 from cuescope_verifiers.phrases import opposites, sentence, third_person
+
+from .claims import action, attribute, entity, motion, order, relation, says
 
 # What a frame shows, by its shade of grey.
 SHOWN = {

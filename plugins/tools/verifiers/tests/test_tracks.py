@@ -9,8 +9,9 @@ import pytest
 
 from cuescope_sdk import Context, Detection, Sample, UserError
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.testing import action, entity, order, relation, says
 from cuescope_verifiers.tracks import Tracks
+
+from .claims import action, entity, order, relation, says
 
 needs_trackers = pytest.mark.skipif(
     not find_spec("trackers"), reason="needs pip install trackers supervision"

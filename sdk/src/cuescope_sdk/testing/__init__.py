@@ -8,9 +8,8 @@
 `run_audit(MyMethod)` is the report of an audit of the fakes.
 """
 
-from cuescope_sdk.testing._chat_server import ChatServer, prompt_of, serve_chat
+from cuescope_sdk.testing._chat_server import ChatServer, serve_chat
 from cuescope_sdk.testing._contract import (
-    HEAVY,
     Contract,
     Result,
     checks,
@@ -30,13 +29,6 @@ from cuescope_sdk.testing._fake_tools import (
     FakeSegmenter,
     FakeSentenceEncoder,
     FakeTextGenerator,
-    action,
-    attribute,
-    entity,
-    motion,
-    order,
-    relation,
-    says,
 )
 from cuescope_sdk.testing._intervention_contract import InterventionContract
 from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
@@ -80,7 +72,6 @@ __all__ = [
     "FakeSegmenter",
     "FakeSentenceEncoder",
     "FakeTextGenerator",
-    "HEAVY",
     "InterventionContract",
     "LABELS",
     "LayoutContract",
@@ -97,21 +88,13 @@ __all__ = [
     "STEP",
     "Setup",
     "ToolContract",
-    "action",
     "answered_as_seen",
-    "attribute",
     "checks",
-    "entity",
     "expect",
     "grey_levels",
-    "motion",
-    "order",
-    "prompt_of",
-    "relation",
     "results",
     "run_audit",
     "run_check",
-    "says",
     "serve_chat",
     "temporary_cache",
     "write_image",

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
+from cuescope_sdk.grounding import Case, Claim, Judgement
 from cuescope_sdk.grounding._claims import judge_claim, per_frame
 from cuescope_sdk.testing._fake_data import (
     CUE,
@@ -61,12 +61,6 @@ def motion(predicate: str, *frames: int, **more: Any) -> Claim:
 def order(part: Claim, predicate: str, other: Claim, **more: Any) -> Claim:
     """One before, after or while the other."""
     return claim("temporal", "", predicate=predicate, parts=(part, other), **more)
-
-
-def says(verifier: ClaimVerifier, sample: Sample, *claims: Claim) -> list[str]:
-    """The verdict on each claim, or the reason that there is none."""
-    [judgements] = verifier.judge([(sample, claims)])
-    return [judgement.reason or judgement.verdict for judgement in judgements]
 
 
 # -------------------------------------------------------------------------------------- fake tools

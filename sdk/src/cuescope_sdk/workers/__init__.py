@@ -6,10 +6,9 @@ kills two workers. A subclass brings a `Pool`: how workers are started, reached 
 `Answering` is what a worker runs. `KeptJobs` are the jobs of a bench, over processes.
 """
 
-from cuescope_sdk.workers._answering import Answering, Setup, read_reply
+from cuescope_sdk.workers._answering import Answering, Setup
 from cuescope_sdk.workers._crew import Death, Pool
 from cuescope_sdk.workers._executor import WorkerExecutor, WorkerOptions
-from cuescope_sdk.workers._frames import as_pixels, files_of
 from cuescope_sdk.workers._jobs import Job, KeptJobs
 from cuescope_sdk.workers._versions import loaded_versions
 
@@ -22,8 +21,5 @@ __all__ = [
     "Setup",
     "WorkerExecutor",
     "WorkerOptions",
-    "as_pixels",
-    "files_of",
     "loaded_versions",
-    "read_reply",
 ]

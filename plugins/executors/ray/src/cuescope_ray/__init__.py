@@ -13,14 +13,13 @@ from pydantic import (
     field_validator,
 )
 
+from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import NamesHost, Trial, UserError
 from cuescope_sdk.workers import (
     Pool,
     Setup,
     WorkerExecutor,
     WorkerOptions,
-    as_pixels,
-    files_of,
     loaded_versions,
 )
 
