@@ -35,7 +35,7 @@ from functools import partial
 from cuescope.cli import main
 from cuescope_covar_build import opening
 from cuescope_covar_build.composite import Composite
-from cuescope_sdk.editing import edit_key
+from cuescope_sdk.editing._edits import edit_key
 
 Composite.instant, keep = False, opening.cached_editor
 

@@ -22,7 +22,7 @@ from cuescope.cli import main
 from cuescope_commands.example import _download
 from cuescope_commands.example._photos import outline_mask
 from cuescope_sdk import Context
-from cuescope_sdk.data import DataProfile
+from cuescope_sdk.data._sufficiency import DataProfile
 
 CLASSES = ("crab", "sea_horse")
 Line = Callable[..., str]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import AnnotationNeed, DataNeeds, Frame, Sample
-from cuescope_sdk.data import DataProfile
-from cuescope_sdk.data._sufficiency import find_shortages
+from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
 
 MASKS = AnnotationNeed(
     key="foreground", name="masks", how="Draw some", tool="segmenter"

@@ -136,12 +136,13 @@ def test_choices_are_scored_by_the_prompt_ensemble(
 
     [answer] = build(templates="action28", logit_scale=50).respond([Trial(sample=clip)])
     tokenizer = open_clip.get_tokenizer(f"local-dir:{build().options.model}")
-    from cuescope_sdk.models import action_templates
+    from cuescope_sdk.models import templates_of
 
     rows = []
     for label in clip.choices:
         prompts = [
-            template.replace("{label}", label) for template in action_templates()
+            template.replace("{label}", label)
+            for template in templates_of("action28", "open-clip")
         ]
         mean = stock_texts(stock[0], tokenizer, prompts).mean(axis=0)
         rows.append(mean / np.linalg.norm(mean))

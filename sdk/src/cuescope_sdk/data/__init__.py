@@ -65,7 +65,7 @@ from cuescope_sdk.data._remote import (
     open_address,
     stamp_of,
 )
-from cuescope_sdk.data._sufficiency import DataProfile, require_data, warn_of_weak_data
+from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
 from cuescope_sdk.data._tables import read_text, table_rows
 from cuescope_sdk.data._video_questions import (
     Question,
@@ -81,7 +81,6 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
-    "DataProfile",
     "Draft",
     "Episode",
     "EpisodeOptions",
