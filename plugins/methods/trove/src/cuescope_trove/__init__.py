@@ -64,6 +64,7 @@ class TRoVe(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Clusters of still clips, each of which is one frame repeated."""
+        # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_sdk.data import require_data
         from cuescope_sdk.stills import ask
         from cuescope_trove.naming import cluster_guesses
@@ -73,6 +74,7 @@ class TRoVe(Plugin):
 
         require_data(audit, self.data_needs, "trove")
         check(audit, self.options.top_k)
+        # before anything is asked: a plan has no answers to plant a cue in
         if audit.context.planning:
             note_plan(audit, self.options)
         answers = audit.once(ask, audit)

@@ -55,8 +55,10 @@ class TRoVeBench(Plugin):
             entry.name: entry.version for entry in entries if entry.kind == "method"
         }
         rivals = []
+        # the rivals are a distribution of their own, and may not be installed
         for name in RIVALS:
             if name in versions:
+                # with its version: a new release of a rival must be graded again
                 rivals.append((name, versions[name]))
             else:
                 context.announce(

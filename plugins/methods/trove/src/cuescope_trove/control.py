@@ -45,6 +45,7 @@ def control_of(
         name = f"'{option}'"
         values = [sample.annotations.get(option) for sample in samples]
         _check(option, values, samples)
+    # a size that few samples have would retest a finding on these few alone
     if not _tells_apart(values):
         return None
     labels = [str(sample.label) for sample in samples]
@@ -63,6 +64,7 @@ def object_size(sample: Sample) -> float | None:
     areas: dict[str, float] = {}
     for name, mask in annotations.get("masks", {}).items():
         areas[normalise_name(name)] = _covered_share(mask)
+    # boxes only where no mask is known: a mask has the object's own area
     if not areas:
         for box in annotations.get("boxes", ()):
             name = normalise_name(box.name)
@@ -92,6 +94,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
     known = np.array([value is not None for value in values])
     level = np.full(len(values), -1)
     given = [value for value in values if value is not None]
+    # one word among numbers makes all of them words: they have no common order
     if not all(map(_is_number, given)):
         _, level[known] = np.unique(list(map(str, given)), return_inverse=True)
         return level
@@ -99,6 +102,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
     numbers[known] = given
     of_label = np.array(labels)
     for label in np.unique(of_label):
+        # within a label: quantiles of all would put its small objects into one level
         part = known & (of_label == label)
         if part.any():
             level[part] = _quantile_levels(numbers[part], groups.take(part))
@@ -107,6 +111,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
 
 def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
     means = group_means(values[:, None], groups)[:, 0]
+    # one level would hold nothing alike; levels of few groups leave little to deal
     count = int(np.clip(groups.count // GROUPS_A_LEVEL, 2, MOST_LEVELS))
     # by middle ranks: equal values share a level, and where there are two values they do not
     ordered = np.sort(means)
@@ -147,6 +152,7 @@ def _tells_apart(values: Sequence[Any]) -> bool:
 def _check(option: str, values: Sequence[Any], samples: Sequence[Sample]) -> None:
     """Raise UserError where the annotation is unknown, no number and no word, or says nothing."""
     usable = set()
+    # a hint for an error message: not all of a large data set is read for it
     for sample in samples[:100]:
         for key, value in sample.annotations.items():
             if _is_usable(value):
@@ -172,6 +178,7 @@ def _is_usable(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
+    # bool is an int in Python, but True is no size
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
         value, bool
     )

@@ -31,6 +31,7 @@ def contrasts(
         measured = list(compress(measured, ~part))
     by_key = {feature.key: feature for feature in features}
     for score in findings:
+        # reversed: occurrences come strongest first, and of a sample the last one stays
         where = {
             seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)
         }

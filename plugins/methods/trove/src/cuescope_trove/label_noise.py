@@ -22,6 +22,7 @@ from cuescope_trove.scores import Observations, Pairs, PerSample, SampleMask
 UPPER = 0.95  # so sure that no more sequences are mislabelled than are set aside
 LEAST_OWN = 10  # sequences of a class that show the cluster, to be compared with
 DRAWS = 10_000
+# log-odds of a probability that rounded to 0 would be infinite
 SMALLEST = 1e-12  # probability
 
 
@@ -63,12 +64,15 @@ def confident_disagreement(observations: Observations) -> Suspects:
     n = np.maximum(np.bincount(label, minlength=classes), 1)
     of_label = probability[np.arange(len(label)), label]
     threshold = np.bincount(label, weights=of_label, minlength=classes) / n
+    # else the mean of no sequences, 0, would be a threshold that all reach
     threshold[np.bincount(label, minlength=classes) == 0] = np.inf
+    # -1 is below any probability: a class under its threshold is never the best
     confident = np.where(probability >= threshold, probability, -1.0)
     best = confident.argmax(axis=1)
     counted = np.where(confident.max(axis=1) >= 0, best, -1)
     agrees = np.bincount(label[counted == label], minlength=classes)
     looks_like = np.where(counted == label, -1, counted)
+    # a rate near 0 would let any number of wrong labels hide beside one suspect
     return Suspects(looks_like, np.clip(agrees / n, 0.05, 1.0))
 
 
@@ -86,6 +90,7 @@ def suspect_labels(
     mine = observations.label == label
     wrong = mine & observations.shows(pair.cluster.item()) & ~observations.correct
     removed = wrong & (suspects.looks_like >= 0)
+    # without a suspect nothing says which other class is meant, so all speak
     rate = np.delete(suspects.rate, label)
     if removed.any():
         rate = suspects.rate[suspects.looks_like[removed]]
@@ -109,6 +114,7 @@ def unlike_p_value(
     own sequences of that class with its answer, and in their midst as many of the label's ordinary
     errors as there may be. Means of groups.
     """
+    # 1: without probabilities nothing can show that it is no label noise
     if observations.probability is None:
         return 1.0
     label = pair.label.item()
@@ -135,10 +141,12 @@ def unlike_p_value(
     # the looks of the class are learned from half of its sequences, and held against the others
     learned = proper & split_groups(observations.groups, rng)
     rest = proper & ~learned
+    # too few to compare looks with: one test, and no second to pay for
     if (rest & shows).sum() < LEAST_OWN:
         return by_answer
     looks = _looks(observations, learned, clusters, cluster)
     looks -= _looks(observations, mine & observations.correct, clusters, cluster)
+    # twice the better of two tests (Bonferroni)
     return min(1.0, 2 * min(by_answer, compare(looks, rest)))
 
 
@@ -166,6 +174,7 @@ def _less_like_p_value(
     rate = int((taken & ~shows).sum()) / max(outside, 1)
     errors = 0
     if len(ordinary):
+        # ordinary errors happen with the cluster on screen too, as often as without it
         inside = int((mine & shows).sum())
         errors = min(most_by_chance(inside, rate, confidence=UPPER), len(here))
     of_class = _group_means(groups, proper, values)
@@ -185,8 +194,10 @@ def _looks(
 ) -> PerSample:
     """Log-probability of each sequence's other frames, were they drawn from those of the part."""
     of_part = part[observations.frame_sample]
+    # half a frame more each: one unseen cluster must not rule a sequence out
     counts = np.bincount(observations.frame_cluster[of_part], minlength=clusters) + 0.5
     chance = np.log(counts / np.delete(counts, cluster).sum())
+    # the cue's own cluster is left out: only the other frames tell both apart
     chance[cluster] = 0.0
     weights = chance[observations.frame_cluster]
     return np.bincount(

@@ -10,6 +10,7 @@ from cuescope_sdk import Options, Words
 class TRoVeOptions(Options):
     """docs/trove.md argues the defaults."""
 
+    # 2 to 6 times the labels is the paper's Kinetics setting; its code ends at 5
     k_min: PositiveInt = Field(2, description="fewest clusters tried, times the labels")
     k_max: PositiveInt = Field(6, description="most clusters tried, times the labels")
     step: PositiveInt | None = Field(
@@ -24,6 +25,7 @@ class TRoVeOptions(Options):
         description="which wrong answers eq. 2 counts: of the label (published code), or of the "
         "whole cluster (paper)",
     )
+    # 0.1 and above chance: what the published code keeps (appendix C)
     min_error_contribution: float = Field(
         0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
     )
@@ -54,11 +56,13 @@ class TRoVeOptions(Options):
         description="share of the groups in which cues are looked for; the other groups measure "
         "them; 0: one part does both; none: 0.3 if each label has 400 groups, else 0",
     )
+    # off: its false alarms were simulated in 120 audits only, not in 1,000
     pool_labels: bool = Field(
         False,
         description="test a cluster less strictly if it also costs other labels: more cues that "
         "harm several labels are found",
     )
+    # labels of test sets are wrong in 3% on average, in up to 10% (docs/trove.md)
     label_noise: float = Field(
         0.1,
         ge=0,

@@ -53,6 +53,7 @@ def chance_to_find(
     the accuracy without the cue, `tried` counts the pairs that are tested last.
     """
     if not discover:
+        # a lone finding needs this p-value under the false discovery rate
         threshold = options.fdr / max(tried, 1)
         return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
     # how many of the groups with the cue fall into the first part is chance
@@ -66,6 +67,7 @@ def chance_to_find(
         last_with = n_with - first_with
         last_without = n_without - first_without
         chance = 0.0
+        # a part without a group on one side compares nothing, and finds nothing
         if min(first_with, first_without, last_with, last_without) >= 1:
             # how clear the cue is in the first part decides what it must show in the other
             reached = 0.0
@@ -73,8 +75,10 @@ def chance_to_find(
             for bound in CLEARNESS:
                 here = gap_power(loss, first_with, first_without, rate, bound) - reached
                 reached += here
+                # the geometric middle stands for all p-values between both bounds
                 [weight] = weights(np.sqrt([last * bound]))
                 last = bound
+                # the cue's share of the error budget beside pairs without a cue
                 level = options.fdr * weight / (weight + NULL_WEIGHT * (tried - 1))
                 passing = _chance_to_pass(
                     loss, last_with, last_without, rate, level, options
@@ -92,6 +96,7 @@ def _chance_to_pass(
     threshold: float,
     options: TRoVeOptions,
 ) -> float:
+    # both conditions are about one measured loss, so the harder one decides
     return min(
         gap_power(loss, n_with, n_without, rate, threshold),
         exceeds_power(loss, n_with, n_without, rate, options.min_error_contribution),
@@ -109,6 +114,7 @@ def smallest_loss(
 ) -> float | None:
     """The smallest loss that is found with power `POWER`; None where none is."""
 
+    # less than one group would show it: there is nothing to compare
     if n_with < 1:
         return None
     power = partial(
@@ -189,6 +195,7 @@ def faultless_words(
     limits = []
     for share in SHARES:
         n_with = share * n
+        # 1.0: no answer is wrong, so none is wrong without the cue
         loss = smallest_loss(
             n_with, n - n_with, 1.0, options, tried=tried, discover=0.0
         )
@@ -220,6 +227,7 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     discover = options.discover
     if discover is None:
         discover = DISCOVERY if splits_by_default(counts) else 0.0
+    # the silhouette chooses later, so a plan takes the middle of the sweep
     pairs = round(len(audit.labels) ** 2 * (options.k_min + options.k_max) / 2)
     tried = expected_tried(pairs, n, discover)
     limits = []
@@ -249,6 +257,7 @@ def _effective_count(measured: Observations) -> float:
         mine = measured.label == label
         effect = design_effect(measured.values[mine], measured.groups.take(mine))
         counts.append(mine.sum() / effect)
+    # the median: one large label must not speak for all
     return float(np.median(counts))
 
 

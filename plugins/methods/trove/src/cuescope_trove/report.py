@@ -61,6 +61,7 @@ def scores(
         audit.note(
             "groups", f"{groups.count} groups of sequences that belong together{few}"
         )
+    # no pair can lose accuracy, so nothing is tested and only a limit is told
     if correct.all():
         audit.note(
             "errors",
@@ -154,10 +155,12 @@ def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
         row.score,
         **tested,
         finding=row.verdict == Verdict.FINDING,
+        # a large loss that is not shown would look overlooked, not explained
         always_reported=explained,
         statement=statement(row, labels, control),
     )
     yield score_of("error_contribution", row.gap, **tested)
+    # no p-value: the test is of the loss of accuracy alone
     yield score_of("static_bias", row.bias, n=row.n_frames)
 
 

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
+# stands for "not given": the true default needs the number of sequences
 UNKNOWN_GROUPS = Groups.single(0)
 
 Codes = Int[np.ndarray, " sample"]
@@ -46,6 +47,7 @@ class Observations:
 
     def __post_init__(self) -> None:
         if self.groups is UNKNOWN_GROUPS:
+            # the class is frozen, and the number of sequences is known only here
             object.__setattr__(self, "groups", Groups.single(len(self.label)))
 
     @property
@@ -72,6 +74,7 @@ class Observations:
 
     def take(self, chosen: SampleMask) -> "Observations":
         """Those of some of the sequences, with their frames."""
+        # frames name their sequence by its number, which shifts when others leave
         number = np.cumsum(chosen) - 1
         frames = chosen[self.frame_sample]
         return replace(
@@ -157,6 +160,7 @@ def compare(observations: Observations, clusters: int) -> Pairs:
     shape = observations.classes, clusters
     n_with = np.zeros(shape, dtype=np.int64)
     correct_with = np.zeros(shape, dtype=np.int64)
+    # add.at: a plain += would count a (label, cluster) that repeats only once
     np.add.at(n_with, (label[sample], cluster), 1)
     np.add.at(correct_with, (label[sample], cluster), correct[sample])
     n = np.bincount(label, minlength=observations.classes)
@@ -164,6 +168,7 @@ def compare(observations: Observations, clusters: int) -> Pairs:
     # acc_-C is of the same label's other sequences: a cluster must not be blamed for a hard label.
     n_without = n[:, None] - n_with
     correct_without = n_correct[:, None] - correct_with
+    # without sequences on both sides eq. 1 has no value
     pair = np.nonzero((n_with > 0) & (n_without > 0))
     return Pairs(
         label=pair[0],
@@ -211,6 +216,7 @@ def _cell_means(
     cells = observations.classes * clusters
     n_frames = np.bincount(cell[among], minlength=cells)
     total = np.bincount(cell[among], observations.frame_bias[among], minlength=cells)
+    # an empty cell has a total of 0, and must not divide 0 by 0
     return n_frames, total / np.maximum(n_frames, 1)
 
 
@@ -258,9 +264,11 @@ def most_common_mistake(
     mistake[mistaken] = answer
     agree = np.zeros(cells)
     agree[mistaken] = count[order]
+    # all errors of a cell, not only the agreeing ones: the report says what share agrees
     errors = np.bincount(cell, minlength=cells)
     frame, pair = _cells(observations, pairs, clusters, across_labels=False)
     prediction = observations.prediction[observations.frame_sample]
+    # with top_k a right sequence may have the mistake as its best answer
     made = ~observations.correct[observations.frame_sample] & (
         prediction == mistake[frame]
     )
@@ -285,6 +293,7 @@ def label_parts(
     sample, cluster = incidences(observations, clusters)
     shape = len(observations.label), clusters
     true = np.ones(len(sample), dtype=bool)
+    # sparse: a sequence meets few clusters, and only one label at a time is made dense
     meets = sparse.csr_array((true, (sample, cluster)), shape=shape)
     for label in np.unique(pairs.label):
         chosen = np.flatnonzero(pairs.label == label)
@@ -317,10 +326,12 @@ def bias_limits(
     across_labels: bool = False,
 ) -> tuple[PerPair, PerPair]:
     """Interval of the static bias of each pair: frames of a group are drawn together."""
+    # without a wrong frame nothing is known: the whole range of a probability
     low = np.zeros(len(pairs))
     high = np.ones(len(pairs))
     frame, wanted = _cells(observations, pairs, clusters, across_labels)
     wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
+    # sorted once, so that the frames of a pair are one slice and need no mask each
     order = wrong[np.argsort(frame[wrong], kind="stable")]
     starts = np.searchsorted(frame[order], wanted, side="left")
     ends = np.searchsorted(frame[order], wanted, side="right")

@@ -42,10 +42,12 @@ from cuescope_trove.scores import (
 SPLIT_GROUPS = (
     400  # groups a label, from which on cues are found and measured in two parts
 )
+# halves with a stricter first part lost 11 to 16 points of power (docs/trove.md)
 DISCOVERY = 0.3  # of these groups are in the first part
 CANDIDATE = (
     0.5  # p-value up to which a pair of the first part is tried again in the other
 )
+# without an end one lucky pair could take nearly all of the error budget
 CLEAR = 0.01  # p-value below which it gains no more weight there
 
 UNLIKE = 0.02  # p-value over all findings, from which on answers are unlike those to label errors
@@ -147,11 +149,14 @@ def score(
     if part is not None:
         first = observations.take(part)
         candidates = compare(first, clusters)
+        # all are tried: the first part only gives weights, and finds nothing by itself
         everything = np.ones(len(candidates), dtype=bool)
         first_p = p_values(first, candidates, clusters, rng, everything)
+        # p = 1 where the first part cannot compare a pair: it is not tried again
         table = np.ones((observations.classes, clusters))
         table[candidates.label, candidates.cluster] = first_p
         weight *= weights(table[pairs.label, pairs.cluster])
+        # both parts need not have the same pairs: NaN where the first one lacks this
         table = np.full(table.shape, np.nan)
         table[candidates.label, candidates.cluster] = candidates.error_contribution
         first_gap = table[pairs.label, pairs.cluster]
@@ -164,6 +169,7 @@ def score(
     )
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
+    # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
     if measured.control is not None:
         for number in np.flatnonzero(found).tolist():
@@ -178,6 +184,7 @@ def score(
         pair = pairs.take([number])
         suspicion = suspect_labels(measured, suspects, pair)
         mislabelled_count[number] = suspicion.count
+        # labels of test sets are wrong in up to 10%: a larger loss is not their work
         few = 0 < suspicion.count <= options.label_noise * suspicion.of
         # How answers look is asked of both parts: that is not what a pair was chosen for.
         if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(
@@ -185,6 +192,7 @@ def score(
         ):
             rest = measured.take(~suspicion.removed)
             elsewhere = _elsewhere(rest, pair, clusters, options, rng)
+            # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
     unclear = weighted_q_values(retest, weight)[kept] > options.fdr
     verdict[kept[unclear]] = Verdict.LABEL_NOISE
@@ -273,6 +281,7 @@ def could_pass(
     least = np.ones(len(pairs))
     for chosen, samples, present in label_parts(observations, pairs, clusters):
         groups = observations.groups.take(samples)
+        # groups are counted, not sequences: the test deals whole groups
         n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
         errors = groups.sums(1 - observations.values[samples])
         wrong = int(np.count_nonzero(errors))
@@ -290,6 +299,7 @@ def _elsewhere(
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
     pairs = compare(observations, clusters)
     same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
+    # without the suspects the pair may be gone, or cost too little to be a finding
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
     [p_value] = p_values(observations, same, clusters, rng, np.array([True]))
@@ -302,6 +312,7 @@ def _among_alike(
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
     assert observations.control is not None
     [(_, samples, present)] = label_parts(observations, pair, clusters)
+    # -1 is unknown: such sequences are alike in nothing, so they are no stratum
     known = observations.control[samples] >= 0
     samples = samples[known]
     groups = observations.groups.take(samples)
@@ -334,6 +345,7 @@ def losses_that_pass(
     pairs = compare(observations, clusters)
     tried = could_pass(observations, pairs, clusters, options.fdr)
     p_value = p_values(observations, pairs, clusters, rng, tried)
+    # equal weights: this test of all groups has no first part
     q_value = weighted_q_values(p_value, tried.astype(float))
     return int((q_value <= options.fdr).sum())
 
@@ -347,6 +359,7 @@ def shuffle_within_labels(
     # nothing could be found whatever the test is worth.
     groups = observations.groups
     target = np.lexsort((groups.codes, observations.label))
+    # one key a group: its sequences must stay together in the new order
     key = rng.permutation(groups.count)[groups.codes]
     source = np.empty(len(target), dtype=np.int64)
     source[target] = np.lexsort((key, observations.label))

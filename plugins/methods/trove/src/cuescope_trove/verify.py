@@ -36,6 +36,7 @@ def evidence(
     if not scores:
         return
     yield from check_against_annotation(audit, options, features, scores)
+    # `--verify-with trove` comes here with the scores of another method
     if any(score.metric == "trove_score" for score in scores):
         analysis = audit.once(analyse, audit, options, features)
         if "detector" in audit.tools:
@@ -114,6 +115,7 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
 
 
 def _verdict(explained: int, held: int) -> EvidenceVerdict:
+    # what was explained away once looked like a finding, so it counts first
     if explained:
         return "refuted"
     return "supported" if held else "inconclusive"

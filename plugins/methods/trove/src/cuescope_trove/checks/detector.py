@@ -37,6 +37,7 @@ def check_with_detector(
     The label was chosen by the same answers, as the best of all pairs that were tested: the
     p-value pays for each of them. Where cues were looked for in one part, the other is looked at.
     """
+    # scores come ranked, findings first: this is the label of the best pair
     label = scores[0].label
     name = options.feature_name
     if label is None or name is None:
@@ -56,6 +57,7 @@ def check_with_detector(
     shows = detect(audit, samples, name, options.threshold)
     keys = [sample.key for sample in ordered]
     correct = dict(zip(keys, observations.correct.tolist(), strict=True))
+    # at least 1: p times 0 would be a certainty
     tried = max(int(analysis.table.tried.sum()), 1)
     yield accuracy_evidence(
         samples, shows, correct, label, name, audit.rng("detector"), tried
@@ -66,6 +68,7 @@ def check_with_detector(
     occurrences = chain.from_iterable(feature.occurrences for feature in features)
     for row, seen in enumerate(occurrences):
         shown = shows.get((seen.sample, seen.frame or 0))
+        # the static bias is of wrong answers: a right sequence has none to repeat
         if shown is not None and not correct[seen.sample]:
             wrong.append(row)
             present.append(shown)
@@ -125,6 +128,7 @@ def accuracy_evidence(
     verdict: Verdict = "inconclusive"
     if gap.costs(0.0):
         verdict = "supported"
+    # only an interval without any loss refutes; a small sample leaves it open
     elif gap.high <= 0:
         verdict = "refuted"
     return Evidence(

@@ -35,6 +35,7 @@ def cluster_guesses(
 def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[FrameGroup]:
     frames = list(answers.row)
     samples = {sample.key: sample for sample in audit.samples}
+    # float64: differences of long sums of float32 would lose their digits
     rows = normalise(answers.embedding).astype(np.float64)
     sums = np.zeros((clusters.count, rows.shape[1]))
     np.add.at(sums, clusters.cluster, rows)
@@ -60,6 +61,7 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
         # the most typical frame of other clusters, the same clusters for all but their own
         others = np.delete(most_typical, cluster)
         count = min(SHOWN, len(others))
+        # spread out, as clusters are numbered by size: not only the largest are shown
         spread = np.linspace(0, len(others) - 1, count)
         elsewhere = sums.sum(axis=0) - sums[cluster]
         yield FrameGroup(

@@ -45,10 +45,12 @@ def configurations() -> Iterator[Configuration]:
     )
     for turn, cramers_v in order:
         for length, cue in product(LENGTHS, CUES):
+            # a sequence has only as many numbers of cue frames as it has frames
             if turn < length:
                 yield Configuration(cue, length, cramers_v, windows[length][turn])
 
 
 def _windows(length: int) -> list[int]:
+    # a short sequence has some of these twice: 0.6 of 2 frames are both of them
     first = [ceil(0.6 * length), length, ceil(0.3 * length)]
     return list(dict.fromkeys([*first, *range(1, length + 1)]))

@@ -21,6 +21,7 @@ Row = dict[str, Cell]
 MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
 MAIN = MEASURES.index("P@100")
 PAPER = tomllib.loads(files("cuescope_trove").joinpath("paper.toml").read_text("utf-8"))
+# 1.01: the last limit must lie above a share of 1
 SHARES = {"20 to 49%": 0.5, "50 to 79%": 0.8, "80 to 100%": 1.01}  # below
 
 
@@ -51,6 +52,7 @@ def all_tables(results: Sequence[Result]) -> list[Table]:
     tables = [quality_table(results)]
     tables += [precision_table(cue, of_cue.get(cue, [])) for cue in CUES]
     tables.append(precision_table("all cues", passing))
+    # a model that fails the filter has no cue worth ranking for (appendix A)
     if passing:
         of_length = _parts(passing, lambda configuration: configuration.length)
         of_share = _parts(passing, _share_words)
@@ -127,6 +129,7 @@ def interval_table(results: Sequence[Result]) -> Table:
     for name in _rankings(results):
         row: Row = {"ranking": name}
         for measure, grades in zip(MEASURES, _grades(results, name), strict=True):
+            # NaN: fewer frames were ranked than the measure needs
             known = grades[np.isfinite(grades)]
             low, high = mean_interval(known, Groups.single(len(known)))
             row[measure] = _span(low, high)
@@ -150,6 +153,7 @@ def difference_table(results: Sequence[Result]) -> Table:
             MEASURES, ours - _grades(results, name), strict=True
         ):
             known = changes[np.isfinite(changes)]
+            # on the same models: what is hard for both rankings cancels out
             low, high = change_interval(known, Groups.single(len(known)))
             span = _span(low, high)
             row[measure] = span and f"{100 * known.mean():+.1f} [{span}]"

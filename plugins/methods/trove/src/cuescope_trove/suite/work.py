@@ -38,6 +38,7 @@ class Suite:
         lengths = sorted({configuration.length for configuration in chosen})
         jobs: dict[str, Job] = {}
         for length in lengths:
+            # without a cue only the length matters: trained once for all configurations of it
             jobs[f"length {length}"] = (unbiased_accuracies, (self.settings, length))
         for configuration in chosen:
             jobs[configuration.name] = (graded_as_json, (self.settings, configuration))
@@ -55,6 +56,7 @@ class Suite:
     def kept(self) -> KeptJobs:
         """The files."""
         settings = asdict(self.settings)
+        # where files lie changes no grade: results of a moved cache are still good
         del settings["cache"]
         return KeptJobs(
             self.folder, [VERSION, settings, list(self.origin)], self.workers
@@ -71,5 +73,6 @@ def grades_of(content: Mapping[str, Any]) -> Graded:
     gaps = content["gaps"] and Gaps(**content["gaps"])
     grades = {}
     for name, row in content["grades"].items():
+        # JSON gave back lists
         grades[name] = tuple(row)
     return Graded(gaps, grades)
