@@ -21,14 +21,8 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from cuescope_sdk.maths import (
-    Clusters,
-    best_clusters,
-    normalise,
-    softmax,
-    spherical_kmeans,
-)
-from cuescope_sdk.maths._clustering import CosineSilhouette
+from cuescope_sdk.maths import Clusters, normalise, softmax, spherical_kmeans
+from cuescope_trove.maths.clustering import CosineSilhouette, best_clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, gap_limits
 from cuescope_trove.selection import score

@@ -19,12 +19,13 @@ from cuescope_sdk import (
     Sample,
     Trial,
 )
-from cuescope_sdk.maths import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import softmax
 from cuescope_sdk.stills import OUTPUTS
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
 from cuescope_trove.checks.annotated_cues import sequences
+from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.report import clusters_words
 from cuescope_trove.scores import among_top
 from cuescope_trove.trials import feasible, sweep

@@ -1,13 +1,6 @@
-"""Rankings, clusterings, calibration, maps of importance: functions of arrays."""
+"""Clusterings, probabilities, maps of importance: functions of arrays."""
 
-from cuescope_sdk.maths._calibration import cross_fitted_temperatures, softmax
-from cuescope_sdk.maths._clustering import (
-    Clusters,
-    best_clusters,
-    euclidean_kmeans,
-    normalise,
-    spherical_kmeans,
-)
+from cuescope_sdk.maths._clustering import Clusters, normalise, spherical_kmeans
 from cuescope_sdk.maths._maps import (
     energy_share,
     iou,
@@ -16,20 +9,14 @@ from cuescope_sdk.maths._maps import (
     soft_iou,
     upsample,
 )
-from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
+from cuescope_sdk.maths._softmax import softmax
 
 __all__ = [
     "Clusters",
-    "best_clusters",
-    "cross_fitted_temperatures",
     "energy_share",
-    "euclidean_kmeans",
     "iou",
     "iou_at_area",
     "normalise",
-    "precision_at_k",
-    "r_precision",
-    "rank_frames",
     "rescale",
     "soft_iou",
     "softmax",

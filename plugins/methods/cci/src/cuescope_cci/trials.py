@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.explain import faithfulness_trials
-from cuescope_sdk.maths import euclidean_kmeans, normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
 def patch_clusters(

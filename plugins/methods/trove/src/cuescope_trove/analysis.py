@@ -7,10 +7,11 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature
-from cuescope_sdk.maths import cross_fitted_temperatures, softmax
+from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Groups, selected_confidence, sum_interval
 from cuescope_sdk.stills import ask, stack_logits
 from cuescope_trove.control import Control, control_of
+from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -89,6 +90,7 @@ def analyse(
     control = control_of(audit, samples, observations.groups, options)
     if control is not None:
         observations = replace(observations, control=control.level)
+    # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
     table = score(observations, len(features), options, audit.rng("permutation"), part)
     return Analysis(observations, part, table, control)
@@ -106,6 +108,7 @@ def observe(
         for occurrence in feature.occurrences:
             row = answers.row[occurrence.sample, occurrence.frame or 0]
             frames.append((number[occurrence.sample], cluster, row))
+    # reshape: an empty list would be an array without columns to unpack
     frame_sample, frame_cluster, rows = (
         np.array(frames, dtype=np.int64).reshape(-1, 3).T
     )
@@ -175,6 +178,7 @@ def pair_intervals(
     everything = np.arange(len(table.pairs))
     bounds = _bounds(table, everything, clusters, options.confidence, options)
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
+    # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
         strict = selected_confidence(
             options.confidence, len(chosen), int(table.tried.sum())

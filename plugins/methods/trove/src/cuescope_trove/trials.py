@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.maths import Clusters, best_clusters
+from cuescope_sdk.maths import Clusters
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
 from cuescope_sdk.tools import NameGuess, name_with_guess
+from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 
@@ -63,6 +64,7 @@ def cluster_features(
 
     Behind its key a name that was guessed says what it looks like.
     """
+    # keys of equal width sort as text in the order of their numbers
     digits = max(2, len(str(clusters.count - 1)))
     order = np.lexsort(
         (-clusters.strength, clusters.cluster)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from cuescope_sdk.maths import euclidean_kmeans
+from cuescope_cci.kmeans import euclidean_kmeans
 
 FEWEST_IMAGES = 12
 KINDS = (2, 3, 4, 5, 6, 8)

@@ -16,11 +16,12 @@ from cuescope_sdk import (
     UserError,
     Verdict,
 )
-from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
 from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
+from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.options import TRoVeOptions
 
+# of Precision@K, as in the paper's Table 1
 KS = (10, 25, 100)
 SIGNIFICANT = 0.05
 NAMING_SHARE = 0.8
@@ -89,6 +90,7 @@ def check_against_annotation(
     for outcome in sequences(audit):
         correct[outcome.trial.sample.key] = outcome.correct(options.top_k)
     findings = {score.feature for score in scores if score.finding}
+    # of all samples at once: a group then has the same number in every check
     codes = Groups.of(audit.samples).codes.tolist()
     groups = {
         sample.key: code for sample, code in zip(audit.samples, codes, strict=True)
@@ -112,6 +114,7 @@ def sequences(audit: Audit) -> list[Outcome]:
     left = {sample.key: sample for sample in samples_by_key(audit)}
     answered = [outcome for outcome in audit.outcomes if _is_asked(outcome.trial, left)]
     for outcome in answered:
+        # what is answered is not asked again: a model's time is dear
         left.pop(outcome.trial.sample.key, None)
     trials = baseline_trials(left.values(), frozenset({"logits"}))
     return [*answered, *audit.respond(trials)]
@@ -125,6 +128,7 @@ def _is_asked(trial: Trial, samples: Mapping[str, Sample]) -> bool:
         return False
     shown = (asked.frames, asked.question, asked.choices)
     same = shown == (sample.frames, sample.question, sample.choices)
+    # an edited, probed or repeated answer is not the model's answer to the sample
     return same and (trial.edit, trial.readout, trial.repeat) == (None, None, 0)
 
 
@@ -164,6 +168,7 @@ def costliest_gap(
     for label in dict.fromkeys(
         sample.label for sample in samples if sample.label is not None
     ):
+        # frame 0 stands for all of them: a cue is annotated for every frame or for none
         mine = [
             sample
             for sample in samples
@@ -183,6 +188,7 @@ def costliest_gap(
         return None
     label, present, right, groups = worst
     values = right.astype(float)
+    # of the costliest label only: draws for the others would be thrown away
     [low], [high] = gap_intervals(values, present[:, None], groups)
     [p_value] = gap_p_values(values, present[:, None], groups, rng)
     return Gap(
@@ -205,6 +211,7 @@ def rank_annotated_frames(
     features: Sequence[Feature], scores: Sequence[Score], label: str, metric: str
 ) -> list[FrameId]:
     """Frames for a label: features by score, then occurrences by strength, each frame once."""
+    # of one metric: scores of another one would mix scales in the ranking
     value = {}
     for score in scores:
         if (score.metric, score.label) == (metric, label) and score.value is not None:
@@ -245,6 +252,7 @@ def _precision_evidence(
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
     ranked = rank_annotated_frames(features, scores, label, scores[0].metric)
+    # a frame that nobody annotated is neither a hit nor a miss
     frames = [frame for frame in ranked if frame in cue.shows]
     if not frames:
         return
@@ -256,6 +264,7 @@ def _precision_evidence(
     measures = [(f"Precision@{k}", k, precision_at_k(relevant, k)) for k in KS]
     measures.append(("R-Precision", total, r_precision(relevant, total)))
     for name, k, value in measures:
+        # fewer ranked frames than k: there is no such precision
         if value is None:
             continue
         low, high = share_interval(frames[:k], relevant[:k], cue.groups)
@@ -287,6 +296,7 @@ def share_interval(
     codes, inverse = np.unique(
         [groups[sample] for sample, _ in frames], return_inverse=True
     )
+    # frames of one sequence were drawn together, so they count as one group
     drawn = Groups(inverse, len(codes), True)
     low, high = mean_interval(flags.astype(float), drawn)
     assert low is not None

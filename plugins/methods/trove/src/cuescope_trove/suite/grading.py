@@ -11,15 +11,17 @@ from jaxtyping import Bool
 
 from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
-from cuescope_sdk.maths import precision_at_k, r_precision, rank_frames
 from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
 from cuescope_trove.analysis import observe
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
+from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.scores import Observations, compare, static_bias
 from cuescope_trove.suite.configurations import Configuration
 from cuescope_trove.trials import cluster, cluster_features
 
+# 20 points of accuracy: the quality filter of appendix A
 MIN_GAP = 0.2
+# one random order alone would make its row a matter of luck
 RANDOM_DRAWS = 20
 UNITS = ("sequence", "frame")
 RIVALS = {
@@ -116,6 +118,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     observations, _ = observe(audit, features, 1, "temperature")
     annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
     shows: dict[FrameId, bool] = {}
+    # in the order of the features' occurrences, as the rows of the observations are
     strengths = []
     for feature in features:
         for seen in feature.occurrences:
@@ -160,6 +163,7 @@ def worst_gaps(
     worst = None
     for label, gap in _gaps_with_cue(sequences).items():
         image_gap = image_gaps.get(label, 0.0)
+        # appendix A asks for both gaps: still frames must err with the cue as well
         if min(image_gap, gap) > MIN_GAP and (worst is None or gap > worst.sequence):
             worst = Gaps(labels[label], image_gap, gap)
     return worst
@@ -189,6 +193,7 @@ def own_rankings(
     scored = (pairs.label == label) & (bias.n_frames > 0)
 
     def by_cluster(value: np.ndarray) -> np.ndarray:
+        # clusters without a score for this label come last
         score = np.full(clusters, -np.inf)
         score[pairs.cluster[scored]] = value[scored]
         return rank_frames(observations.frame_cluster, strength, score)

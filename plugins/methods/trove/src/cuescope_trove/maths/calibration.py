@@ -2,19 +2,13 @@
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy import optimize, special
+from scipy import optimize
+
+from cuescope_sdk.maths import softmax
 
 Logits = Float[np.ndarray, "sample class"]
 
 TEMPERATURES = (1e-3, 1e3)
-
-
-def softmax(
-    logits: Logits, temperature: float | Float[np.ndarray, " sample"] = 1.0
-) -> Logits:
-    """Probabilities in float64; `temperature` is one for all or one a row."""
-    scale = np.asarray(temperature, dtype=np.float64)[..., None]
-    return np.asarray(special.softmax(logits.astype(np.float64) / scale, axis=1))
 
 
 def fit_temperature(logits: Logits, labels: Int[np.ndarray, " sample"]) -> float:

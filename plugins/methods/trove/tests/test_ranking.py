@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.maths._ranking import precision_at_k, r_precision, rank_frames
+from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 
 SHOWN = np.array([True, True, False, True, False])
 

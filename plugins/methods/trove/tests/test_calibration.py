@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from cuescope_sdk.maths._calibration import (
-    cross_fitted_temperatures,
-    fit_temperature,
-    softmax,
-)
+from cuescope_sdk.maths import softmax
+from cuescope_trove.maths.calibration import cross_fitted_temperatures, fit_temperature
 
 
 def negative_log_likelihood(
@@ -43,13 +40,6 @@ def test_where_no_minimum_exists_confidences_stay_as_they_are() -> None:
     assert fit_temperature(logits, np.array([0, 1])) == 1.0
     assert fit_temperature(logits, np.array([1, 0])) == 1.0
     assert fit_temperature(logits[:0], np.array([], dtype=np.int64)) == 1.0
-
-
-def test_softmax_takes_a_temperature_a_row() -> None:
-    logits = np.array([[np.log(9.0), 0.0], [2 * np.log(9.0), 0.0]])
-    assert softmax(logits, np.array([1.0, 2.0])) == pytest.approx(
-        np.array([[0.9, 0.1]] * 2)
-    )
 
 
 def test_each_half_gets_the_temperature_of_the_other() -> None:

@@ -1,0 +1,1 @@
+"""Rankings, clusterings and calibration: functions of arrays that only TRoVe needs."""
