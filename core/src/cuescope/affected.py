@@ -177,6 +177,7 @@ def _place_frame(frame: Frame, place: Path, home: Path, *, within: bool = False)
     source = _image_file(frame)
     if source is not None and not within and source.resolve().is_relative_to(home):
         return source.resolve().relative_to(home).as_posix()
+    # PNG keeps every pixel: a JPEG would be another input to the model
     target = place.with_name(place.name + (source.suffix if source else ".png"))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

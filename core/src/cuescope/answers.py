@@ -98,6 +98,7 @@ def read_answers(path: Path) -> "pa.Table":
             expected="a run folder with answers.parquet",
             remedy="Run the audit again: this version keeps them",
         )
+    # by the report's digest: a file that was changed is refused
     content = RunFolder(path).read(file.name)
     try:
         table = read_table(BufferReader(content))
@@ -162,5 +163,6 @@ def _figure_row(
 def _softmax(logits: np.ndarray | None) -> np.ndarray | None:
     if logits is None or not len(logits):
         return None
+    # exp would overflow
     chances = np.exp(logits - logits.max())
     return np.asarray(chances / chances.sum())

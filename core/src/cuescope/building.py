@@ -41,6 +41,7 @@ class Built:
     def stamp(self) -> PluginStamp:
         """What a report keeps of it; its facts are those of now, for some learn from answers."""
         options = getattr(self.plugin, "options", None)
+        # as JSON has them: a report's hash is over them, fresh or read back
         written = {} if options is None else options.model_dump(mode="json")
         return PluginStamp(
             spec=self.spec,
@@ -298,6 +299,7 @@ def _draw(parts: Parts, indices: Sequence[int], limit: int) -> list[int]:
     """So many of the indices, or the whole groups that fit into so many."""
     rng = generator(parts.context.seed, "limit")
     groups = _groups(parts, indices)
+    # groups of one sample: exactly as many as were asked for can be drawn
     if len(groups) == len(indices):
         numbers = rng.choice(len(indices), limit, replace=False)
         chosen = [indices[number] for number in numbers]

@@ -218,6 +218,7 @@ class Provenance(Value):
     verifiers: tuple[PluginStamp, ...] = ()
     seed: int
     limit: int | None
+    # a default: reports of before there were parts have none
     part: str | None = None
     samples: int
     labels: tuple[str, ...]

@@ -64,6 +64,7 @@ class Session:
         planning: bool = False,
     ) -> None:
         self.started = datetime.now(UTC)
+        # not `started`: a wall clock may be set meanwhile
         self._clock = time.perf_counter()
         self.request = request
         self.cache = cache

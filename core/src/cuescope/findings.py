@@ -87,6 +87,7 @@ def as_table(rows: Sequence[Row], columns: Mapping[str, str]) -> "pa.Table":
     """The rows as a table of these columns."""
     import pyarrow as pa
 
+    # by a schema: a column of missing values alone would have no type
     schema = pa.schema(
         [(name, pa.type_for_alias(kind)) for name, kind in columns.items()]
     )

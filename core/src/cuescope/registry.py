@@ -52,6 +52,7 @@ KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
 MAX_REASON = 500  # characters
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
+# not a dist whose name only begins like it
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
 

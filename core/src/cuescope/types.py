@@ -160,6 +160,7 @@ def _check_once(given: Any, check: Callable[[Any], tuple[str, ...]]) -> tuple[st
         if len(_CHECKED) >= 256:  # choices of each sample its own
             _CHECKED.clear()
         _CHECKED[id(given)] = given, choices
+        # the checked tuple too: `replace` of a sample hands it in again
         _CHECKED[id(choices)] = choices, choices
     return choices
 
@@ -311,6 +312,7 @@ class Response:
             value = getattr(self, name)
             if value is None:
                 continue
+            # whatever the model's dtype: statistics need float32 at least
             vector = np.asarray(value, dtype=np.float32)
             if vector.ndim != 1:
                 raise ValueError(

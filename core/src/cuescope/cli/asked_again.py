@@ -190,6 +190,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
             f"the data of the run, {request.data}, cannot be opened: {error}",
             remedy="Go to the folder where the audit was run, with the same data",
         ) from error
+    # its cues were found in other pictures
     if data.fingerprint != stamp.fingerprint:
         raise UserError(
             "the data of the run has changed since the run was made",
@@ -249,6 +250,7 @@ def apart(
     In the last case it is made anew on the first of so many `parts`, in the folder `found`.
     Raises UserError for a split that the data has not, or that is the run's own.
     """
+    # no limit: that of the run was for finding, and all that is held out helps the test
     if on is not None:
         other = request.model_copy(
             update={
@@ -284,6 +286,7 @@ def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str,
             got=f"{name}, which has none",
             remedy="Leave --on out: the data is split by group",
         )
+    # `options_of` has left the default out
     if split == request.data_options.get("split", fields["split"].default):
         raise UserError(
             f"--on {split}",
@@ -340,6 +343,7 @@ def find_then_test(
         )
         if not asked.plan:
             find_again(runner, other.finding, other.found, any_feature=any_feature)
+        # what the test would cost depends on the cues that it is about
         elif not (other.found / "report.json").exists():
             announce("the plan of that; the rest can be planned once it is made")
             show_plan(

@@ -47,6 +47,7 @@ def show(*, as_json: bool) -> None:
     kept = _open()
     models = kept.models() if kept is not None else []
     if as_json:
+        # the mark begins the keys of answers, and says nothing to a person
         facts = [
             {k: v for k, v in vars(model).items() if k != "mark"} for model in models
         ]
@@ -105,6 +106,7 @@ def prune(
     kept = _open()
     chosen = [] if kept is None else _choose(kept, model)
     if older_than is not None:
+        # answers without a date are of before dates were kept: they count as old
         before = time.time() - older_than * DAY
         chosen = [
             kept_model for kept_model in chosen if (kept_model.used or 0) <= before
@@ -138,6 +140,7 @@ def export(
     count = 0
     for kept_model in chosen:
         count += kept_model.answers
+        # in parts: all answers of a model need not fit into memory
         for rows in kept.parts(kept_model):
             copy.write(rows)
     # else the newest rows may lie in a log beside the file
@@ -221,6 +224,7 @@ def vacuum() -> None:
         name, before = file.relative_to(folder), _with_log(file)
         try:
             AnyCache(file).shrink()
+        # of one file: the others are looked after all the same
         except UserError as error:
             echo(f"{name}: {error}")
         else:
@@ -251,6 +255,7 @@ def _open() -> "KeptAnswers | None":
 def _choose(kept: "KeptAnswers", name: str | None) -> "list[KeptModel]":
     """The models of this name, all where it is None; raises UserError where there is none."""
     models = kept.models()
+    # several: one name may stand for other weights, or another dtype
     chosen = [model for model in models if name in (None, model.name)]
     if name is not None and not chosen:
         known = sorted({model.name for model in models})

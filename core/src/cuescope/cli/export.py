@@ -131,11 +131,13 @@ def _export_affected(
         )
     samples = {key: data[key] for key in answers}
     manifest = out or folder / f"affected-{number}.{form.value}"
+    # `folder` tells a manifest by its ending
     if manifest.suffix != f".{form.value}":
         raise UserError(
             f"--out {manifest}", expected=f"a file that ends in .{form.value}"
         )
     written, drawn = manifest_rows(samples, answers, manifest)
+    # `folder` reads it back, and would take the apostrophe for a part of the data
     if form is Form.csv and (risky := _risky_cells(written)):
         raise UserError(
             f"a CSV manifest would change {risky[0]!r}",
@@ -175,6 +177,7 @@ def _audit_command(
 
     words = command_words(report.provenance.command)
     kept = []
+    # the manifest stands for all of the data, its options and limit too
     others = {"--data", "-D", "--limit"}
     while words:  # each option of ours has one value
         word = words.pop(0)

@@ -76,6 +76,7 @@ def _roles(registry: Registry) -> list[Any]:
 
     roles = list(ROLES.values())
     for entry in registry.of_kind("method"):
+        # a broken method must not cost the help of another plugin
         if registry.check(entry) is None:
             roles += registry.load(entry).requires.roles
     return roles

@@ -141,6 +141,7 @@ def open_runner(
 
     `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
     """
+    # here, and below: `--help` does not wait for rich and pydantic
     from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
     from cuescope.runner import Runner

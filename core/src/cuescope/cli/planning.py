@@ -133,6 +133,7 @@ def measure_plan(runner: "Runner", request: "Request") -> tuple[Plan, bool]:
     """The plan of an audit of which a few answers are asked; and whether it is an estimate."""
     real = runner.session(request)
     rehearsal = Rehearsal(real)
+    # the second session: it counts and opens nothing, the first one answers
     planned = Session(request, runner.context, runner.cache, planning=True)
     notes: dict[str, str] = {}
 

@@ -76,6 +76,7 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
     registry = Registry()
     check = check or strict
     problems = {
+        # of a list: one plugin that hangs must not hide the others
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
         for entry in (
             registry.entries if kind is None else registry.of_kind(kind.value)
@@ -199,6 +200,7 @@ def type_in_words(annotation: Any) -> str:
         return type_in_words(parts[0])
     if kind is Literal:
         return " or ".join(map(str, parts))
+    # `A | B` has another origin than `Optional[A]`
     if kind in (Union, UnionType):
         return ", or ".join(map(type_in_words, parts))
     if isinstance(kind, type) and issubclass(kind, Mapping):

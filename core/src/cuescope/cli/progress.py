@@ -230,6 +230,7 @@ class Bars:
         self._due: float | None = None  # until there is work
         self._works: dict[TaskID, Work] = {}
         self._answers: TaskID | None = None
+        # `_watch` prints from a thread of its own
         self._lock = RLock()
         self._idle = Event()
         self._idle.set()
@@ -338,5 +339,6 @@ class Bars:
             if not self._works:
                 self._progress.stop()  # a live display would fight with what is printed
                 self._idle.set()
+                # a new one, for a thread may still wait for the old one
                 self._idle = Event()
                 self._idle.set()

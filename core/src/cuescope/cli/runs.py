@@ -16,7 +16,7 @@ DEPTH = 3  # folders below the one that is looked at
 PAGE_MARK = (
     b'<meta name="generator" content="cuescope">'  # in the head of every page of ours
 )
-HEAD_BYTES = 4096
+HEAD_BYTES = 4096  # the mark stands before style and data
 
 
 def runs(
@@ -48,6 +48,7 @@ def runs(
     table = Table(box=None, padding=(0, 2, 0, 0))
     columns = list(rows[0])
     if all(row["made"] == "here" for row in rows):
+        # worth a column where some run is a stranger's
         columns.remove("made")
     for column in columns:
         table.add_column(column, overflow="fold")

@@ -118,6 +118,7 @@ def _read(module: str) -> str | None:
     """The source of a module, None where it cannot be read or found without an import."""
     top, *parts = module.split(".")
     try:
+        # of the top package alone: to find a submodule would import its parents
         spec = PathFinder.find_spec(top)
         if spec is None:
             return None

@@ -20,6 +20,7 @@ def stdout() -> Console:
 
 def console(*, stderr: bool) -> Console:
     """Standard output or error; plain text is never markup."""
+    # labels are strangers' text: no [markup], no :emoji:, no colour for what looks like a number
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     made.push_render_hook(_PrintableHook())
     return made
@@ -45,6 +46,7 @@ class _Printable:
         self, console: Console, options: ConsoleOptions
     ) -> RenderResult:
         for line in Segment.split_lines(console.render(self._content, options)):
+            # rich fills lines up to the width, and a pipe would keep that
             while line and not line[-1].control and not line[-1].text.strip(" "):
                 line.pop()
             for number, segment in enumerate(line, 1):

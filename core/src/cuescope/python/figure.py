@@ -34,6 +34,7 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
     scores = [score for score in report.scores if score.metric == name]
     of_metric = [score for score in scores if score.value is not None]
     shown = of_metric[:rows]
+    # inches: rows stand equally far apart however many there are
     size = (7.5, 1.4 + 0.32 * max(1, len(shown)))
     figure: Figure = figure_class(figsize=size, layout="constrained")
     axes = figure.add_subplot()

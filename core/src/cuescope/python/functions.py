@@ -41,6 +41,7 @@ class OfFunction:
                 expected="a function",
             )
         self.function = function
+        # a partial has no name of its own
         self.title = name or str(getattr(function, "__name__", type(function).__name__))
         self.private = name is None
         self._identity = uuid4().hex if name is None else name
@@ -225,6 +226,7 @@ class Classifier(OfFunction):
                 expected=f"finite numbers of shape ({len(images)}, dim) for {len(images)} images",
                 got=_describe(rows),
             )
+        # unit length: each frame counts alike in the mean of a clip
         return _unit(rows)
 
     def _rows(self, shown: Sequence[Any]) -> np.ndarray:
@@ -295,6 +297,7 @@ class TextModel(OfFunction):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """What the function says to each trial."""
         self._refuse_inside(trials)
+        # one by one: the function takes one question
         return [Response(text=self._text(trial.sample)) for trial in trials]
 
     def _text(self, sample: Sample) -> str:

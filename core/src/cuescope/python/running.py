@@ -97,6 +97,7 @@ def audit(
 
 def _with_settings(signature: Signature) -> Signature:
     """The signature with the settings of a request by name, for `help()` and for completion."""
+    # `**options` has to stay the last
     *named, options = signature.parameters.values()
     settings = [
         Parameter(
@@ -148,6 +149,7 @@ def _complete(
         "model_options": _plain(model_options),
         "data_options": _plain(data_options),
     }
+    # no PythonRequest: report, folder and cache are those of the command line
     if not held:
         return Request(**fields)
     for part, item in held.items():

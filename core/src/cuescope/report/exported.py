@@ -58,6 +58,7 @@ def read_export(path: Path, *, answers: bool = True) -> Iterator[tuple[str, byte
     live = beside[0].exists()
     size = sum(file.stat().st_size for file in (path, beside[0]) if file.exists())
     try:
+        # SQLite reads a WAL file by way of files beside it; immutable works in any folder
         uri = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
         with closing(sqlite3.connect(uri, uri=True)) as connection:
             _make_safe(connection)

@@ -150,6 +150,7 @@ def _contrasts(
     pictures: Mapping[str, bytes],
 ) -> list[Drawn]:
     """The contrasts of a feature's findings, those of its labels before the others."""
+    # a contrast without a label is about all of them
     labels = {None, *(score.label for score in findings)}
     of_feature = [
         contrast for contrast in report.contrasts if contrast.feature == feature
@@ -189,6 +190,7 @@ def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
         "strength": occurrence.strength,
     }
     try:
+        # this reads the header alone: for its size no picture is decoded
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
     except (

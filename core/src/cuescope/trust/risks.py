@@ -18,7 +18,9 @@ from pydantic.fields import FieldInfo
 
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
 _PLAIN_KINDS = (bool, int, float, complex, NoneType)
+# no sign that repeats or chooses: such a pattern never goes back and tries again
 _PLAIN_TEXT = re.compile(r"[\w ,/-]*")
+# no user, no query, no other port: nothing that two libraries read in two ways
 _HOST_OF = re.compile(r"https://([a-z0-9.-]+)(?::443)?(?:/[\w./-]*)?")
 
 
