@@ -51,16 +51,19 @@ def compare(
     """What each slice costs each of its labels, in the sequences that had no part in making it."""
     points = ranked.points
     label = points.label[ranked.first]
+    # sequences are tested: frames of one sequence share its answer
     correct = points.correct[ranked.first].astype(float)
     pairs = []
     for number, part in enumerate(slices):
         is_inside = np.zeros(len(label), dtype=bool)
+        # a sequence is inside with any frame, as TRoVe counts it
         is_inside[ranked.sequence[part.points[part.core]]] = True
         for code, value in part.value.items():
             mine = np.flatnonzero(ranked.measured & (label == code))
             present = is_inside[mine]
             pair = Pair(number, code, value, n=int(present.sum()))
             pairs.append(pair)
+            # nothing outside, or nothing inside, to compare with
             if pair.n in (0, len(mine)):
                 continue
             right = correct[mine]
@@ -69,10 +72,12 @@ def compare(
             pair.inside = float(right[present].mean())
             pair.outside = float(right[~present].mean())
             pair.lost = pair.outside - pair.inside
+            # NaN is no JSON: one group does not say how much groups vary
             pair.low = None if np.isnan(low) else float(low)
             pair.high = None if np.isnan(high) else float(high)
             if tested:
                 pair.p_value = gap_p_values(*about, rng).item()
+    # over all pairs of all slices: each of them could have been reported
     q_values = benjamini_hochberg([pair.p_value for pair in pairs])
     for pair, q_value in zip(pairs, q_values, strict=True):
         pair.q_value = q_value
@@ -97,8 +102,10 @@ def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
         n_with = SHARE * count
         n_without = (1 - SHARE) * count
         accuracy = points.correct[mine].mean()
+        # over the number of pairs: a lone finding needs so small a p-value
         limit = smallest_gap(n_with, n_without, accuracy, options.fdr / pairs)
         if limit is None:
             return None
         limits.append(limit)
+    # the largest: the promise is made for any label
     return max(limits)

@@ -17,6 +17,7 @@ class SlicesOptions(Options):
         0.05, gt=0, le=1, description="false discovery rate over all pairs tested"
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    # few: each shuffle makes all slices again
     null_shuffles: NonNegativeInt = Field(
         5, description="shuffles of the null check; 0 leaves it out"
     )
@@ -39,6 +40,7 @@ class UnitOptions(SlicesOptions):
 class ErrorOptions(UnitOptions):
     """Of methods that look at the errors to make their slices."""
 
+    # on by default: slices that are made of errors show errors, whatever their cause
     discover: float = Field(
         0.5,
         ge=0,
@@ -57,6 +59,7 @@ class DominoOptions(ErrorOptions):
     dims: PositiveInt = Field(
         128, description="principal components of the embeddings at most"
     )
+    # 10 as in Domino's first release; its present code has 1 and starts with k-means
     label_weight: PositiveFloat = Field(
         10.0, description="of the label's log likelihood"
     )

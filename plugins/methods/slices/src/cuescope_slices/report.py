@@ -22,6 +22,7 @@ def scores(
     """Two figures a pair, the ranking's own first; findings first."""
     ranked = audit.once(rank, audit, name, options)
     note(audit, name, options, ranked)
+    # slices made of the same errors have more of them by construction: no test then
     tested = not ranked.points.fitted.all() or name not in (
         "domino",
         "distilling-failures",
@@ -30,6 +31,7 @@ def scores(
         ranked, ranked.slices, options, audit.rng("permutation"), tested=tested
     )
     pairs.sort(key=lambda pair: (not is_finding(pair, options), -pair.value))
+    # a limit is told only where nothing was found: sorted, the first is a finding or none is
     if pairs and tested and not is_finding(pairs[0], options):
         limit = smallest_findable(ranked, options, len(pairs))
         audit.note("could have been missed", words_for_missed(limit))
@@ -98,6 +100,7 @@ def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
                 "looked for and measured in the same sequences, so nothing is tested"
             )
         audit.note("two parts", words)
+    # a small `discover` of few groups may leave too little to make slices of
     if points.fitted.sum() < 2:
         audit.note(
             "slices",

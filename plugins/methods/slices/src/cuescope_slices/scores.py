@@ -19,6 +19,7 @@ PENALTIES = np.logspace(
     -6, 0, 7
 )  # of the support vector machine, as the published code tries
 TINY = np.finfo(np.float64).eps
+# a component of equal points has no variance, and its density would be infinite
 FLOOR = 1e-6
 TOLERANCE = 1e-3
 
@@ -88,6 +89,7 @@ def make_slice(
     """A slice with its points sorted; ties go to the lower point."""
     if core is None:
         core = np.ones(len(points), dtype=bool)
+    # by number among equals: the same ranking on every machine
     order = np.lexsort((points, -strength))
     strength = strength[order].astype(np.float64)
     return Slice(name, points[order], strength, core[order], value)
@@ -109,11 +111,15 @@ def reduce(
     """Principal components of the fitted points, for all points; 0 where these are all the same."""
     from sklearn.decomposition import PCA
 
+    # models answer in float32 or less; covariances need more digits
     points = embedding.astype(np.float64)
     used = points[fitted]
+    # equal points have no component at all, and would be NaN after PCA
     if np.ptp(used, axis=0).max() == 0:
         return np.zeros((len(points), 1))
+    # PCA has no more components than points or dims
     components = min(dims, *used.shape)
+    # scikit-learn takes seeds of 32 bits
     pca = PCA(components, random_state=seed % 2**32).fit(used)
     return np.asarray(pca.transform(points))
 
@@ -136,6 +142,7 @@ class Mixture:
         precision = 1 / self.variance
         of_mean = (self.mean**2 * precision).sum(axis=1)
         mixed = 2 * z @ (self.mean * precision).T
+        # (z - mean)^2 multiplied out: three products in place of a (point, slice, dim) array
         squares = of_mean - mixed + z**2 @ precision.T
         volume = np.log(2 * np.pi * self.variance)
         log = np.log(self.weight) - 0.5 * (volume.sum(axis=1) + squares)
@@ -172,9 +179,11 @@ def fit_mixture(
 def _maximise(
     z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice
 ) -> Mixture:
+    # an empty component must not divide by 0
     total = share.sum(axis=0) + 10 * TINY
     size = total[:, None]
     mean = share.T @ z / size
+    # rounding may make this difference a little negative: see the floor below
     variance = share.T @ z**2 / size - mean**2
     return Mixture(
         weight=total / len(z),
@@ -196,9 +205,11 @@ def responsibilities(
     log = mixture.log_gaussian(z)
     label_weight, prediction_weight = weights
     if label is not None:
+        # TINY: a label that a component never had would be log 0
         log = log + label_weight * np.log(label @ mixture.label.T + TINY)
     if prediction is not None:
         log = log + prediction_weight * np.log(prediction @ mixture.prediction.T + TINY)
+    # the largest as 0: exp of large negative logs would be 0 for every slice
     top = log.max(axis=1, keepdims=True)
     sums = np.exp(log - top).sum(axis=1, keepdims=True)
     total = top + np.log(sums)
@@ -215,8 +226,10 @@ def confusion_start(
     code = points.label[fitted] * points.classes + points.prediction[fitted]
     occurring, cell = np.unique(code, return_inverse=True)
     cells = len(occurring)
+    # how many components a cell gets; with more cells than components they share one
     turns = np.maximum((components - 1 - cell % components) // cells + 1, 1)
     start = (cell + cells * rng.integers(turns)) % components
+    # numbered anew: by luck a component may have got no point
     _, number = np.unique(start, return_inverse=True)
     return np.asarray(number)
 
@@ -234,6 +247,7 @@ def domino(
 
     fitted = choose(points.fitted, options.most * points.classes, rng)
     z = reduce(points.embedding, fitted, options.dims, seed)
+    # k-means cannot start more clusters than there are different points
     distinct = np.unique(z[fitted], axis=0)
     components = min(options.components, len(distinct))
     if options.start == "k-means":
@@ -253,6 +267,7 @@ def domino(
         options.iterations,
     )
     informed, _ = responsibilities(mixture, z, one_hot, points.probability, weights)
+    # measured points must not join a slice because they are errors
     blind, _ = responsibilities(mixture, z, None, None)
     share = np.where(points.fitted[:, None], informed, blind)
     best = share.argmax(axis=1)
@@ -281,6 +296,7 @@ def george(
     slices = []
     for label in np.unique(points.label).tolist():
         mine = points.draw(label, options.most, rng)
+        # two clusters of two points would be single points, without a silhouette
         if len(mine) < 3:
             continue
         z = reduce(points.embedding, mine, options.dims, seed)
@@ -288,6 +304,7 @@ def george(
         if model is None:
             continue
         best = model.predict(z)
+        # strength must order frames of other labels too: near the centre is most like it
         distance = np.linalg.norm(z - model.means_[best], axis=1)
         for number in np.unique(best[mine]).tolist():
             inside = mine[best[mine] == number]
@@ -312,6 +329,7 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
     best = None
     highest = -np.inf
     distinct = np.unique(z, axis=0)
+    # a silhouette needs fewer clusters than points
     greatest = min(most, len(distinct) - 1)
     for count in range(2, greatest + 1):
         model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
@@ -321,10 +339,12 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
             warnings.simplefilter("ignore", ConvergenceWarning)
             cluster = model.fit_predict(z)
         numbers = np.unique(cluster)
+        # scikit-learn has no silhouette for one cluster, or for single points
         if len(numbers) in (1, len(cluster)):
             continue
         silhouette = silhouette_samples(z, cluster)
         mean = np.mean([silhouette[cluster == number].mean() for number in numbers])
+        # >=, as published: of equals the later, with more clusters
         if mean >= highest:
             best = model
             highest = float(mean)
@@ -347,18 +367,22 @@ def distilling_failures(
     fitted = unit[points.fitted]
     mean = fitted.mean(axis=0)
     spread = fitted.std(axis=0)
+    # whitened by fitted points only: measured ones must have no part in the machine
     unit = (unit - mean) / np.where(spread > 0, spread, 1.0)
     lengths = np.linalg.norm(unit, axis=1, keepdims=True)
+    # a point at the mean has length 0
     unit /= np.maximum(lengths, TINY)
     everyone = np.arange(len(points))
     slices = []
     for label in np.unique(points.label).tolist():
         mine = points.draw(label, options.most, rng)
+        # the published code stops here with an error (docs/slices.md)
         if len(np.unique(points.correct[mine])) < 2:
             continue
         right = points.correct[mine].astype(int)
         folds = group_folds(right, points.group[mine], options.folds)
         machine, accuracy = fit_svm(unit[mine], right, folds)
+        # the machine is positive for right answers
         towards_error = -machine.decision_function(unit)
         core = towards_error > 0
         name = f"failures of {points.labels[label]}"
@@ -374,12 +398,14 @@ def group_folds(
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
 
+    # whole groups: clips of one source on both sides would be known by heart
     right_groups = np.unique(group[right == 1])
     wrong_groups = np.unique(group[right == 0])
     if min(len(right_groups), len(wrong_groups)) < folds:
         return []
     splits = list(StratifiedGroupKFold(folds).split(right[:, None], right, group))
     parts = chain.from_iterable(splits)
+    # a fold of right answers alone has no balanced accuracy
     usable = all(len(np.unique(right[part])) == 2 for part in parts)
     return splits if usable else []
 
@@ -391,6 +417,7 @@ def fit_svm(
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.svm import SVC
 
+    # balanced: errors are few, and calling all right would else be the best machine
     machine = partial(SVC, kernel="linear", class_weight="balanced")
     if not folds:
         return machine(C=1.0).fit(unit, right), 0.5
@@ -404,6 +431,7 @@ def fit_svm(
             predicted = trained.predict(unit[test])
             accuracies.append(balanced_accuracy_score(right[test], predicted))
         accuracy = float(np.mean(accuracies))
+        # of equals the first: the smallest C, and so the simplest machine
         if accuracy > highest:
             best = penalty
             highest = accuracy
@@ -417,6 +445,7 @@ def one_order(name: str, strength: Float[np.ndarray, " point"], classes: int) ->
     """One slice of all points for every label; its first tenth counts as inside."""
     points = np.arange(len(strength))
     order = np.argsort(-strength, kind="stable")
+    # one slice of everything has no outside to compare with, so a part must be inside
     tenth = order[: max(len(order) // 10, 1)]
     value = dict.fromkeys(range(classes), float(strength.mean()))
     return make_slice(name, points, strength, value, np.isin(points, tenth))

@@ -51,6 +51,7 @@ class Ranked:
     def measured(self) -> np.ndarray:
         """Whether each sequence had no part in making the slices, or all had (sequence)."""
         fitted = np.zeros(len(self.keys), dtype=bool)
+        # one fitted frame is enough: its sequence had a part in the slices
         fitted[self.sequence[self.points.fitted]] = True
         return fitted if fitted.all() else ~fitted
 
@@ -58,6 +59,7 @@ class Ranked:
 def rank(audit: Audit, name: str, options: Any) -> Ranked:
     """The slices of an audit's points; for `audit.once`."""
     answers = audit.once(ask, audit)
+    # both orders are of frames by definition, and have no `unit`
     frames = name in ("confidence", "random") or options.unit == "frame"
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     lengths = np.array([len(sample.frames) for sample in samples])
@@ -73,6 +75,7 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     groups = Groups.of(samples)
     logits = stack_logits(answers.outcomes, audit.labels)
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
+    # only methods that look at errors hold groups back: the others cannot overfit them
     share = getattr(options, "discover", 0.0)
     part = np.ones(len(samples), dtype=bool)
     if share:
@@ -96,6 +99,7 @@ def find(
     audit: Audit, name: str, options: Any, answers: Answers, points: Points
 ) -> Sequence[Slice]:
     """The slices; none where all is right, or too few samples are left to make them of."""
+    # without an error there is nothing to explain, and one point has no spread
     if points.correct.all() or points.fitted.sum() < 2:
         return []
     if name == "confidence":
@@ -109,12 +113,14 @@ def find(
 
 def slices_of(audit: Audit, name: str, options: Any, points: Points) -> list[Slice]:
     """The slices of these points, whatever their answers are."""
+    # by name: the null makes its slices with the same draws as the audit
     seed = audit.derive_seed(name)
     return SLICERS[name](points, options, seed, audit.rng(name))
 
 
 def features(ranked: Ranked) -> Iterator[Feature]:
     """A feature a slice: its frames by strength, those of a sequence in temporal order."""
+    # keys of equal width sort as text in the order of their numbers
     digits = max(2, len(str(len(ranked.slices) - 1)))
     for number, part in enumerate(ranked.slices):
         yield Feature(
@@ -129,6 +135,7 @@ def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
     for point, strength in zip(part.points, part.strength, strict=True):
         number = ranked.sequence[point]
         frame = int(ranked.frame[point])
+        # a sequence does not say which of its frames shows a cue: all, in their order
         frames = range(ranked.lengths[number]) if frame < 0 else [frame]
         for shown in frames:
             yield Occurrence(

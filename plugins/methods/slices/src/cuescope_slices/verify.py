@@ -28,9 +28,11 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
     alarms = 0
     with audit.context.progress("shuffling", count) as advance:
         for number in range(count):
+            # one stream a shuffle: another number of shuffles leaves the first ones as they were
             rng = audit.rng("null", str(number))
             shuffled = shuffle_answers(ranked, rng)
             slices = ranked.slices
+            # the two orders do not look at answers, so theirs stay as they are
             if name in SLICERS:
                 slices = tuple(slices_of(audit, name, options, shuffled.points))
             q_values = [
@@ -38,6 +40,7 @@ def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:
             ]
             alarms += any(q is not None and q <= options.fdr for q in q_values)
             advance(1)
+    # some alarms are promised: only more than the rate explains refute the test
     excessive = exceeds_rate_p_value(alarms, count, options.fdr) < SIGNIFICANT
     yield Evidence(
         check="null: answers dealt anew within each label",
@@ -57,9 +60,11 @@ def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
     label = points.label[first]
     codes = ranked.groups.codes
     source = np.empty(len(first), dtype=np.int64)
+    # one key a group: clips of a source are alike, and shuffled apart would alarm less
     key = rng.permutation(ranked.groups.count)[codes]
     target = np.lexsort((codes, label))
     source[target] = np.lexsort((key, label))
+    # all frames of a sequence get the answer of the same other sequence
     answer = first[source[ranked.sequence]]
     shuffled = replace(
         points,
