@@ -115,6 +115,7 @@ def read_source(direct_url: str | None) -> Source | None:
     url = urlsplit(origin["url"])
     if url.scheme != "file":
         return None
+    # an address spells blanks and drives in another way
     path = Path(url2pathname(url.path))
     # of a wheel PEP 610 says `archive_info` in its place
     if "dir_info" not in origin:

@@ -75,6 +75,7 @@ class Request(Settings):
         )
         if self.part is None:  # as it was before there were parts
             del answer["part"]
+        # eight letters: where two meet, `refuse_another_audit` keeps the first
         return "-".join([*names, digest(answer)[:8]])
 
     @property

@@ -157,6 +157,7 @@ def rebuild(
 ) -> None:
     """Set the file aside; a new one has all of its rows that fit their seals."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
+    # a kill while rows are read leaves the damaged file in its place
     with Draft(path) as draft:
         with closing(create(draft.path)) as fresh:
             rows = (row for row in read_records(path, columns=3) if fits(row))

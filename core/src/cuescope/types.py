@@ -97,6 +97,7 @@ class Frame:
         self, operation: str, function: Callable[[Image.Image], Image.Image]
     ) -> "Frame":
         """The frame after `function`; `operation` names it with all its parameters."""
+        # of names, not of pixels: no image is loaded to tell frames apart
         return Frame(
             digest(self.key, operation), partial(_load_and_apply, self, function)
         )
@@ -251,6 +252,7 @@ class HideTokens(Edit):
     @property
     def mask(self) -> np.ndarray:
         """The boolean mask (frame, row, col)."""
+        # `count`: the last byte was filled up
         flat = np.unpackbits(
             np.frombuffer(self.bits, np.uint8), count=int(np.prod(self.shape))
         )

@@ -77,6 +77,7 @@ class AskedAgain:
         if self.seed is not None:
             changes["seed"] = self.seed
         if self.model is not None:
+            # both: options of the run's model may be none of this one's
             changes |= {"model": self.model, "model_options": model_options}
         if self.data is not None:
             changes |= {"data": self.data, "data_options": data_options}

@@ -192,6 +192,7 @@ def merge(
         raise UserError(
             f"no cache in {folder}", expected="a folder that CUESCOPE_CACHE named"
         )
+    # links followed: a folder may have two names
     if folder.resolve() == own.resolve():
         raise UserError(f"{folder} is the cache itself", expected="another one")
     problems = []

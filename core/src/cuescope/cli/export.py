@@ -88,6 +88,7 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
 
     data = encode(table, form.value)
     if str(out) == "-":
+        # as it is, not by `echo`: `-` feeds another program
         typer.echo(data, nl=False)
         return
     if not (

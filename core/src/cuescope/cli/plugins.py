@@ -237,6 +237,7 @@ def install(
     """
     installation = plan_installation(dists)
     command = [*_installer(), *installation.arguments]
+    # pip takes constraints from a file alone
     with TemporaryDirectory() as folder:
         if installation.constraints:
             constraints = Path(folder, "constraints.txt")

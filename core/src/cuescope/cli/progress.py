@@ -72,6 +72,7 @@ class HeldWarnings:
         """Say what was held."""
         self._released = True
         while self._lines:
+            # taken out: the timer's thread may come here as well
             self._say(self._lines.pop(0))
 
     def drop(self) -> None:
@@ -149,6 +150,7 @@ class Work:
         """How long the rest takes at this pace, less the time since the last batch."""
         if (rate := self.rate) is None:
             return None
+        # a batch that takes longer than usual must not count below zero
         return max(
             0.0, (self.total - self.done) / rate - (self._clock() - self._marks[-1][0])
         )

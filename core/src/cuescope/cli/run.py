@@ -52,6 +52,7 @@ def run(
 
     requests = list(read_matrix(file).requests())
     folder = file.parent.resolve()
+    # a run file may be anybody's: it names what lies beside it, or what --allow says
     source = Source(f"the run file {file}", folder, frozenset(allow or ()))
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "findings", "of which hold", "the strongest"):

@@ -127,6 +127,7 @@ class KeptAnswers(AnyCache, ResponseCache):
         names: dict[str, tuple[str, float]] = {}
         for key, value in self.scan("model ").items():
             names[key.removeprefix("model ")[:MODEL_LETTERS]] = tuple(json.loads(value))
+        # counted by SQLite: keys of a million answers need not come into Python
         query = (
             f"SELECT CASE WHEN substr(key, {MODEL_LETTERS + 1}, 1) = '-' "
             f"THEN substr(key, 1, {MODEL_LETTERS}) ELSE '' END AS mark, "

@@ -47,6 +47,7 @@ def _key_file() -> Path:
     )
 
 
+# a key that no file can keep must stay the same in this process
 @cache
 def _key(file: Path) -> bytes:
     """The key in a file, which is made where it is missing.

@@ -84,6 +84,7 @@ class NamesPart(Risk):
             # both separators: a plain name here may be a path on Windows
             parts = re.split(r"[/\\\\]", text)
             if (
+                # a colon is of a drive or an address; no file is called by a null
                 ".." in parts
                 or text[:1] in tuple("/\\\\~")
                 or ":" in text
@@ -332,6 +333,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _exists(text: str) -> bool:
     try:
+        # expanded, as a plugin may do
         return Path(text).expanduser().exists()
     except (OSError, ValueError, RuntimeError):  # too long, a null in it, no such user
         return False
