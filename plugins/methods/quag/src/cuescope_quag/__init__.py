@@ -100,9 +100,8 @@ class QUAG(Plugin):
         from cuescope_quag.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if (
-            audit.options is self.options
-        ):  # else another method's audit, which says so itself
+        # else another method's audit, which says so itself
+        if audit.options is self.options:
             yield from independent_samples(audit)
         yield from evidence(audit, self.options)
 

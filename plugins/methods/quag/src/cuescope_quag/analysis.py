@@ -61,6 +61,7 @@ class Figures:
     @cached_property
     def decision(self) -> Verdict:
         """The verdict; a loss in one type of question counts for it."""
+        # before any test: who always gives that answer would look perfect
         if only_answer(self.answers.samples) is not None:
             return Verdict("one right answer")
         if self.answers.none_accepted:

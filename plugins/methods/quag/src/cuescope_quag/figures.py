@@ -48,6 +48,7 @@ def deciding_type(figures: Figures, key: str) -> str | None:
     by_type = {kind: losses[key] for kind, (_, losses) in figures.by_type.items()}
     loss = figures.headline[1][key].with_worst(by_type, figures.rule.level)
     return (
+        # where the loss of all questions is sure, no type decides
         loss.worst[0]
         if loss.worst is not None and loss.p_costs > figures.rule.level
         else None
@@ -79,6 +80,7 @@ def _contrast(
         drawing=clip,
         correct=is_correct,
         paired=True,
+        # the titles have the figures: balanced accuracy cannot be counted off
         counted=False,
         count=SHOWN,
     )
@@ -184,6 +186,7 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
 
 def telling_condition(answers: Answers) -> int | None:
     """The crossmodal short-circuit where it loses an answer, else the condition that loses most."""
+    # what is lost alone: answers that are won must not hide it
     lost = (answers.before[:, None] & ~answers.after).sum(axis=0)
     # whether the two are fused is what the audit asks first
     if CROSSMODAL in answers.keys:

@@ -41,6 +41,7 @@ def parse_layers(words: str) -> tuple[int, ...] | None:
         match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+))?\s*", part)
         numbers: set[int] = set()
         if match is not None:
+            # a single number is a range of one
             last = match[2] or match[1]
             numbers.update(range(int(match[1]), int(last) + 1))
         # A range that counts down has no layer either.

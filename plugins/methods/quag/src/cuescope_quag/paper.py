@@ -23,6 +23,7 @@ def paper_rows(model: str, table: str) -> tuple[dict[str, Cell], ...]:
     for row in _read(table):
         if row.pop("model") == model:
             condition = row.pop("condition")
+            # an empty cell is a figure that the paper does not give
             figures = {name: float(cell) for name, cell in row.items() if cell}
             rows.append({"condition": condition, **figures})
     return tuple(rows)

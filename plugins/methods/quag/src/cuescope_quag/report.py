@@ -79,6 +79,7 @@ def report_scores(
     )
     attach_by_question(audit, options, answers, benchmark_of(audit))
     attach_open_answers(audit, answers.plain, answers.before.tolist())
+    # a list, for contrasts are made of the same rows
     rows = list(_rows(figures))
     for shown in contrasts(figures, rows):
         audit.attach(shown)
@@ -176,6 +177,7 @@ def _sentence(figures: Figures) -> str:
     if kind == "no right answer":
         return f"{{feature}}: no verdict. {describe_wrong_answers(figures.answers)}"
     rate, _ = figures.headline
+    # with the types of question, for a verdict may rest on one of them
     losses = figures.worst_losses
     return verdict_sentence(
         kind, rate, losses, figures.rule, figures.measure, figures.part

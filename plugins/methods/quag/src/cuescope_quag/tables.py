@@ -88,6 +88,7 @@ def type_notes(
     """What the columns of question types are: their words, and what is counted there."""
     if not types:
         return []
+    # with other types beside, "E" may mean something else
     words = dict(CLAVI_TYPES) if set(types) <= set(CLAVI_TYPES) else {}
     for sample in samples:
         facts = sample.annotations

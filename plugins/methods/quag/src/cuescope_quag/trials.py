@@ -114,6 +114,7 @@ def questions(audit: Audit) -> list[Sample]:
     # no draw and no example may hang on the order of the data
     labelled.sort(key=lambda sample: sample.key)
     outputs = audit.capabilities.outputs
+    # all of them, before the first one is asked
     for sample in labelled:
         (needed,) = outputs_for(sample)
         if needed not in outputs:
@@ -136,6 +137,7 @@ def edited_layers(audit: Audit, options: QUAGOptions) -> tuple[int, ...] | None:
     layers = parse_layers(options.layers)
     if layers is not None and "fusion" in audit.capabilities.exposes:
         count = audit.once(fusion_shape, audit).layers
+        # they are sorted: the last is the largest
         if layers[-1] >= count:
             raise UserError(
                 "quag: option 'layers'",
@@ -153,6 +155,7 @@ def benchmark_of(audit: Audit) -> str | None:
 
 def fusion_shape(audit: Audit) -> FusionShape:
     """Sizes of the fusion layers of a model that exposes them."""
+    # of any sample, for the sizes are the model's
     sample = audit.once(questions, audit)[0]
     (outcome,) = audit.respond([FusionSize().of(sample)])
     return FusionSize.shape(np.asarray(outcome.response.readout))

@@ -76,8 +76,10 @@ def verdict(
         # Even all answers right would not be significant: the samples are too few, which says
         # nothing about the model.
         return Verdict("too few samples" if rate.p_best > rule.level else "at chance")
+    # -O short_circuits may leave it out
     if CROSSMODAL not in losses:
         return Verdict("not asked")
+    # questions that need no video would dilute a loss: "spared" would be too easy
     judged = losses if part is None else part.losses
     without_video = state(judged.get(WITHOUT_VIDEO), rule.level)
     kind = verdict_kind(
@@ -133,6 +135,7 @@ def verdict_kind(
     does as well: then the video tells nothing, and only has to be there.
     `elsewhere` is of all questions without the question, where the others are of a part of them.
     """
+    # published figures may lack it
     if without_question is None:
         return "not asked"
     if crossmodal == other_mean == "spared":
@@ -141,6 +144,7 @@ def verdict_kind(
         neither: dict[State, Kind] = {"costs": "text alone", "spared": "needs neither"}
         return neither.get(without_question, "open")
     if without_question == "spared":
+        # missed in other questions than those that need the video
         if elsewhere == "costs":
             return "each alone"
         # None: the model takes no question without a video

@@ -59,6 +59,7 @@ def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:
         video = FORMS.get(str(facts.get("video")))
         if video is not None and "question_type" in facts:
             form = str(facts.get("question_form", ""))
+            # control questions have no form
             name = " ".join(filter(None, (video, str(facts["question_type"]), form)))
             cells.setdefault(name, []).append(index)
     return {name: np.array(cells[name]) for name in sorted(cells, key=_order)}

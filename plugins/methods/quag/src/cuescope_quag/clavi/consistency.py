@@ -217,6 +217,7 @@ def _table(
             "are BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though "
             "section 5.1 names E and E-NC as well."
         )
+    # other videos follow the recipe of CLAVI, but the paper has no figures of them
     paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
     if paper:
         note += f" In brackets: {options.beside} on CLAVI in the paper."

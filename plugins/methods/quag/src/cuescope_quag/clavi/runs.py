@@ -19,9 +19,8 @@ COMBINED = (
     "Accuracy by video and question",
     "Distance of complements' attention",
 )
-FIGURE = re.compile(
-    r"-?\d+\.\d+"
-)  # what a cell with an interval or an arrow begins with
+# what a cell with an interval or an arrow begins with
+FIGURE = re.compile(r"-?\d+\.\d+")
 
 
 class RunsOptions(Options):
@@ -101,6 +100,7 @@ def combine(tables: Sequence[Table]) -> Table:
     )
     if first.paper:
         note += " In brackets: the paper's mean."
+    # its notes are of one run, and name figures of that run
     return first.model_copy(update={"rows": tuple(rows), "notes": (note,)})
 
 

@@ -63,6 +63,7 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     # As the extra verifier of another method's audit (--verify-with quag) this method perturbed
     # nothing, and `outcomes` answer that method's trials.
     if audit.options is options:
+        # `trials` asks the plain questions first
         outcomes = audit.outcomes[: len(samples)]
     else:
         outcomes = audit.respond(plain_trials(ordered))

@@ -47,6 +47,7 @@ def couple_variables(alpha: float, samples: int, generator: torch.Generator) -> 
 
 def target_variance() -> float:
     """Mean squared error of saying 0, whatever is shown."""
+    # hidden draws have variance 1, so the squares of the weights add up
     return float((weighting() / DIM).square().sum())
 
 

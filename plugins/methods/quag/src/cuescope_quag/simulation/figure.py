@@ -47,6 +47,7 @@ def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Ri
             alpha=alpha,
             plain=float(plain.mean()),
             cut=float(crossmodal.mean()),
+            # seed by seed: a model that learned badly is compared with itself
             crossmodal=crossmodal / plain,
             unimodal=unimodal / plain,
         )

@@ -196,5 +196,6 @@ def train_on_one_thread(
     torch.set_num_threads(1)  # more of them add numbers in another order
     try:
         return asdict(train_and_test(alpha, schedule, seed, device))
+    # a single worker is this process, in which others need their threads again
     finally:
         torch.set_num_threads(threads)
