@@ -62,6 +62,7 @@ class SpurLens(Plugin):
 
     title = "SpurLens: what goes with the objects that the model sees, or imagines"
     requires = Requirements(
+        # text or logits: `answer_output` takes what the model has
         outputs=frozenset(),
         tools=frozenset({"proposer", "detector"}),
         may_use=frozenset({"text-generator", "segmenter", "sentence-encoder"}),

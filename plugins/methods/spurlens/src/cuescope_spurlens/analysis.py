@@ -245,6 +245,7 @@ class Results:
     @property
     def explained_cases(self) -> tuple[CaseResult, ...]:
         """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
+        # answers that cannot be read leave no gap to explain
         cases = self.cases if self.is_readable else ()
         return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
 

@@ -166,6 +166,7 @@ def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table
 
 
 def _ask(model: Any, trials: Sequence[Trial], batch: int) -> None:
+    # the model itself: an audit's memory would save calls in either pipeline
     for start in range(0, len(trials), batch):
         model.respond(trials[start : start + batch])
 

@@ -63,6 +63,7 @@ def sample_contrast(
             answers = list(islice(outcomes, len(of_row)))
             key = case.samples[row].key
             words[key] = _words(case, answers)
+            # the first wording is shown, and the words beside it count the others
             first_answers.append(_mark(answers[0], key, case))
         sides.append(first_answers)
     where = occurrences(case, result.strongest, result.shown_rows[0])
@@ -72,6 +73,7 @@ def sample_contrast(
         where={occurrence.sample: occurrence for occurrence in where},
         words=lambda outcome: words[outcome.trial.sample.key],
         correct=is_right,
+        # the titles have the figures, which are of groups and several wordings
         counted=False,
     )
 

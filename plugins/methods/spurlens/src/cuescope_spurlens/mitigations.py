@@ -88,6 +88,7 @@ def attach_mitigations(audit: Audit, results: Results) -> None:
     strategies: dict[str, Strategy] = {"baseline": Strategy()}
     unasked = []
     for name in options.mitigation:
+        # a description comes first, and only text can be one
         if STRATEGIES[name].describes and "text" not in audit.capabilities.outputs:
             unasked.append(name)
         else:
@@ -120,6 +121,7 @@ def _rate_table(
     for metric in metrics:
         rows.append([metric])
         for rates in answered.values():
+            # a class counts once, however many images it has
             means = [of_class.percent.mean() for of_class in rates[metric]]
             rows[-1].append(float(np.mean(means)))
     notes = [
@@ -167,6 +169,7 @@ def _change_words(
         # So that the mean over all images is that over the classes.
         weight = len(samples) / len(plain) / len(before.samples)
         changes.append(weight * (after.percent - before.percent))
+        # weighted changes reach so far, which the interval has to know
         bound = max(bound, 100 * weight)
     change = np.concatenate(changes)
     groups = Groups.of(samples)

@@ -165,6 +165,7 @@ class SpurLensOptions(Options):
     def _options_belong_to_a_tool(self) -> Self:
         for role in ("detector", "proposer"):
             options = getattr(self, f"second_{role}_options")
+            # without a tool they would be ignored, and nobody would know
             if options and getattr(self, f"second_{role}") is None:
                 raise UserError(
                     f"spurlens: second_{role}_options={options}",

@@ -107,6 +107,7 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
             trials += shown * templates * (detectors + ways)
             # One black image, asked about in each way and plainly.
             trials += (ways > 0) * (ways + 1) * templates
+            # the black image is described, too
             trials += describes * (shown + 1)
     if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
         trials += len(audit.samples)

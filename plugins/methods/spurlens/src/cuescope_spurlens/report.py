@@ -137,6 +137,7 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
     verb = "sees" if case.task == "recognition" else "imagines"
     most = f"the {figures.k} that show {a_cue} most"
     least = f"the {figures.k} that show it least"
+    # where the cue is there or not, "most" and "least" would mislead
     if case.splits_by_presence(result.strongest, *case.side_rows(result.strongest)):
         most = f"those that show {a_cue}"
         least = "those that do not"
@@ -201,6 +202,7 @@ def describe_power(power: Power) -> str:
 def note_results(audit: Audit, results: Results) -> None:
     """All facts at the head of the report that are known once the answers are."""
     options: SpurLensOptions = audit.options
+    # the K that was wanted: cases may have fewer units
     audit.note("K", describe_k(results, audit.once(find_candidates, audit).k))
     audit.note("answers", count_answers(results))
     if results.study.blank is not None:
@@ -235,6 +237,7 @@ def note_exclusions(audit: Audit, results: Results) -> None:
         if cue == ALL_CUES:
             reasons.setdefault(label, []).append(reason)
         else:
+            # a cue that is left out in both tasks is one cue
             cues.add((label, cue))
     if cues:
         audit.note("cues left out", f"{len(cues)}; a table gives the reasons")

@@ -99,5 +99,6 @@ def set_aside(
         return [nothing, ("size", strata, None)]
     if strata is None:
         return [nothing, ("labels", None, kept)]
+    # each alone as well, so that the report can say which explains a gap
     both = ("size and labels", strata, kept)
     return [nothing, ("size", strata, None), ("labels", None, kept), both]

@@ -34,6 +34,7 @@ STRONGEST_COLUMNS = (
 def attach_tables(audit: Audit, results: Results) -> None:
     """The strongest cues by task, their means, and what was left out."""
     options: SpurLensOptions = audit.options
+    # in the order of the titles: images as they are come first
     for task, title in TITLES.items():
         if task in results.by_task:
             cases = results.by_task[task]
@@ -124,6 +125,7 @@ def exclusion_table(study: Study) -> Table:
     """Every cue that is not tried, with the reason; a row a class."""
     by_class: dict[str, dict[str, list[str]]] = {}
     for label, cue, reason in study.exclusions:
+        # a reason is written once, with all its cues
         by_class.setdefault(label, {}).setdefault(reason, []).append(cue)
     rows = []
     for label, reasons in by_class.items():

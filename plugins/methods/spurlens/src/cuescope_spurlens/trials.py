@@ -211,6 +211,7 @@ def _image_sets(
     if "recognition" in options.tasks or options.removals:
         image_sets.append(images_with(samples, label))
     if "hallucination" in options.tasks:
+        # one for each class: other classes must not change its draw
         rng = audit.rng("negatives", label)
         most = options.most_negatives
         image_sets.append(images_without(samples, label, options.negatives, most, rng))

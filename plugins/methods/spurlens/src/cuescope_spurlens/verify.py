@@ -59,6 +59,7 @@ def check_results(
     yield from check_sizes(results)
     yield from check_labels(audit, results)
     for spec, detector in detectors.items():
+        # one alone needs no name to be told from others
         name = f" ({spec})" * (len(detectors) > 1)
         yield from check_second_detector(audit, results, detector, name)
     for spec, proposer in proposers.items():

@@ -81,6 +81,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
 def check_keys(audit: Audit, labels: HumanLabels) -> None:
     """Raises UserError for a label of an image that is not audited."""
     audited = {sample.key for sample in audit.samples}
+    # a misspelt key would only be a label less, and nobody would see it
     for image, _ in labels:
         if image not in audited:
             raise UserError(

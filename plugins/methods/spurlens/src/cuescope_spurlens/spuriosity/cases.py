@@ -193,6 +193,7 @@ def rank_case(
     top, bottom = rank_images(
         scores[:, ranking], k, audit.rng("ties", ties, images.label)
     )
+    # ranked are the searched units alone, but a case numbers all
     members = np.flatnonzero(searched)
     case = Case(
         task=images.task,

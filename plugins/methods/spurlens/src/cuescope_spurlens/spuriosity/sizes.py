@@ -83,6 +83,7 @@ def size_strata(sizes: PerUnit) -> IntPerUnit:
     count = int(np.clip(known.sum() // LEAST, 1, STRATA))
     # Equal sizes share a stratum: where all are alike there is one.
     rank = np.searchsorted(np.sort(sizes[known]), sizes[known])
+    # 0 stays the stratum of unknown sizes
     stratum = np.zeros(len(sizes), dtype=int)
     stratum[known] = 1 + rank * count // max(len(rank), 1)
     return np.asarray(np.unique(stratum, return_inverse=True)[1])
