@@ -182,10 +182,8 @@ def draw_questions(
     if negative is None:
         return None
     questions = segment_questions(segment.first.name, segment.second.name, negative)
-    return (
-        questions,
-        questions,
-    )  # the same are asked of both videos; only the answers differ
+    # the same are asked of both videos; only the answers differ
+    return questions, questions
 
 
 def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:

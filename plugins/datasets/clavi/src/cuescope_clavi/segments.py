@@ -132,9 +132,8 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
     """
     starts_of_spans, ends_of_spans = np.array(spans, dtype=float).T
     ends = np.cumsum(ends_of_spans - starts_of_spans)
-    wanted = (
-        (np.arange(count) + 0.5) / count * ends[-1]
-    )  # middles: no frame lies on a cut
+    # middles: no frame lies on a cut
+    wanted = (np.arange(count) + 0.5) / count * ends[-1]
     span = np.minimum(np.searchsorted(ends, wanted, side="right"), len(spans) - 1)
     times: list[float] = (ends_of_spans[span] - (ends[span] - wanted)).tolist()
     return times

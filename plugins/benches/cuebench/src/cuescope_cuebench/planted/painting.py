@@ -23,10 +23,8 @@ PAINTED: tuple[Kind, ...] = (
     "position",
     "camera",
 )
-MOVING: tuple[Kind, ...] = (
-    "position",
-    "camera",
-)  # they move what else is in the picture
+# they move what else is in the picture
+MOVING: tuple[Kind, ...] = ("position", "camera")
 NAMES: dict[Kind, str] = {
     "mark": "magenta mark in a corner",
     "cast": "green cast",
