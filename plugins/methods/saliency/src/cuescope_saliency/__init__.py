@@ -76,6 +76,7 @@ class Saliency(Plugin):
         self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
     ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a canvas sample, for the text beside it."""
+        # imported in the hooks: `cuescope plugins list` must not pay for torch
         from cuescope_saliency.trials import map_trials
 
         for outcome in audit.respond(map_trials(audit, self.options, samples, choices)):

@@ -19,6 +19,7 @@ from cuescope_sdk.statistics import (
     smallest_mean_above_zero,
 )
 
+# what a model that guesses looks at says nothing
 CHANCE_P = 0.05
 
 
@@ -81,10 +82,13 @@ def smallest_findable(
 
     None where no text has two images with a mask.
     """
+    # one group says nothing of how much groups vary, so nothing could be found in it
     masked = [test.figures for test in tests if test.figures.masked_groups.count > 1]
     if not masked:
         return None
+    # the text breaks ties: the note must be the same whatever order the data has
     masked.sort(key=lambda figures: (figures.masked_groups.count, figures.text))
+    # one text stands for all: a limit for each would be a table, not a note
     middle = masked[len(masked) // 2]
     # The smallest of the p-values must pass the level over their number.
     level = options.fdr / len(masked)

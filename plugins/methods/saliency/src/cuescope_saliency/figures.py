@@ -23,6 +23,7 @@ def attach_examples(
     audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
 ) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
+    # the key breaks ties: which images are shown must not depend on the data's order
     ordered = sorted(
         images, key=lambda image: (image.foreground_share, image.sample.key)
     )
@@ -33,6 +34,7 @@ def attach_examples(
         "Maps that lie most on the object": ordered[len(ordered) - half :],
     }
     for title, group in groups.items():
+        # `pictures` of 1 leaves nothing for the object's side
         if not group:
             continue
         panels = list(map(panel_row, group))
@@ -76,6 +78,7 @@ def contrasts(
     for score in scores:
         if not score.finding:
             continue
+        # only images that the figure is of, or pictures and figure would disagree
         about = [image for image in images if feature_key(image.text) == score.feature]
         lean = lean_contrast(about, score.feature, score.label)
         if lean is not None:

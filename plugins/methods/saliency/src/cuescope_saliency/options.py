@@ -34,11 +34,13 @@ class Settings(Options):
         description="published: as the authors' code runs it by default; stock: what the model "
         "itself computes (docs/saliency.md says where they differ)",
     )
+    # none: each explainer has another number in its authors' code
     layers: PositiveInt | None = Field(
         None,
         description="how many of the last blocks grad-eclip (none: 1), clip-surgery (none: 6), "
         "game (none: 1 as published, all as stock) and rollout (none: all) go through",
     )
+    # the fewest of the paper's: an image costs as many forward passes
     rise_masks: PositiveInt = Field(
         2000, description="rise: random masks an image (2,000-8,000)"
     )
@@ -46,6 +48,7 @@ class Settings(Options):
     rise_kept: float = Field(
         0.5, gt=0, lt=1, description="rise: share of the cells that is shown"
     )
+    # a share of the depth: layer 9 is that of a ViT-B with 12 blocks
     m2ib_layer: NonNegativeInt | None = Field(
         None,
         description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12",
@@ -58,6 +61,7 @@ class Settings(Options):
         10, description="m2ib: steps of Adam, learning rate 1"
     )
     m2ib_draws: PositiveInt = Field(10, description="m2ib: draws of noise a step")
+    # an option, as another seed must be another key in the cache
     seed: NonNegativeInt = Field(
         0,
         description="of random masks and noise; the seed of the audit changes them too",
@@ -92,6 +96,7 @@ class SaliencyOptions(Settings):
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"
     )
+    # fewer than the paper: this is a check, and each step costs forward passes of every image
     steps: PositiveInt = Field(
         20, description="steps of that check over half of the pixels (CCI's paper: 100)"
     )

@@ -36,6 +36,7 @@ def report_scores(
             audit.record(
                 image.sample, feature_key(image.text), "background_lean", image.lean
             )
+    # without a finding a reader must know what could have been seen at all
     if not any(test.finding for test in tests):
         audit.note(
             "could be missed", _missed_words(smallest_findable(audit, options, tests))
@@ -76,6 +77,7 @@ def _rows(
             feature=feature_key(figures.text),
             label=figures.text if figures.text in audit.labels else None,
             metric=metric,
+            # the mean of no image is NaN, which JSON does not know
             value=float(values.mean()) if len(values) else None,
             low=low,
             high=high,

@@ -79,6 +79,7 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
             "saliency: the data has no foreground masks, so no lean on the background can be "
             "tested: the maps are drawn, and no cue can be found. Add annotations['foreground']",
         )
+    # as the network sees them: maps and masks must have the same crop
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
     images = []
@@ -92,6 +93,7 @@ def text_of(outcome: Outcome, options: SaliencyOptions) -> str:
     """What is explained in an image; raises UserError where the sample has no such text."""
     label = outcome.trial.sample.label
     chosen = outcome.prediction if options.target == "predicted" else label
+    # a text of the user is explained in every image, whatever its label
     text = options.text or chosen
     if text is None:
         raise UserError(
@@ -143,6 +145,7 @@ def map_trials(
     choices: Sequence[str],
 ) -> list[Trial]:
     """One a canvas sample, for the text beside it; draws depend on the audit's seed as well."""
+    # both seeds: another audit draws anew, and so does another option in one audit
     seed = audit.derive_seed("saliency", str(options.seed))
     settings = options.model_copy(update={"seed": seed})
     return [
@@ -155,6 +158,7 @@ def explained_images(
     audit: Audit, options: SaliencyOptions, outcomes: Sequence[Outcome]
 ) -> list[ExplainedImage]:
     """The images with map and mask, from the outcomes of `trials`."""
+    # in the same order as when they were listed: texts and canvases are paired by it
     images = audit.once(list_images, audit, options)
     masks = _canvas_foregrounds(audit, [image.sample for image in images])
     explained = []
@@ -179,6 +183,7 @@ def _canvas_foregrounds(audit: Audit, samples: Sequence[Sample]) -> dict[str, Ma
         if mask is not None:
             masked.append(sample)
             masks.append(mask)
+    # nothing annotated: no canvas needs to be made of masks
     if not masked:
         return {}
     keys = [sample.key for sample in masked]
@@ -189,6 +194,7 @@ def _confidence(outcome: Outcome, text: str) -> float:
     """Softmax probability of the text among the sample's choices; 1 for any other text."""
     choices = outcome.trial.sample.choices
     logits = outcome.response.logits
+    # any other text has no probability: its images stay in their order
     if text not in choices or logits is None:
         return 1.0
     odds = np.exp(

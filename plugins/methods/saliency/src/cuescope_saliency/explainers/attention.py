@@ -35,6 +35,7 @@ def rollout(case: Case) -> Tensor:
     text has no part.
     """
     _refuse_attention_pooling(case.tower, "rollout")
+    # without padding: its tokens would take a part of the flow
     identity = torch.eye(case.tokens, device=case.tower.device)
     flow = identity
     for mean in _mean_attention(case, case.settings.layers):
@@ -52,6 +53,7 @@ def game(case: Case) -> Tensor:
     _refuse_attention_pooling(case.tower, "game")
     layers = case.settings.layers
     if layers is None and case.settings.form == "published":
+        # their notebook for CLIP goes through the last block alone
         layers = 1
     score, calls = differentiate(case, case.last_blocks(layers))
     gradients = torch.autograd.grad(score, [call.output for call in calls])
@@ -61,6 +63,7 @@ def game(case: Case) -> Tensor:
         heads = heads_of(call.block, call.input.detach(), case.tokens)
         answers = heads_gradient(call.block, gradient, heads)
         contribution = heads.weights * weights_gradient(answers, heads)
+        # relu before the mean: what one head denies must not cancel what another one says
         step = contribution.relu().mean(dim=0)
         relevance = relevance + step @ relevance
     return _flow_map(case, relevance)
@@ -78,6 +81,7 @@ def _mean_attention(
 
 def _flow_map(case: Case, flow: Float[Tensor, "token token"]) -> Tensor:
     """What the tokens that make the embedding take from each patch, (row, col)."""
+    # with average pooling all patches make the embedding: their mean
     taken = flow[case.embedding_tokens, case.patches]
     return case.patch_map(taken.mean(dim=0))
 

@@ -49,6 +49,7 @@ def m2ib(case: Case) -> Tensor:
             optimizer.step()
     if settings.form == "stock":
         passed = information(tokens, alpha, variance)
+    # nats add up over channels, as their noise is independent
     nats_by_token = passed.detach().sum(dim=-1)
     return case.patch_map(nats_by_token[case.patches])
 
@@ -67,7 +68,9 @@ def information(tokens: PerToken, alpha: PerToken, variance: float) -> PerToken:
 def _block_after(tower: ImageTower, layer: int | None) -> Block:
     """The block that the noised tokens enter; patches behind the last one may count for nothing."""
     depth = len(tower.blocks)
+    # 9 of 12 blocks in the paper: the same share of any depth
     wanted = depth * 3 // 4 if layer is None else layer
+    # never behind the last block: there nothing would mix patches with the class token
     return tower.blocks[min(wanted + 1, depth - 1)]
 
 

@@ -30,10 +30,12 @@ def rise(case: Case) -> Tensor:
     settings = case.settings
     name, image = _pixels(case)
     image = image.to(tower.device)
+    # a lone text has probability 1 under every mask: the map would be flat
     by_probability = settings.form == "published" and len(texts.choices) > 1
     rows, cols = image.shape[-2:]
     total = torch.zeros(rows, cols, device=tower.device)
     shown = torch.zeros_like(total)
+    # no gradient is ever asked for, and thousands of graphs would fill the memory
     with torch.inference_mode():
         for masks in _masks(settings, rows, cols):
             batch = masks.to(tower.device)
@@ -65,7 +67,9 @@ def random(case: Case) -> Tensor:
 def generator_for(case: Case, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
     # Of pixels, not of a sample's place in the data: --limit must not change a map.
+    # sorted keys, float32: the same seed whatever order or dtype the inputs have
     values = [case.inputs[key].float().cpu().numpy() for key in sorted(case.inputs)]
+    # the name keeps the noise of m2ib apart from the random map of the same image
     seed = derive(case.settings.seed, name, digest(*values))
     return torch.Generator().manual_seed(seed)
 
@@ -77,6 +81,7 @@ def _masks(
     generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))
     count = settings.rise_masks
     cells = settings.rise_grid
+    # all at once, before any chunk: the draw must not depend on CHUNK
     grids = (
         torch.rand((count, 1, cells, cells), generator=generator) < settings.rise_kept
     )
@@ -92,6 +97,7 @@ def _masks(
         for number, [large] in enumerate(
             interpolate(chunk, size=size, mode="bilinear"), start
         ):
+            # cropped by another shift each: else all masks would have their edges in one grid
             from_top = large[up[number] :, left[number] :]
             masks.append(from_top[:rows, :cols])
         yield torch.stack(masks)
@@ -100,6 +106,7 @@ def _masks(
 def _pixels(case: Case) -> tuple[str, Tensor]:
     """The one input that is an image, (1, channel, row, col)."""
     images = {name: tensor for name, tensor in case.inputs.items() if tensor.ndim == 4}
+    # a tower that takes patches already has no pixels to cover
     if len(images) != 1:
         shapes = [
             f"{name} {tuple(tensor.shape)}" for name, tensor in case.inputs.items()

@@ -84,11 +84,13 @@ def without_common_part(
     (softmax of twice the cosine, over its mean), and their mean over the choices is taken off. Of
     a lone text the similarity to the empty text is taken off, where the model has one.
     """
+    # a text alone has nothing in common with other choices that could be taken off
     if len(texts.choices) == 1:
         text = texts.row if texts.empty is None else texts.row - texts.empty
         return embeddings @ text
     cosines = texts.choices @ whole
     weight = (2 * cosines).softmax(dim=0)
+    # over the mean, so that choices that are all alike weigh 1 each
     relative = weight / weight.mean()
     weighted = (embeddings @ texts.choices.T) * relative
     return weighted[:, texts.index] - weighted.mean(dim=1)

@@ -57,6 +57,7 @@ class Explanation(Readout):
         cls, explainer: Explainer, sample: Sample, text: str, settings: Settings
     ) -> Trial:
         """The trial; what the explainer does not look at has no part in it."""
+        # one map for all texts: with the text in its key it would be made again for each
         if explainer in BLIND:
             text = ""
         relevant = relevant_settings(explainer, settings)
@@ -129,10 +130,12 @@ def _embed(
         row = rows((text,))
         empty = None
         if explainer == "clip-surgery":
+            # a table of texts may lack the empty one: the text then stands as it is
             with suppress(UserError):
                 empty = rows(("",))[0]
         return Texts(row[0], row, empty=empty)
     if text not in choices:
+        # compared with itself too: the softmax needs it among the choices
         choices = (*choices, text)
     index = list(choices).index(text)
     all_rows = rows(choices)
@@ -144,6 +147,7 @@ def logit_scale(model: HasImageTower, choices: Sequence[str]) -> float:
     choice = choices[:1]
     row = model.embed_choices(choice)
     highest = float(model.logits(row, choice)[0])
+    # cosines 1 and -1: half of the range is the factor, whatever bias is added
     lowest = float(model.logits(-row, choice)[0])
     return (highest - lowest) / 2
 
@@ -158,6 +162,7 @@ def _image_tower(model: object) -> ImageTower:
         )
     tower = model.image_tower
     tower.require_tokens()
+    # patches of several frames are no (row, col) map
     if tower.frames != 1:
         raise UserError(
             f"saliency explains images, but {tower.name} takes video",

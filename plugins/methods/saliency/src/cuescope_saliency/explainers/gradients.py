@@ -48,6 +48,7 @@ def grad_eclip(case: Case, *, loosened: bool = True) -> Tensor:
     """
     published = case.settings.form == "published"
     replace = partial(as_single_head, tokens=case.tokens) if published else None
+    # as published: the last attention alone
     blocks = case.last_blocks(case.settings.layers or 1)
     score, calls = differentiate(case, blocks, replace)
     gradients = torch.autograd.grad(score, [call.output for call in calls])
@@ -64,6 +65,7 @@ def grad_eclip(case: Case, *, loosened: bool = True) -> Tensor:
             queries = join(heads.queries)
             keys = join(heads.keys)
             if published:
+                # the scale is taken off again: the published code projects queries unscaled
                 queries = _project_again(call, queries * queries.shape[-1] ** 0.5)
                 keys = _project_again(call, keys)
             attention = loosened_attention(queries, keys[case.patches])
@@ -89,4 +91,5 @@ def loosened_attention(
     cosine = normalize(queries, dim=-1) @ unit_keys.T
     low = cosine.amin(dim=-1, keepdim=True)
     high = cosine.amax(dim=-1, keepdim=True)
+    # equal patches would be 0 / 0
     return torch.where(high > low, (cosine - low) / (high - low), 1.0)

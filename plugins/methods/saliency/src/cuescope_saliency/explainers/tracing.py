@@ -96,6 +96,7 @@ class Case:
     def last_blocks(self, count: int | None) -> list[Block]:
         """The last `count` blocks; all of them for None, or where there are fewer."""
         # Counted from the end: the last blocks are those whose attention the embedding still reads.
+        # -0 is 0: all blocks
         return list(self.tower.blocks[-(count or 0) :])
 
     def patch_map(self, values: Float[Tensor, " patch"]) -> Float[Tensor, "row col"]:
@@ -107,6 +108,7 @@ def similarity(
     embedding: Float[Tensor, "image dim"], text: Float[Tensor, " dim"]
 ) -> Tensor:
     """Cosine of each image embedding with the text, float32."""
+    # half precision is too coarse for the small changes of a cosine
     return cosine_similarity(embedding.float(), text[None].float())
 
 
@@ -172,6 +174,7 @@ def heads_of(block: Block, normed: Tensor, tokens: int) -> Heads:
 
 def attend(queries: PerHead, keys: PerHead, values: PerHead) -> Heads:
     """The heads with their weights."""
+    # no scale here: the block's projection has scaled the queries
     weights = (queries @ keys.transpose(1, 2)).softmax(dim=-1)
     return Heads(queries, keys, values, weights)
 
@@ -189,6 +192,7 @@ def heads_gradient(
     The attention returns o W^T + b, so dS/do = dS/d(output) W.
     """
     count, tokens, _ = heads.values.shape
+    # float32: products of half-precision gradients lose digits; padding is cut off
     gradient = output_gradient[:, :tokens].float()
     answers = gradient @ block.out_weight().float()
     return split_heads(answers, count)[0]
@@ -211,12 +215,14 @@ def with_answers(
     output = (
         call.output.clone()
     )  # in place it would change what the model itself computed
+    # padding behind the tokens stays as the library has it
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
 
 
 def single_head(heads: Heads) -> Heads:
     """The same projections as one head as wide as the model, scaled as such a head is."""
+    # the heads' queries are scaled by their own width, which is less than the model's
     queries = join(heads.queries)[None] / len(heads.queries) ** 0.5
     keys = join(heads.keys)[None]
     values = join(heads.values)[None]
@@ -236,6 +242,7 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     head = single_head(heads)
     (answers,) = head.weights @ head.values
     output = call.output.clone()
+    # detached above: the bias is a constant here, and must pass no gradient on
     projected = answers @ weight.T + call.bias
     output[0, :tokens] = projected.to(output.dtype)
     return output
