@@ -21,6 +21,7 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
+from cuescope_saliency.scores import iou_at_area
 from cuescope_sdk import Context, Request, Runner, Sample
 from cuescope_sdk.explain import (
     DIRECTIONS,
@@ -32,7 +33,7 @@ from cuescope_sdk.explain import (
     classification_curves,
     foreground_of,
 )
-from cuescope_sdk.maths import iou_at_area, upsample
+from cuescope_sdk.maths import upsample
 
 CHOICES: dict[str, dict[str, Any]] = {
     "default": {},

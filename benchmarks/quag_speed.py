@@ -28,13 +28,13 @@ from torch.nn.functional import gelu, layer_norm, linear
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
+from cuescope_quag.scores import multiplications_saved
 from cuescope_sdk.fusion import (
     TEXT,
     VIDEO,
     AverageAttention,
     AverageTokens,
     FusionShape,
-    multiplications_saved,
 )
 from cuescope_sdk.torch import (
     Fusion,

@@ -5,15 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import interpolate
 
-from cuescope_sdk.maths._maps import (
-    energy_share,
-    iou,
-    iou_at_area,
-    rank_pixels,
-    rescale,
-    soft_iou,
-    upsample,
-)
+from cuescope_sdk.maths._maps import energy_share, rank_pixels, rescale, upsample
 
 
 @pytest.fixture
@@ -54,33 +46,6 @@ def test_energy_counts_what_is_positive() -> None:
     mask = np.array([[False, True], [True, False]])
     assert energy_share(values, mask) == 0.75
     assert energy_share(-np.abs(values), mask) == 0.5  # nothing positive: as a flat map
-
-
-def test_ious_by_counting(rng: np.random.Generator) -> None:
-    one, other = rng.random((2, 6, 5)) < 0.4
-    expected = len(set(np.flatnonzero(one)) & set(np.flatnonzero(other))) / len(
-        set(np.flatnonzero(one)) | set(np.flatnonzero(other))
-    )
-    assert iou(one, other) == expected
-    assert soft_iou(one.astype(float), other) == pytest.approx(expected)
-    assert soft_iou(np.full((2, 2), 0.5), np.ones((2, 2), bool)) == 0.5
-    assert iou(np.zeros((2, 2), bool), np.zeros((2, 2), bool)) == 1
-
-
-def test_iou_at_area_takes_the_best_pixels(rng: np.random.Generator) -> None:
-    values, mask = rng.normal(size=(6, 5)), rng.random((6, 5)) < 0.4
-    best = np.zeros(30, bool)
-    best[np.argsort(-values.ravel())[: mask.sum()]] = True
-    assert iou_at_area(values, mask) == pytest.approx(iou(best.reshape(6, 5), mask))
-    assert iou_at_area(values, np.zeros((6, 5), bool)) == 0
-
-
-def test_iou_at_area_shares_a_tie() -> None:
-    """A flat map takes every pixel to the mask's share of the picture."""
-    mask = np.zeros((4, 5), bool)
-    mask[0] = True
-    common = 5 * 0.25
-    assert iou_at_area(np.ones((4, 5)), mask) == pytest.approx(common / (10 - common))
 
 
 @pytest.mark.wrong_shapes

@@ -46,7 +46,6 @@ from cuescope.digest import digest
 from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
-from cuescope.objects import TakesObjects
 from cuescope.plugin import Plugin
 from cuescope.printable import printable
 from cuescope.request import Request
@@ -152,7 +151,6 @@ __all__ = [
     "Side",
     "StoredRun",
     "Table",
-    "TakesObjects",
     "TextGenerator",
     "ToolRole",
     "Trial",

@@ -4,7 +4,7 @@ QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabiliti
 `HasFusion`; a method asks for the readouts with `FusionSize().of(sample)`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,8 +24,6 @@ __all__ = [
     "TEXT",
     "TokenModalities",
     "VIDEO",
-    "multiplications",
-    "multiplications_saved",
 ]
 
 OTHER = 0
@@ -126,39 +124,3 @@ class AttentionWeights(Readout):
     def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
         """float32 (head, query, key) a trial."""
         return list(model.attention(trials, self.layer))
-
-
-def multiplications(shape: FusionShape, queries: int, keys: int) -> int:
-    """Multiplications of one layer: projections, scores, mixing and MLP."""
-    inner = shape.heads * shape.head_dim
-    output = queries * shape.dim * inner + queries * shape.mlp_multiplications
-    return _attention_multiplications(shape, queries, keys) + output
-
-
-def _attention_multiplications(shape: FusionShape, queries: int, keys: int) -> int:
-    """Of its attention alone: queries, keys and values projected, scores, and mixing."""
-    inner = shape.heads * shape.head_dim
-    kv_inner = shape.kv_heads * shape.head_dim
-    projected = queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
-    return projected + 2 * queries * keys * inner
-
-
-def multiplications_saved(
-    shape: FusionShape,
-    video: int,
-    text: int,
-    other: int,
-    modalities: Iterable[str],
-    *,
-    attention_alone: bool = False,
-) -> float:
-    """Share of a fusion layer's multiplications that QUAG-attention saves (section 2.4).
-
-    Each averaged modality has one key and value in place of one for each of its tokens. Of all that
-    a layer does, or of `attention_alone`: no output projection and no MLP, which no edit shortens.
-    """
-    counts = {"video": video, "text": text}
-    tokens = video + text + other
-    keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
-    count = _attention_multiplications if attention_alone else multiplications
-    return 1 - count(shape, tokens, keys) / count(shape, tokens, tokens)

@@ -11,8 +11,10 @@ from cuescope_cci.scores import (
     background_clusters,
     closest_pairs,
     importance_map,
+    iou,
     region_of_map,
     relative_drop,
+    soft_iou,
     weights,
 )
 
@@ -195,3 +197,15 @@ def test_one_label_has_no_pair_and_two_have_one(labels: int) -> None:
     )
     assert close.shape == (labels, labels)
     assert bool(close[0, -1]) is (labels == 2)
+
+
+def test_ious_by_counting() -> None:
+    rng = np.random.default_rng(0)
+    one, other = rng.random((2, 6, 5)) < 0.4
+    expected = len(set(np.flatnonzero(one)) & set(np.flatnonzero(other))) / len(
+        set(np.flatnonzero(one)) | set(np.flatnonzero(other))
+    )
+    assert iou(one, other) == expected
+    assert soft_iou(one.astype(float), other) == pytest.approx(expected)
+    assert soft_iou(np.full((2, 2), 0.5), np.ones((2, 2), bool)) == 0.5
+    assert iou(np.zeros((2, 2), bool), np.zeros((2, 2), bool)) == 1

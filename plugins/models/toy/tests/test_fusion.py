@@ -10,14 +10,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Dataset, Outcome, Sample, Trial, UserError
-from cuescope_sdk.fusion import (
-    TEXT,
-    VIDEO,
-    AverageAttention,
-    AverageTokens,
-    HasFusion,
-    multiplications,
-)
+from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, AverageTokens, HasFusion
 from cuescope_sdk.testing import ModelContract, PluginShelf
 from cuescope_toy.fusion import ToyFusion, training
 
@@ -199,8 +192,10 @@ def test_reading_shows_frames_words_and_the_answer(build: Build) -> None:
         (4, words + 6, words + 6),
         (4, words + 1, words + 1),
     ]
-    per_token = model.options.dim**2 * 12
-    assert multiplications(model.fusion, 1, 1) == per_token + 2 * model.options.dim
+    size = model.fusion
+    assert size.heads * size.head_dim == size.dim == model.options.dim
+    assert size.kv_heads == size.heads
+    assert size.mlp_multiplications == 8 * size.dim**2
 
 
 def test_refuses_what_it_cannot_answer(build: Build) -> None:

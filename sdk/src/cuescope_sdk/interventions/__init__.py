@@ -1,6 +1,6 @@
 """What takes a cue out of samples or puts it in: where the cue is, what changes it, placebos."""
 
-from cuescope_sdk.interventions._intervention import Case, Intervention, Placebo
+from cuescope_sdk.interventions._intervention import Case, Intervention
 from cuescope_sdk.interventions._located import (
     GOOD_AUROC,
     Localisation,
@@ -17,7 +17,6 @@ __all__ = [
     "Localisation",
     "LocatedCue",
     "Place",
-    "Placebo",
     "change_frames",
     "elsewhere",
     "open_frame",

@@ -53,42 +53,6 @@ def energy_share(importance: Map, mask: Mask) -> float:
     return float(positive[mask].sum()) / total
 
 
-def iou(one: Mask, other: Mask) -> float:
-    """Intersection over union; 1 for two empty masks."""
-    union = int((one | other).sum())
-    if not union:
-        return 1.0
-    return int((one & other).sum()) / union
-
-
-def soft_iou(importance: Map, mask: Mask) -> float:
-    """Intersection over union with the map, in [0, 1], as a degree of membership."""
-    values = _alike(importance, mask)
-    union = float(np.maximum(values, mask).sum())
-    if not union:
-        return 1.0
-    return float(np.minimum(values, mask).sum()) / union
-
-
-def iou_at_area(importance: Map, mask: Mask) -> float:
-    """IoU of the mask with as many of the most important pixels as the mask has.
-
-    Of pixels that tie for the last places each is taken by the same share, so that a map of few
-    values is judged without chance.
-    """
-    values = _alike(importance, mask)
-    area = int(mask.sum())
-    if area == 0:
-        return 0.0
-    place = values.size - area
-    last = np.partition(values, place, axis=None)[place]
-    above = values > last
-    tied = values == last
-    share = (area - above.sum()) / tied.sum()
-    common = float(above[mask].sum() + share * tied[mask].sum())
-    return common / (2 * area - common)
-
-
 def _alike(importance: np.ndarray, mask: np.ndarray) -> Float[np.ndarray, "row col"]:
     """The map in float64; raises ValueError where the mask is of another shape."""
     if importance.shape != mask.shape:

@@ -6,11 +6,10 @@ from cuescope_sdk.mitigation._mitigation import (
     content,
     rescored,
 )
-from cuescope_sdk.mitigation._mitigator import Mitigator, Task, balanced_weights, save
+from cuescope_sdk.mitigation._mitigator import Mitigator, Task, save
 from cuescope_sdk.mitigation._routing import (
     Ask,
     CueRouter,
-    FixedRouter,
     Router,
     centroids,
     stills_of,
@@ -19,12 +18,10 @@ from cuescope_sdk.mitigation._routing import (
 __all__ = [
     "Ask",
     "CueRouter",
-    "FixedRouter",
     "Mitigation",
     "Mitigator",
     "Router",
     "Task",
-    "balanced_weights",
     "centroids",
     "columns_of",
     "content",

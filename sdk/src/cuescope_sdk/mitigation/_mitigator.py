@@ -77,19 +77,6 @@ class Task:
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
 
 
-def balanced_weights(
-    groups: Int[np.ndarray, " sample"], targets: Int[np.ndarray, " sample"]
-) -> Float[np.ndarray, " sample"]:
-    """Weights of mean 1: each label weighs the same, and in a label each group."""
-    in_label = {
-        target: len(np.unique(groups[targets == target]))
-        for target in np.unique(targets)
-    }
-    sizes = np.bincount(groups)[groups]
-    weights = 1.0 / (sizes * np.array([in_label[target] for target in targets]))
-    return np.asarray(weights / weights.mean())
-
-
 class Mitigator(Plugin, ABC):
     """Learns from labelled samples, some of which show a cue, how the model can do without it.
 

@@ -1,6 +1,6 @@
 """Which cues a sample shows, told from the model's own embeddings of its frames held still."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -81,23 +81,6 @@ class CueRouter:
             start += len(trial.sample.frames)
             shows[row, of_trial[-1].argmax(axis=1)] = True
         return shows, of_trial
-
-
-@dataclass(frozen=True)
-class FixedRouter:
-    """Which cues a sample shows is set, by its key: for cues that were drawn at random."""
-
-    shown: Mapping[str, Sequence[bool]]
-
-    def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
-        """What is set for each trial's sample."""
-        return np.array([self.shown[trial.sample.key] for trial in trials], dtype=bool)
-
-    def best(self, trials: Sequence[Trial], ask: Ask) -> list[int]:
-        """The first of them."""
-        return [
-            int(row.argmax()) if row.any() else -1 for row in self.route(trials, ask)
-        ]
 
 
 def stills_of(trial: Trial) -> list[Trial]:

@@ -22,15 +22,7 @@ from cuescope_sdk.torch._fusion.state import (
     require_layers,
     use_fusion,
 )
-from cuescope_sdk.torch._held import (
-    HELD,
-    hold_pretrained,
-    network_digest,
-    normalisation,
-    placed,
-    preprocess_digest,
-    require_evaluation,
-)
+from cuescope_sdk.torch._held import HELD, network_digest, placed, require_evaluation
 from cuescope_sdk.torch._hiding import encode_visible
 from cuescope_sdk.torch._image_tower import (
     Block,
@@ -94,15 +86,12 @@ __all__ = [
     "fused_attention",
     "fused_self_attention",
     "group_by_edit",
-    "hold_pretrained",
     "hook_input",
     "hook_output",
     "matrix_form",
     "named_values",
     "network_digest",
-    "normalisation",
     "placed",
-    "preprocess_digest",
     "quiet",
     "read_state",
     "read_weights",

@@ -18,9 +18,9 @@ from cuescope_cci.error_source import (
 from cuescope_cci.error_source.regions import segment
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.paper import read_rows
+from cuescope_cci.scores import iou
 from cuescope_sdk import Audit, Cell, Table
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.maths import iou
 
 RULES = {"": "hidden", ", IoU": "iou"}  # the paper's is the second
 MOST_VALUES = 12  # of a factor that has rows of its own

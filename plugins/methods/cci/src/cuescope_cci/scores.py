@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.maths import energy_share, iou, soft_iou, upsample
+from cuescope_sdk.maths import energy_share, upsample
 from cuescope_sdk.statistics import Groups, mean_interval
 
 Region = Literal["foreground", "background"]
@@ -72,6 +72,23 @@ def region_of_map(
             fore = energy_share(fine, foreground)
             back = 1 - fore
     return "background" if back > fore else "foreground"
+
+
+def iou(one: Mask, other: Mask) -> float:
+    """Intersection over union; 1 for two empty masks."""
+    union = int((one | other).sum())
+    if not union:
+        return 1.0
+    return int((one & other).sum()) / union
+
+
+def soft_iou(importance: Float[np.ndarray, "mask_row mask_col"], mask: Mask) -> float:
+    """Intersection over union with the map, in [0, 1], as a degree of membership."""
+    values = np.asarray(importance, dtype=np.float64)
+    union = float(np.maximum(values, mask).sum())
+    if not union:
+        return 1.0
+    return float(np.minimum(values, mask).sum()) / union
 
 
 def is_mixed(mask: Bool[np.ndarray, "..."]) -> bool:

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from cuescope_mitigation.naming import check_names, other_words, word_of
 from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.placebos import FixedRouter
 from cuescope_mitigation.scores import (
     BoolPerSample,
     IntPerSample,
@@ -34,7 +35,6 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.mitigation import (
     CueRouter,
-    FixedRouter,
     Mitigation,
     Mitigator,
     Router,

@@ -3,7 +3,7 @@
 All rates and losses are percent and percentage points.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 
 from cuescope_quag.measures import Measure
 from cuescope_quag.trials import Codes, RightPerSample
+from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.statistics import (
     Groups,
     MarginTest,
@@ -218,3 +219,39 @@ def guessing_p_values(
     return agreement_p_values(
         given, measure.label, measure.stratum, rng, resamples=resamples
     )
+
+
+def multiplications(shape: FusionShape, queries: int, keys: int) -> int:
+    """Multiplications of one layer: projections, scores, mixing and MLP."""
+    inner = shape.heads * shape.head_dim
+    output = queries * shape.dim * inner + queries * shape.mlp_multiplications
+    return _attention_multiplications(shape, queries, keys) + output
+
+
+def _attention_multiplications(shape: FusionShape, queries: int, keys: int) -> int:
+    """Of its attention alone: queries, keys and values projected, scores, and mixing."""
+    inner = shape.heads * shape.head_dim
+    kv_inner = shape.kv_heads * shape.head_dim
+    projected = queries * shape.dim * inner + 2 * keys * shape.dim * kv_inner
+    return projected + 2 * queries * keys * inner
+
+
+def multiplications_saved(
+    shape: FusionShape,
+    video: int,
+    text: int,
+    other: int,
+    modalities: Iterable[str],
+    *,
+    attention_alone: bool = False,
+) -> float:
+    """Share of a fusion layer's multiplications that QUAG-attention saves (section 2.4).
+
+    Each averaged modality has one key and value in place of one for each of its tokens. Of all that
+    a layer does, or of `attention_alone`: no output projection and no MLP, which no edit shortens.
+    """
+    counts = {"video": video, "text": text}
+    tokens = video + text + other
+    keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
+    count = _attention_multiplications if attention_alone else multiplications
+    return 1 - count(shape, tokens, keys) / count(shape, tokens, tokens)

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int8
 from cuescope_quag.clavi.sensitivity import sensitivity
 from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
 from cuescope_quag.paper import BENCHMARKS
+from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
@@ -31,7 +32,6 @@ from cuescope_sdk.fusion import (
     AverageAttention,
     HasFusion,
     TokenModalities,
-    multiplications_saved,
 )
 
 # Table 1, of all benchmarks; the count nearest to it is that of attention alone.
@@ -149,6 +149,7 @@ def _read(
     edit = AverageAttention(quadrants=quadrants, layers=layers)
     outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
     figures = [np.asarray(outcome.response.readout) for outcome in outcomes]
+    # of a sample of many tokens nothing comes back
     return [row for row in figures if row.size]
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from cuescope_saliency.trials import ExplainedImage
-from cuescope_sdk.maths import iou_at_area
 from cuescope_sdk.statistics import Groups
 
 PerMasked = Float[np.ndarray, " masked"]
@@ -49,6 +48,7 @@ def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
     masked = []
     for image in images:
         mask = image.usable_mask
+        # a mask that is empty or whole has only one side to lean on
         if mask is not None:
             masked.append(image)
             share.append(image.foreground_share)
@@ -64,3 +64,24 @@ def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
         masked_groups=Groups.of([image.sample for image in masked]),
         masked=masked,
     )
+
+
+def iou_at_area(
+    importance: Float[np.ndarray, "row col"], mask: Bool[np.ndarray, "row col"]
+) -> float:
+    """IoU of the mask with as many of the most important pixels as the mask has.
+
+    Of pixels that tie for the last places each is taken by the same share, so that a map of few
+    values is judged without chance.
+    """
+    values = np.asarray(importance, dtype=np.float64)
+    area = int(mask.sum())
+    if area == 0:
+        return 0.0
+    place = values.size - area
+    last = np.partition(values, place, axis=None)[place]
+    above = values > last
+    tied = values == last
+    share = (area - above.sum()) / tied.sum()
+    common = float(above[mask].sum() + share * tied[mask].sum())
+    return common / (2 * area - common)

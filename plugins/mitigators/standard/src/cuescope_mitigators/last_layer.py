@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
 from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.mitigation import (
     Ask,
@@ -16,7 +17,6 @@ from cuescope_sdk.mitigation import (
     Mitigator,
     Router,
     Task,
-    balanced_weights,
     columns_of,
     rescored,
 )

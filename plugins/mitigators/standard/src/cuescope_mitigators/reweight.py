@@ -9,8 +9,9 @@ from jaxtyping import Bool, Float
 from pydantic import Field
 
 from cuescope_mitigators.reading import Trials
+from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, balanced_weights
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task
 
 FILE = "weights.parquet"
 

@@ -11,15 +11,9 @@ from PIL import Image
 from torch import Tensor
 
 from cuescope_open_clip.configuration import OWNER
+from cuescope_open_clip.preprocessing import normalisation, preprocess_digest
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch import (
-    HELD,
-    network_digest,
-    normalisation,
-    placed,
-    preprocess_digest,
-    require_evaluation,
-)
+from cuescope_sdk.torch import HELD, network_digest, placed, require_evaluation
 
 PARTS = "(model, preprocess, tokenizer)"
 SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (

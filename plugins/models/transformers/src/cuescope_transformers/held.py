@@ -1,12 +1,22 @@
 """transformers models that the caller holds in memory, with their processors."""
 
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import HELD, hold_pretrained
+from cuescope_sdk import Context, UserError, digest
+from cuescope_sdk.torch import (
+    HELD,
+    Pretrained,
+    Source,
+    config_content,
+    network_digest,
+    placed,
+    require_evaluation,
+)
 from cuescope_transformers.generative.loading import GenerativeModel, with_processor
 from cuescope_transformers.loading import (
     OWNER,
@@ -17,6 +27,41 @@ from cuescope_transformers.loading import (
 from cuescope_transformers.options import TransformersOptions, VLMOptions
 
 PARTS = "(model, processor)"
+
+
+@dataclass(frozen=True)
+class HeldPretrained(Pretrained):
+    """A transformers model in memory, with what its files would have said."""
+
+    held: Any = None
+
+    @property
+    def network(self) -> Any:
+        """The caller's own."""
+        return self.held
+
+    @property
+    def network_class(self) -> Any:
+        """Its class."""
+        return type(self.held)
+
+    def fingerprint(self, *parts: object) -> str:
+        """Digest of the network, its configuration, the dtype and what else is said."""
+        network = network_digest(self.held)
+        config = config_content(self.held.config)
+        return digest("held", network, config, str(self.dtype), *parts)
+
+
+def hold_pretrained(
+    owner: str, network: Any, title: str, context: Context
+) -> HeldPretrained:
+    """A transformers model of the caller; raises UserError for one in training mode."""
+    require_evaluation(owner, network)
+    source = Source(owner, Path(), title)
+    device, dtype = placed(network)
+    return HeldPretrained(
+        source, network.config, type(network), context, device, dtype, held=network
+    )
 
 
 class HeldContrastive(ContrastiveModel):
