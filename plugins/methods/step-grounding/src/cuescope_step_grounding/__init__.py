@@ -84,7 +84,7 @@ class StepGrounding(Plugin):
     def __init__(self, options: StepGroundingOptions, context: Context) -> None:
         """Raises UserError without spaCy's model, before the weights of any model load."""
         super().__init__(options, context)
-        # extract=llm does without a model of English: where it is missing, a step claims nothing
+        # extract=llm works without a model of English: the parser is only its second choice
         if options.extract == "parser":
             from cuescope_step_grounding.claims import require_model
 
@@ -144,7 +144,7 @@ class StepGrounding(Plugin):
 
         judged = audit.once(judging.judge_traces, audit)
         for trace in judged.baselines:
-            # a trace without any claim that could be checked has no rate, and 0 would say that it is false
+            # nothing in the trace could be checked: 0 would say that it is false
             if trace.grounding is not None:
                 sample = trace.reasoning.sample
                 audit.record(sample, REASONING, self.metrics[0].name, trace.grounding)

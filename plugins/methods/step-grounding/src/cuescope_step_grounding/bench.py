@@ -151,6 +151,7 @@ class StepGroundingBench(Plugin):
         options = self.options
         context = self.context
         named = self._data
+        # without data or runs the models are scripted, and these are what they were shown
         if not (options.data or options.ood_data or options.runs):
             named = (
                 ("shape-world:test", {"test": options.videos}),
@@ -234,6 +235,7 @@ class StepGroundingBench(Plugin):
             for model in measured:
                 models.append(model)
                 advance(1)
+        # each model is audited on the data that it knows, then on the other
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 
 

@@ -78,6 +78,7 @@ def attach_evidence(
     """How often the answers are right among their choices, and a contrast for each finding."""
     marked = [trace for trace in judged.baselines if trace.accuracy is not None]
     if marked and all(trace.sample.choices for trace in marked):
+        # questions may differ in their number of choices
         guessing = float(np.mean([1 / len(trace.sample.choices) for trace in marked]))
         right = sum(trace.accuracy == 1 for trace in marked)
         audit.attach(Accuracy(correct=right, answered=len(marked), chance=guessing))
@@ -178,6 +179,7 @@ def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
 
     title = f"the video shows it: {shown} of {shown + never}"
     seen = _side(judged, title, lambda c: is_named(c, "supported"))
+    # no video of the run shows it
     if not seen.exhibits:
         title += "; what it shows instead"
         seen = _side(
@@ -195,12 +197,14 @@ def _video_sides(
         return None
     changed: dict[str, JudgedTrace] = {}
     for trace in judged.variants:
+        # one exhibit a sample, though it may be changed in several ways
         if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps:
             changed.setdefault(trace.sample.key, trace)
     before: list[Exhibit] = []
     after: list[Exhibit] = []
     for claim in _typical(judged, lambda c: c.sample in changed):
         trace = changed[claim.sample]
+        # the new trace may have fewer steps
         if claim.step <= len(trace.reasoning.trace.steps):
             before.append(_exhibit(claim))
             after.append(_exhibit_after(trace, claim.step))

@@ -61,6 +61,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
     style = "recorded" if is_recorded(audit) else options.style
     shares = map(_hundred, map(figures.get, (ACC, SGR, TCS, HR)))
     rows: list[tuple[Cell, ...]] = [(style, *shares, figures.get(VRS))]
+    # a user may name a style twice
     for other in dict.fromkeys(options.also):
         traces = judged.in_style(other)
         if traces:
@@ -92,6 +93,7 @@ def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
             rate = grounding(step, trace.policy)
             if rate is not None:
                 rates.append((hallucinates(step, trace.policy), 1 - rate))
+    # without any rate the array has no second axis, and cannot be unpacked
     flagged, unsupported = np.array(rates, dtype=np.float64).reshape(-1, 2).T
     r = pearson(flagged, unsupported)
     if r is not None:
@@ -120,6 +122,7 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
     for kind in dict.fromkeys(cost.kind for cost in costs):
         of_kind = [cost for cost in costs if cost.kind == kind]
         size = (
+            # other words change no pixel
             None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
         )
         lost = mean(cost.lost for cost in of_kind)

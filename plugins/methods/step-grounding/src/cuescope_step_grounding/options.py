@@ -118,6 +118,7 @@ class StepGroundingOptions(Options):
     @field_validator("steps", mode="before")
     @classmethod
     def _steps_are_numbers(cls, steps: object) -> str:
+        # "6-8" means the same
         low, _, high = str(steps).replace("-", " to ").partition(" to ")
         numbers = [number.strip() for number in (low, high or low)]
         if not all(map(str.isdecimal, numbers)) or not 0 < int(numbers[0]) <= int(
@@ -128,6 +129,7 @@ class StepGroundingOptions(Options):
                 expected="a number or a range, as 6 or 6 to 8",
                 got=f"'{steps}'",
             )
+        # "6 to 6" is "6"
         return " to ".join(dict.fromkeys(numbers))
 
     @model_validator(mode="after")

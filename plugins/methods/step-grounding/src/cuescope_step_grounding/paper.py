@@ -99,8 +99,10 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
         result = correlation(
             x,
             y,
+            # a generator for each figure, so that none hangs on those before it
             generator(seed, "paper"),
             strata=benchmark[chosen] if reading.get("within") else None,
+            # on one benchmark each model has one row
             units=None if "benchmark" in reading else model[chosen],
             given=getattr(tables, reading["given"])[chosen]
             if "given" in reading
@@ -144,6 +146,7 @@ def _statements(tables: PaperTables) -> Table:
     better = 0
     for column, benchmark in enumerate(BENCHMARKS):
         figures = (grid[:, column] for grid in (t.sgr, t.ood_drop, t.accuracy))
+        # drops are below 0 in Table 2, so the larger one loses less
         for pair in matched_pairs(*figures, within=PAIRED):
             loses_less = pair.more_kept > 0
             better += loses_less
@@ -183,6 +186,7 @@ def _number_row(
     sentence: str, printed: float, figure: float
 ) -> tuple[str, str, str, str]:
     """Whether a figure of one decimal is the printed one."""
+    # more than 0.05 by what floats miss it by
     agrees = abs(printed - figure) < 0.05 + 1e-9
     return _row(sentence, f"{printed}", agrees, f"{figure:.1f}")
 

@@ -98,6 +98,7 @@ def magnitudes(original: Frames, variants: Sequence[Frames]) -> list[float]:
         changes = 0.0
         for frame, changed in zip(original, frames, strict=True):
             if frame.key != changed.key:
+                # another order of the same frames needs no second look at a file
                 image = images.get(changed.key) or changed.load()
                 changes += difference(images[frame.key], image)
         sizes.append(changes / len(original))
@@ -127,6 +128,7 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
 
 def _shift(rng: Generator) -> Shift:
     dx, dy = rng.uniform(LEAST_SHIFT, MOST_SHIFT, 2).tolist()
+    # it is part of a frame's key, see `_change`
     return round(dx, 3), round(dy, 3)
 
 
@@ -236,6 +238,7 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     pixels = np.asarray(image)
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
+    # as bytes the sum would wrap around
     changed = np.clip(pixels.astype(np.int16) + signed, 0, 255).astype(np.uint8)
     for x0, y0, x1, y1 in _cells_of(boxes, image):
         changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
@@ -244,6 +247,7 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
 
 def difference(image: Image.Image, other: Image.Image) -> float:
     """Mean absolute difference of the pixels, from 0 to 1."""
+    # frames of a video may differ in size, and a new order brings them together
     if image.size != other.size:
         other = other.resize(image.size)
     pixels = np.asarray(image, dtype=np.float32)
@@ -254,12 +258,14 @@ def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
     """Each of the boxes in the mean colour of a rim of a quarter of its size."""
     changed = pixels.copy()
     for x0, y0, x1, y1 in cells:
+        # a quarter of the mean of width and height
         rim = max(1, (x1 - x0 + y1 - y0) // 8)
         top = max(y0 - rim, 0)
         left = max(x0 - rim, 0)
         outer = pixels[top : y1 + rim, left : x1 + rim]
         around = np.ones(outer.shape[:2], dtype=bool)
         around[y0 - top : y1 - top, x0 - left : x1 - left] = False
+        # a box that fills the image has nothing around it: grey
         colour = outer[around].mean(axis=0) if around.any() else np.full(3, 127)
         changed[y0:y1, x0:x1] = np.rint(colour)
     return changed
@@ -277,4 +283,5 @@ def _cells(box: Box, image: Image.Image) -> Cells | None:
 
 
 def _wrap(start: int, share: float, room: int) -> int:
+    # as wide as the image: it has no room to move
     return (start + round(share * room)) % (room + 1) if room > 0 else 0

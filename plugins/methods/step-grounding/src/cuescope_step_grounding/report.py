@@ -88,6 +88,7 @@ def _scores(
     }
     if finding or always_reported or SGR not in row.figures:
         tested |= {"statement": row.statement, "always_reported": always_reported}
+    # SGR in any case: the test and the sentence are told with it
     for metric in dict.fromkeys((SGR, *row.figures)):
         figure = row.figures.get(metric)
         values: dict[str, Any] = asdict(figure) if figure else {"value": None}
@@ -132,6 +133,7 @@ def write_notes(
     departures = DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS
     audit.note("departures from the paper", departures)
     encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
+    # tau has no part in beliefs that are states
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))

@@ -43,6 +43,7 @@ class StepCounts:
 def sum_counts(steps: Iterable[StepCounts]) -> StepCounts:
     """All claims of some steps."""
     counts = [(step.supported, step.unsupported, step.unverifiable) for step in steps]
+    # of no steps there is nothing to add, and all counts are 0
     return StepCounts(*map(sum, zip(*counts, strict=True)))
 
 
@@ -84,6 +85,7 @@ def hallucination_rate(
     that can be seen would make a model better.
     """
     flags = [hallucinates(step, policy) for step in steps]
+    # of a trace in which nothing could be checked nothing is known, whatever HR is over
     if over == "all" and any(flag is not None for flag in flags):
         return mean([bool(flag) for flag in flags])
     return mean(flags)
@@ -176,6 +178,7 @@ def pearson(
     y: Float[np.ndarray, " step"],
 ) -> float | None:
     """Pearson's r; None where one of them does not vary."""
+    # as numbers: of truth values numpy has no difference
     if len(x) < 2 or np.ptp(x.astype(np.float64)) == 0 or np.ptp(y) == 0:
         return None
     return float(np.corrcoef(x.astype(np.float64), y)[0, 1])
@@ -259,9 +262,11 @@ def reliance(
         for figure in ("lost", "magnitude"):
             row.append(mean_over_kinds(of_sample, RELEVANT, figure))
             row.append(mean_over_kinds(of_sample, ("irrelevant",), figure))
+        # a sample without its control would move one side of the ratio alone
         if None not in row:
             rows.append(row)
             samples.append(of_sample[0].sample)
+    # four columns of no sample too, so that they can be taken apart
     complete = np.array(rows, dtype=np.float64).reshape(-1, 4)
     groups = Groups.of(samples)
 
@@ -279,6 +284,7 @@ def reliance(
         if len(complete)
         else None
     )
+    # the clip hides how large it is, so an interval would say more than is known
     if overall == clip and complete[:, 1].mean() <= 0:
         ends = None
     return Reliance(complete[:, :2], complete[:, 2:], overall, ends, groups)

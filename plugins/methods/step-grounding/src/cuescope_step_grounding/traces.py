@@ -17,6 +17,7 @@ from cuescope_sdk.language import parse_yes_no, strip_thinking
 
 ARTICLES = {"a", "an", "the"}
 YES_NO = {"yes", "no"}
+# *+ takes all at once: a line of a thousand stars is not tried in every way
 _MARKED_ANSWER = re.compile(
     r"^[\W_]*+(?:so[\s,]+|thus[\s,]+|therefore[\s,]+)?(?:the\s+)?(?:final\s+|correct\s+)?answer\b"
     r"[\W_]*?(?:\bis\b|[:=\-\u2013])[\W_]*(?P<answer>.*)$",
@@ -53,6 +54,7 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
     if len(choices) <= len(string.ascii_uppercase) and all(len(c) > 1 for c in choices):
         letter = _LETTER.match(answer.strip())
         index = string.ascii_uppercase.find(letter[1].upper()) if letter else -1
+        # "A cat sits" begins with a letter, and means no choice by it
         if 0 <= index < len(choices) and (
             answer.strip().startswith("(") or len(words) == 1
         ):
@@ -192,6 +194,7 @@ def _item_time(item: Mapping[str, Any]) -> str:
 def _json_answer(value: Any) -> str | None:
     if isinstance(value, dict):
         for key in ANSWERS:
+            # 0 and false are answers
             if value.get(key) not in (None, ""):
                 return str(value[key])
     return None
@@ -202,6 +205,7 @@ def _salvage(text: str, after: str) -> JsonSteps | None:
     items = filter(_is_shallow, islice(_objects(text), MOST_ITEMS))
     steps = list(filter(None, map(_item_words, items)))
     if not steps:
+        # strict=False: models break lines within strings, which JSON forbids
         steps = [
             json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)
         ]
@@ -291,6 +295,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         form: Form = "json"
         steps = parsed.steps
         _, answer = _split_answer(parsed.rest)
+        # a field that is called the answer is surer than what follows the JSON
         answer = parsed.answer or answer
         if parsed.broken:
             problems.append("broken JSON")
@@ -307,6 +312,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         problems.append("answer is none of the choices")
     if answer is None:
         problems.append("no answer")
+        # who has come to an answer was not cut off
         if not body.endswith(ENDS):
             problems.append("cut")
     kept = []
@@ -321,6 +327,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
 
 def without_controls(text: str) -> str:
     """Without terminal escapes and control characters, but for line ends; NFC."""
+    # an accent may be a character of its own, or one with its letter
     text = _ESCAPES.sub("", unicodedata.normalize("NFC", _with_few_marks(text)))
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
     kept = (
@@ -355,6 +362,7 @@ def _split_answer(text: str) -> tuple[str, str | None]:
         answer = marked_answer(_without_number(lines[index]))
         if answer is None:
             continue
+        # "Answer:" alone: it stands on the next line
         if not answer and index + 1 < len(lines):
             answer = lines[index + 1].strip()
         first = re.split(r"(?<=[.!?])\s+", answer.strip(), maxsplit=1)[0]
@@ -364,6 +372,7 @@ def _split_answer(text: str) -> tuple[str, str | None]:
 
 def _form_and_steps(text: str) -> tuple[Form, list[str]]:
     lines = text.splitlines()
+    # first, for a numbered step may have bullets within
     numbered = _list_items(lines, _NUMBERED)
     if numbered:
         return "numbered", numbered

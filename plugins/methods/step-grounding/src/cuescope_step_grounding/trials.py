@@ -67,6 +67,7 @@ def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
             remedy="add --tool text-generator=SPEC",
         )
     generator = cast(TextGenerator, audit.tools["text-generator"])
+    # this way of reading must work without a model of English too
     by_parser = parser(options.parser) if has_model(options.parser) else None
     return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
 
@@ -99,6 +100,7 @@ def most_variants(audit: Audit) -> int:
 
 def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
     """Changed forms of a sample, and other styles of asking about it."""
+    # the own style is no other one, and one that is named twice counts once
     styles = len({*options.also} - {options.style})
     return len({*options.perturbations}) * options.instances, styles
 
@@ -143,6 +145,7 @@ def read_traces(
     )
     traces = []
     for (request, trace, unasked), steps in zip(read, claims_of, strict=True):
+        # a video of which nothing was recorded was not answered wrongly
         unrecorded = recorded and "empty" in trace.problems
         right = (
             None if unasked or unrecorded else is_right(trace.answer, request.sample)
@@ -253,6 +256,7 @@ def prompt(sample: Sample, style: Style, steps: str = "6 to 8") -> str:
 
 def _frame_count(sample: Sample) -> str:
     count = len(sample.frames)
+    # an image has nothing to count
     if count < 2:
         return ""
     times = times_of(sample)
@@ -275,6 +279,7 @@ def paraphrases(
     )
     lines = [" ".join(answer.split()) for answer in answers]
     return [
+        # the same words again would be no paraphrase
         new if new and new != old else _reopen(old, instance)
         for old, new in zip(questions, lines, strict=True)
     ]

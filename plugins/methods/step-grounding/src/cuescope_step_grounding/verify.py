@@ -195,6 +195,7 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verifier that sees anything that it is asked for. The verdict has its own test:
     this one is of the verifier.
     """
+    # lost against nothing is the rate itself
     none = [0.0] * len(judged.baselines)
     samples, values = _losses(
         judged.baselines, list(map(mean, judged.random_rates)), none
@@ -340,6 +341,7 @@ def another_verifier(
     own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
     pairs = []
     for sample, claims in cases:
+        # said twice it is still one judgement
         for claim in dict.fromkeys(claims):
             verdicts = (
                 first.of(sample, claim).verdict,

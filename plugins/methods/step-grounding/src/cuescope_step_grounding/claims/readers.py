@@ -36,6 +36,7 @@ Trace = tuple[Sequence[str], Clock]  # its steps, and the video's frames
 class _Line(BaseModel):
     """A line of an answer; `first` and `second` are the numbers of lines, of a temporal claim."""
 
+    # a misspelt "negated" must not be overlooked: the claim would say the opposite
     model_config = ConfigDict(extra="forbid", strict=True)
 
     kind: KindName
@@ -134,8 +135,10 @@ def claims_in(
             claims.append(
                 _claim(_Line.model_validate(json.loads(row)), claims, step, frames)
             )
+    # RecursionError: what json raises of brackets within brackets within brackets
     except (ValueError, ValidationError, IndexError, RecursionError):
         return None
+    # an empty answer is none: that a step claims nothing has to be said
     return tuple(dict.fromkeys(add_what_is_counted(claims))) if rows else None
 
 
@@ -160,6 +163,7 @@ def _claim(
     """Raises ValueError or IndexError of a line that says no claim of its kind."""
     kind = KINDS[line.kind]
     if kind.composed:
+        # lines count from 1, and 0 would mean the last one
         if line.predicate not in {"before", "after", "while"} or not (
             line.first and line.second
         ):

@@ -87,8 +87,10 @@ class _Reader:
         for (_, words), of_sentence in zip(parsed, times, strict=True):
             when = _frames_by_word(len(words), of_sentence, now)
             claims += self._read_sentence(step, words, when)
+            # the next sentence goes on at the moment that was told last
             now = when[-1]
         claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
+        # what is said twice in a step counts once
         return StepClaims(
             tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses))
         )
@@ -148,6 +150,7 @@ def _claims_of_text(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
 def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
     """The moments of a sentence by the clause that they stand in: the one that follows where they
     open it ("At 0:04, he ..."), else the one before."""
+    # a fragment has no verb: its first word stands for one
     verbs = [word.index for word in words if word.is_verb] or [0]
     times: MomentsByClause = {}
     for position, mention in sentence.moments:

@@ -34,6 +34,7 @@ _ORDINALS |= {
     word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)
 }
 _PARTS: dict[str, str] = {}
+# a part may be made of those above it
 for _name, _pattern in _PATTERNS["parts"].items():
     _PARTS[_name] = _pattern.format(**_PARTS)
 _FORMS = []
@@ -88,6 +89,7 @@ class Clock:
     @property
     def middle(self) -> Frames:
         """What is neither in the first nor in the last quarter."""
+        # one or two frames have nothing between their quarters
         inner = self.span(self._quarter, self.frames - self._quarter - 1)
         return inner or self.frame(self.frames // 2)
 
@@ -159,6 +161,7 @@ def _point(words: str, clock: Clock) -> Frames | None:
         return clock.frame(index) if index >= 0 else ()
     if match := re.search(_PARTS["clock"], words):
         second = 0.0
+        # "1:02:03": each part is worth sixty of the next
         for part in match[0].split(":"):
             second = 60 * second + float(part)
         return clock.between(second, second)
@@ -181,6 +184,7 @@ def _list(match: re.Match[str], clock: Clock) -> Frames:
         r"(\d+)(?:(?: to | through | ?[-–] ?)(\d+))?", match["list"]
     ):
         frames.update(clock.span(int(first) - 1, int(last or first) - 1))
+    # "between frames 2 and 6" names the ends alone
     if match[0].lower().startswith(("from", "between")):
         return clock.span(min(frames, default=0), max(frames, default=-1))
     return tuple(sorted(frames))
@@ -192,8 +196,10 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
     if low is None or high is None:
         return None
     words = match[0].lower()
+    # "at 0:04 and 0:10" are two moments, "between 0:04 and 0:10" is one
     if low and " and " in words and not words.startswith("between"):
         return union([low, high])
+    # an end beyond the video: up to its last frame
     return clock.span(low[0], high[-1] if high else clock.frames - 1) if low else ()
 
 
@@ -203,6 +209,7 @@ def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _count(match: re.Match[str], clock: Clock) -> Frames | None:
     first = match["side"].lower() in _OPENING
+    # "in the first moments" gives no number
     if match["n"] is None or match["unit"] in {"moments", "shots"}:
         return clock.early if first else clock.late
     many = _number(match["n"])
@@ -216,6 +223,7 @@ def _count(match: re.Match[str], clock: Clock) -> Frames | None:
 
 def _since(match: re.Match[str], clock: Clock) -> Frames | None:
     point = _point(match["since"], clock)
+    # () lies outside and None is not known: neither has a before or an after
     if not point:
         return point
     after = match[0].lower().startswith("after")
@@ -231,6 +239,7 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
+    # of an odd number of frames the middle one is in both halves
     half = clock.frames // 2
     return (
         clock.every[: clock.frames - half]
@@ -241,6 +250,7 @@ def _half(match: re.Match[str], clock: Clock) -> Frames:
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:
     word = match["edge"].lower()
+    # "last" and "final" have no number of their own
     number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word, clock.frames)
     if match[0].lower().startswith("until"):
         return clock.span(0, number - 1)

@@ -66,6 +66,7 @@ def _answers_lost(report: Report) -> float | None:
                 points = row["Acc lost"]
                 if row["changed"] in RELEVANT and isinstance(points, int | float):
                     lost.append(float(points))
+    # the table has points, all else here is shares
     return float(np.mean(lost)) / 100 if lost else None
 
 
@@ -76,6 +77,7 @@ def figures_of_maps(report: Report) -> dict[str, float]:
     another method.
     """
     run = report.provenance
+    # of no images the weight would be 0
     scores = [s for s in report.scores if s.metric == "foreground_share" and s.n]
     shares = [(s.value, s.n) for s in scores if s.value is not None]
     if run.method.dist != "cuescope-saliency" or not shares:
@@ -85,6 +87,7 @@ def figures_of_maps(report: Report) -> dict[str, float]:
             remedy="`cuescope audit saliency:rollout ...` makes them",
         )
     values, images = np.array(shares).T
+    # each figure is a mean over its own number of images
     share = float(np.average(values, weights=images))
     return {f"map of {run.method.options['explainer']}": share}
 
@@ -112,6 +115,7 @@ def maps_of_models(reports: Sequence[Report], models: int) -> list[dict[str, flo
 
 def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     """How well each part, and each baseline, goes with what models keep out of distribution."""
+    # nothing right leaves nothing to keep
     models = [model for model in models if model.accuracy > 0]
     figures = [model.figures for model in models]
     retention = np.array([model.ood_accuracy / model.accuracy for model in models])
@@ -123,6 +127,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     lines = []
     missing = []
     for title, parts, paper in rows:
+        # rows over different models could not be compared
         if not all(of_model.keys() >= set(parts) for of_model in figures):
             missing.append(title)
             continue
@@ -152,7 +157,9 @@ def _standardised_mean(
 ) -> Float[np.ndarray, " model"]:
     values = np.array([[of_model[part] for part in parts] for of_model in figures])
     for stratum in np.unique(strata):
+        # how high a benchmark's figures are says nothing of a model
         mine = strata == stratum
+        # a figure that is the same for all tells nothing: 0, and no division by 0
         spread = values[mine].std(axis=0)
         values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(
             spread, spread, 1.0

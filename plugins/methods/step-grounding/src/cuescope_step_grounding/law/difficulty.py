@@ -89,6 +89,7 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     """
     known, new, names = complexity(samples, others)
     apart = known[:, None] - new[None]
+    # where nothing differs any two samples are alike
     distance = (
         np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
     )

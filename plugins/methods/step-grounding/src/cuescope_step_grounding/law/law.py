@@ -99,6 +99,7 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
         [model.benchmark for model in models], return_inverse=True
     )
     several = len(benchmarks) > 1
+    # how much a benchmark leaves to all models says nothing of one: compared within each
     strata = benchmark if several else None
     whole = _whole_models(models) if several else None
     related = partial(correlation, rng=rng, draws=draws)

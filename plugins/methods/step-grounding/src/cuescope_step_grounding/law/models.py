@@ -134,6 +134,7 @@ def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
             data=f"shape-world:{split}",
             model_options=asdict(dials) | {"seed": seed},
             data_options={split: videos},
+            # what the law does not read is not paid for
             method_options={"perturbations": [], "shown": 0, "resamples": 200},
         )
         for split in ("test", "ood")
@@ -150,6 +151,7 @@ def audited_models(
 ) -> Iterator[MeasuredModel]:
     """Every reasoner, measured as any model would be."""
     for index, dials in enumerate(reasoners):
+        # each reasoner errs by its own luck
         known, other = requests(dials, videos, seed + index)
         report = run(setting.of(known))
         of_other = run(setting.of(other, known=False))
@@ -187,6 +189,7 @@ def live_requests(
         )
 
     return [
+        # of the other data only the accuracy counts
         (request(model, known), request(model, other, perturbations=[]))
         for model in models
     ]

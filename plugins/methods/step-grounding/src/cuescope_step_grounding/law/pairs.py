@@ -45,6 +45,7 @@ def matched_pairs(
                 groups[better] == groups[worse]
                 and abs(accuracy[better] - accuracy[worse]) <= within
             )
+            # of two that are grounded equally none is the better
             if alike and grounding[better] > grounding[worse]:
                 more_grounded = float(grounding[better] - grounding[worse])
                 pairs.append(

@@ -53,6 +53,7 @@ def settings(text: str) -> list[Setting]:
     """ "epsilon=0.001,0.01,0.1" or "claim-verifier.threshold=0.1,0.3"; raises UserError."""
     name, sign, values = text.partition("=")
     role, _, inner = name.strip().rpartition(".")
+    # as YAML, so that 0.1 is a number and true is no word
     chosen = [yaml.safe_load(value) for value in values.split(",") if value.strip()]
     if (
         not sign
@@ -65,6 +66,7 @@ def settings(text: str) -> list[Setting]:
             expected="an option with several values: epsilon=0.001,0.01,0.1, "
             "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",
         )
+    # these are of VRS alone, for which videos have to be changed
     only_changes = not role and inner in {"epsilon", "clip", "instances"}
     return [
         replace(Setting(role, inner, value), changes=only_changes) for value in chosen

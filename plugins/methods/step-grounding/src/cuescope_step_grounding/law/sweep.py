@@ -46,11 +46,13 @@ def _cells(
 ) -> Iterator[Any]:
     sgr = np.array([model.sgr for model in models])
     retention = np.array(
+        # nothing right leaves nothing to keep: the floor only saves the division
         [model.ood_accuracy / max(model.accuracy, 1e-9) for model in models]
     )
     reliance = [model.figures.get(CHANGED) for model in models]
     told = [value for value in reliance if value is not None]
     yield 100 * float(sgr.mean())
+    # a mean over some of the models could not be compared with other rows
     yield float(np.mean(told)) if len(told) == len(models) else None
     found = correlation(sgr, retention, rng)
     yield from correlation_cells(found) if found else (None, None, None)

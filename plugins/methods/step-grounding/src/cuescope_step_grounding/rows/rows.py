@@ -269,6 +269,7 @@ class _Rows:
 
     def video(self, reliance: Reliance, support: Figure | None) -> Row | None:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
+        # its lower end: of few samples the mean may be high by luck
         to_lose = support is not None and (support.low or 0.0) >= TO_LOSE
         losses = reliance.drops[:, 0]
         score = _reliance_figure(reliance)
@@ -287,6 +288,7 @@ class _Rows:
             f"or hidden, or the frames are reordered, support changes by only {points(loss)} "
             f"(visual reliance, VRS: {ratio(score)})."
         )
+        # turned round, for what has to be shown is that less than the margin is lost
         less = self.options.margin - losses
         rng = self.audit.rng(VIDEO)
         p_value = change_p_value(less, reliance.groups, rng, alternative="greater")
@@ -351,4 +353,5 @@ def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
     for trace in traces:
         count.update(judging.named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
+    # by name too, so that things named equally often keep one order
     return sorted(several, key=lambda name: (-count[name], name))[:most]

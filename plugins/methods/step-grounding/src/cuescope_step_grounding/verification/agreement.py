@@ -86,6 +86,7 @@ def read_labels(path: Path) -> list[Label]:
     )
     if not rows:
         raise _refusal(path, None, "at least one label", "none")
+    # the columns may stand in any order
     if set(rows[0][1]) != set(COLUMNS):
         raise _refusal(
             path, 1, f"the columns {','.join(COLUMNS)}", ",".join(rows[0][1])
@@ -120,6 +121,7 @@ def labelled_claims(
             raise _refusal(path, label.line, expected, f"'{label.sample}'", hint)
         claim = _claim(path, label, trace)
         labelled = (trace.sample, claim, label.verdict)
+        # a claim may have several rows, by its number and by its words
         _, _, before = claims.setdefault((label.sample, claim), labelled)
         if before != label.verdict:
             got = f"{before} and {label.verdict}"

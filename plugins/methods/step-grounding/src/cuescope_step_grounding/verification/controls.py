@@ -76,6 +76,7 @@ OPPOSITE: dict[str, str] = {}
 for _pair in LISTS["opposites"].replace("_", " ").split(","):
     _first, _second = _pair.strip().split("/")
     OPPOSITE |= {_second: _first, _first: _second}
+# the longest first, for a shorter one may begin it
 _OPPOSED = re.compile(
     rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE
 )
@@ -145,6 +146,7 @@ def _swap(claim: Claim, words: Vocabulary, rng: Generator) -> Claim:
 def _other_thing(phrase: str, words: Vocabulary, rng: Generator) -> str:
     """ "red car" becomes "blue car"; what has no adjective becomes another thing."""
     *adjectives, noun = phrase.split()
+    # with a single known adjective "red car" would stay a red car
     if adjectives and len(words.adjectives) > 1:
         adjectives = [_draw_other(word, words.adjectives, rng) for word in adjectives]
     else:
@@ -158,6 +160,7 @@ def _reverse(claim: Claim, frames: int) -> Claim:
     if claim.frames:
         update["frames"] = tuple(sorted(frames - 1 - frame for frame in claim.frames))
     if claim.kind == "temporal":
+        # "while" is the same from either end
         opposite = {"before": "after", "after": "before"}.get(claim.predicate or "")
         update["predicate"] = opposite or claim.predicate
         update["parts"] = tuple(_reverse(part, frames) for part in claim.parts)

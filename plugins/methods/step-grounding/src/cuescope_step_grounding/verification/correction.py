@@ -67,6 +67,7 @@ def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | N
     )
     if sensitivity is None or specificity is None:
         return None
+    # Rogan and Gladen (1978), with the doubt of the claims and of the labels
     return corrected_rate(observed, sensitivity=sensitivity, specificity=specificity)
 
 

@@ -46,6 +46,7 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
                 f"step-grounding: tool {spec} is no claim-verifier",
                 expected="one with judge()",
             )
+        # a plan must cost nothing, and weights may be large
         if isinstance(tool, LazyWeights) and not audit.context.planning:
             tool.open_weights()
         verifiers[spec] = tool
@@ -94,6 +95,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     cases: list[tuple[Sample, Iterable[Claim]]] = []
     for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
         things = map(existence, named_things(trace.claims))
+        # a belief is judged again at the time of each later step
         recalled = beliefs.recalled_claims(trace.claims)
         cases.append((trace.sample, [*all_claims([trace.claims]), *recalled, *things]))
         cases.append((trace.sample, all_claims([*draws, *changed])))
@@ -164,6 +166,7 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
     Annotations of a scene are of the original, and left behind where other frames are looked at.
     """
     shown = reasoning.request.trial.sample
+    # these show the video as it is
     if source == "original" or reasoning.request.change in (None, "paraphrase"):
         return reasoning.sample
     annotations = {
@@ -215,6 +218,7 @@ def _random_traces(
     words = audit.once(_words, audit)
     random = []
     for trace in traces:
+        # by sample, so that other samples leave its draws as they are
         rng = audit.rng("random reasoning", trace.sample.key)
         frames = len(trace.sample.frames)
         draw = partial(controls.random_trace, trace.claims, words, frames, rng)

@@ -107,6 +107,7 @@ def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, 
     """What each deal has to have judged, with at most so many `partners` for each claim."""
     by_group: dict[str, list[TraceClaims]] = {}
     for trace in traces:
+        # a trace without claims has nothing that could hold elsewhere
         if any(trace.claims):
             by_group.setdefault(trace.group, []).append(trace)
     groups = list(by_group.values())
@@ -123,6 +124,7 @@ def _videos(
     """Whole groups, in blocks of groups that are alike in size and question."""
     plan = Plan()
     shuffled = _shuffle(groups, rng)
+    # shuffled before: the sort is stable, so groups that are alike stay in random order
     alike = sorted(
         shuffled, key=lambda group: (len(group), group[0].sample.question or "")
     )
@@ -132,6 +134,7 @@ def _videos(
         for place, group in enumerate(block):
             unit = plan.add_unit(number, place, group[0].group)
             for position, trace in enumerate(group):
+                # another group may have fewer clips
                 others = [other[position % len(other)].sample for other in block]
                 for claim in distinct_claims(trace.claims):
                     places = list(_in_videos(claim, trace.sample, others))
@@ -179,6 +182,7 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
             for place, (step, _) in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
                 for claim in distinct_claims([step]):
+                    # what names no moment is as true of any
                     if claim.frames:
                         places: list[Place | None] = []
                         for _, moment in block:
@@ -224,8 +228,10 @@ def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
     parts = tuple(moved_claim(part, frames, others) for part in claim.parts)
     update: dict[str, object] = {"parts": parts}
     if claim.frames:
+        # a claim may name frames that its video does not have
         inside = {frame for frame in claim.frames if 0 <= frame < frames}
         update["frames"] = tuple(
+            # the middle of a frame tells which frame of the other video it falls into
             sorted({int((f + 0.5) * others / frames) for f in inside})
         )
     return claim.replace(**update)
@@ -278,6 +284,7 @@ def repeats(claim: Claim, told: set[str]) -> bool:
 def _words(text: str) -> set[str]:
     """Words without the s of a plural, so that "cups" are a "cup"."""
     words = re.findall(r"\w+", normalise_words(text))
+    # "bus" is no plural
     return {
         word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words
     }

@@ -69,6 +69,7 @@ def describe_claims(judged: JudgedTraces) -> str | None:
         for verdict in VERDICTS
     ]
     words = f"{counts.claims}: {', '.join(shares)}"
+    # () is outside, None names no moment
     outside = sum(claim.frames == () for _, claim, _ in judged.claims())
     if outside:
         words += f"; {outside} about a moment outside the video"

@@ -68,6 +68,7 @@ class Swaps:
     def _counts(
         self,
     ) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
+        # without any claim there is no highest number
         size = int(self.wording.max(initial=-1)) + 1
         held, decided = (
             np.bincount(self.wording, mask.sum(axis=1), minlength=size)
@@ -100,7 +101,9 @@ class Swaps:
         same whatever it says.
         """
         held, decided = self._counts
+        # one that holds nowhere tells nothing, see below: the floor only saves the logarithm
         rate = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)[self.wording, None]
+        # the log of (share + (1 - share) * rate) / rate
         gain = np.log1p(share * (1 / rate - 1))
         values = np.select(
             [self.verdicts == HOLDS, self.verdicts == FAILS],
@@ -113,6 +116,7 @@ class Swaps:
         middle = values.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         values -= np.where(known, middle[:, None], 0.0)
         table = np.zeros((len(self.block), self.verdicts.shape[1]))
+        # add.at, for a unit has several claims: += would add only one of them
         np.add.at(table, self.unit, values)
         return table
 
@@ -152,6 +156,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
     # Half a place more, where it holds: what was found nowhere else is rare, and not impossible.
     rate = ((held + 0.5) / (decided + 0.5))[used]
     holds = swaps.own[used] == HOLDS
+    # numbered anew: groups without a decided claim would leave gaps
     group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
     ends = share_beyond_chance(holds, rate, group, confidence=confidence)
     return None if ends is None else GroundedShare(*ends)
@@ -164,6 +169,7 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
     of those that are decided is made to hold in its own place. Found is what is beyond `level`.
     """
     limit = critical_z(level)
+    # the same copies and draws for every share, so that more is found of a larger one
     copies = [_dealt(swaps, rng) for _ in range(COPIES)]
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 

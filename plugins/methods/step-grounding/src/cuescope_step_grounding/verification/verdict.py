@@ -92,6 +92,7 @@ def verdict(
                 NEAR_OPEN, decided, *known, missing=" and ".join(open_places)
             )
         return Verdict(BETTER, decided, *known)
+    # of few groups an interval may be short by luck
     groups = len(np.unique(videos.group))
     if share.high < margin and p_value > DOUBTED and groups >= FEW:
         return Verdict(NO_BETTER, decided, *known)
@@ -106,6 +107,7 @@ def least_found(swaps: Mapping[Deal, Swaps], rng: Generator) -> str | None:
     share = smallest_share(videos, rng, level=SURE)
     if share is None:
         return "not even traces with all claims grounded: add videos, or a verifier that tells more"
+    # a smaller one would not be called better, however sure it is
     least = max(share, LEAST)
     return (
         f"a grounded share of {100 * least:.0f}% would have been found in 8 of 10 audits with as "

@@ -42,10 +42,13 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     _, of_action = clauses.predicate(clause)
     claims: list[UntimedClaim] = []
     for word in (verb, *verb.kids("acomp", "oprd", "prt", "advmod", "attr")):
+        # "he is a man in a coat": the noun tells its own place, see `places_of_nouns`
         if word.dep == "attr" and word.is_noun and not verb.kids("expl"):
             continue
         for prep in _prepositions(word):
+            # "walks behind the car": part of the action, and yet a place too
             passed = verb.lemma in WORDS["moving"] and relation(prep) in _PASSED
+            # "is carried by a man" names who does it
             by_whom = clause.passive and prep.text == "by"
             aimed = _is_placing(clause) and prep.text == "at"
             if prep is not of_action and not (passed or by_whom or aimed):
@@ -75,6 +78,7 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
         things = clause.objects
     elif clause.objects and prep.text in {"in", "on", "under"} and not rooms:
         things = clause.objects
+        # "does not open the box on the table": the box is there all the same
         negated = False
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
@@ -102,6 +106,7 @@ def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
     for noun in view.words:
         if noun.index in skipped or not (noun.is_noun and is_nameable(noun)):
             continue
+        # "is on the counter next to the stove": told of the thing, not of the counter
         if noun.dep == "pobj" and _says_where(noun.head):
             continue
         names = _names_in_list(noun) or _names(heads(noun))
@@ -148,6 +153,7 @@ def relations_between(
     if name == "between":  # one relation to both, not one to each
         objects = [" and ".join(objects)]
     for subject, other in product(subjects, objects):
+        # a pronoun may mean the very thing that it is placed by
         if subject != other:
             yield UntimedClaim(word, "relation", subject, name, other, negated)
 

@@ -212,6 +212,7 @@ def _clauses_of_subject(pronoun: Word) -> set[int]:
 def _fits(mention: Mention, pronoun: str) -> bool:
     head = head_noun(mention.phrase)
     if pronoun in _MAN:
+        # "person" may be either: only words for the other sex are ruled out
         return is_person(head) and head not in WORDS["she"]
     if pronoun in _WOMAN:
         return is_person(head) and head not in WORDS["he"]

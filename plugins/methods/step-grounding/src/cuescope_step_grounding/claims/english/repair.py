@@ -34,6 +34,7 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
             repairs.dress(index)
     for index in range(len(words)):
         repairs.find_subject(index)
+    # in a ring of words every walk up or down the tree would be endless
     return repairs.with_roots() if repairs.is_tree() else list(analyses)
 
 
@@ -96,6 +97,7 @@ class _Repairs(list[Analysis]):
             opens = self.words[0]
             if VERBS.get(opens, ("", ""))[1] == "VBZ":
                 self.change(0, tag="VBZ")
+            # "Lamp off": parsers take the first word for a command
             elif opens not in VERBS and first.lemma not in _HELPERS:
                 self.change(0, tag="NN")
         if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
@@ -188,6 +190,7 @@ class _Repairs(list[Analysis]):
             return
         subject = index - 1
         kids = self.kids(index)
+        # "the woman type" does not agree: no verb of hers
         if subject not in kids or self.words[subject] not in _DOERS or tag == "VB":
             return
         dep = noun.dep
@@ -207,9 +210,11 @@ class _Repairs(list[Analysis]):
     def _join_verb(self, index: int, lemma: str, tag: str) -> None:
         """Joins it to the last verb before it, unless it is described as a noun is."""
         verbs = [i for i in range(index) if self[i].tag[:2] == "VB"]
+        # a verb that hangs on the noun would close a ring
         verbs = [i for i in verbs if not self._hangs_on(i, index)]
         if not verbs or self.kids_before(index, "det", "amod", "poss"):
             return
+        # joined verbs have one form: "sits and drinks", "sit and drink"
         if tag != "VB" or self[verbs[-1]].tag in {"VB", "VBP"}:
             self[index] = Analysis(lemma, tag, "conj", verbs[-1])
 
@@ -282,6 +287,7 @@ class _Repairs(list[Analysis]):
             return
         articles = self.kids_before(index, "det", "poss")
         nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
+        # "the next moment": a time does nothing
         times = [
             i
             for i in nouns

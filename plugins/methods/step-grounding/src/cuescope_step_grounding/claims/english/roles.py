@@ -58,6 +58,7 @@ def objects_of(verb: Word) -> list[Word]:
         own += particle.kids("pobj")
     if own or verb.dep != "relcl" or not verb.kids("nsubj"):
         return own
+    # "the man who sits": the noun is the subject, so it is not the object too
     relative = any(kid.tag in _RELATIVE for kid in verb.kids(*SUBJECTS))
     relative = relative or any(
         kid.tag == "WDT" for kid in verb.grandkids("prep", "pobj")
@@ -94,6 +95,7 @@ def _is_bare_state(verb: Word) -> bool:
     subjects = verb.kids("nsubj")
     if not subjects or verb.kids("aux", "dobj", "prt"):
         return False
+    # "the door closed" is an event: short states have no article
     return not subjects[0].kids("det") and not is_actor(subjects[0].lemma)
 
 

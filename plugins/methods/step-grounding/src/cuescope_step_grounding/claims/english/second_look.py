@@ -49,8 +49,10 @@ def look_again(
     for (index, look), analyses in zip(looks.items(), again, strict=True):
         plain = _without_article(analyses) if look.article else list(analyses)
         if plain and all(plain[verb].tag.startswith("VB") for verb in look.verbs):
+            # the plain verb stood in for it, and must not reach a claim
             for verb in look.verbs:
                 word = sentences[index][verb].lower()
+                # a verb of no list loses its "s" as a plural does
                 lemma = VERBS[word][0] if word in VERBS else singular(word)
                 plain[verb] = plain[verb]._replace(lemma=lemma)
             result[index] = plain
@@ -107,6 +109,7 @@ class _Doubts:
         before = self.analyses[index - 1]
         lemmas = {word.lemma for word in self.analyses[start : max(index - 1, start)]}
         caused = form == "VB" and not WORDS["causing"].isdisjoint(lemmas)
+        # "dog run" is no sentence: this form needs several dogs, or "makes the dog run"
         if form == "VB" and not caused and not self._is_of_several(start, index):
             return False
         clause = [*self.analyses[start:index], *self.analyses[index + 1 : end]]

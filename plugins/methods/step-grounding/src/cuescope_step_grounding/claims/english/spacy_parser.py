@@ -61,6 +61,7 @@ def _find_model(name_or_path: str) -> str | None:
     if folder.is_dir():
         return folder.as_posix()
     names = (MODEL, COPY) if name_or_path == MODEL else (name_or_path,)
+    # of a dotted name find_spec would import the package, and a path is no module
     return next(
         (name for name in names if name.isidentifier() and find_spec(name)), None
     )
@@ -72,16 +73,19 @@ def parser(name_or_path: str = MODEL) -> Parser:
     model = require_model(name_or_path)
     try:
         nlp = importlib.import_module("spacy").load(model)
+    # spaCy raises OSError of a folder without a model in it
     except (ImportError, OSError) as error:
         raise UserError(
             f"step-grounding: spaCy cannot load the model {name_or_path}",
             got=str(error),
             remedy=WITHOUT,
         ) from error
+    # named entities and the like cost time and are not read
     for pipe in nlp.pipe_names:
         if pipe not in _USED:
             nlp.disable_pipe(pipe)
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+    # others were not measured
     quality = f": {QUALITY}" if name.startswith(MODEL) else ""
     return Parser(f"spaCy {name}{quality}", partial(_analyse_twice, nlp))
 
@@ -97,6 +101,7 @@ def _analyse_with_spacy(
     nlp: Any, sentences: Sequence[Sequence[str]]
 ) -> list[list[Analysis]]:
     doc = importlib.import_module("spacy.tokens").Doc
+    # the words are split already: spaCy's own tokens would not fit their names and places
     docs = (doc(nlp.vocab, words=list(words)) for words in sentences)
     analyses = []
     for parsed in nlp.pipe(docs, batch_size=256):

@@ -21,6 +21,7 @@ class Analysis(NamedTuple):
     head: int
 
 
+# by identity: words are keys of dicts, and are linked to each other in rings
 @dataclass(eq=False, slots=True)
 class Word:
     """A word of a parsed sentence; `start` and `end` are its position in the step.
@@ -102,6 +103,7 @@ def link(words: Sequence[Word], heads: Sequence[int]) -> Words:
     for word, head in zip(sentence, heads, strict=True):
         word.sentence = sentence
         word.head = sentence[head]
+        # the root hangs on itself: as its own child `below` would never end
         if head != word.index:
             word.head.children.append(word)
     return sentence
