@@ -48,6 +48,7 @@ class OpenAI(ServedPlugin):
         return self.options.temperature != 0
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        # first: a refusal must cost no request
         for trial in trials:
             refuse_unanswerable("openai", self.capabilities, trial)
         from cuescope_openai.answers import to_responses

@@ -82,6 +82,7 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
         choice = _Choice.model_validate(whole.choices[0])
         tokens = first_word(choice.logprobs.content or []) if choice.logprobs else ()
     except ValidationError as error:
+        # the input is the server's, and may hold the key
         fault = error.errors(include_input=False)[0]
         path = ".".join(map(str, fault["loc"]))
         raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
@@ -102,6 +103,7 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
 def first_word(content: Iterable[Any]) -> Tokens:
     """The tokens at the first position where the answer has a letter or digit; () without any."""
     for position in map(_Position.model_validate, content):
+        # quotes, brackets and spaces may come before the first word
         if re.search(r"\w", position.token):
             return _alternatives(position)
     return ()
@@ -173,6 +175,7 @@ def _from_tokens(
             logits[choice] = np.logaddexp(logits[choice], logprob)
     logprobs = np.array([logprob for _, logprob in tokens])
     left = 1.0 - float(np.exp(logprobs).sum())
+    # rounding may leave less than 0 over, and that has no logarithm
     rest = np.log(max(left, np.exp(MIN_LOG_PROBABILITY)))
     absent = min(float(logprobs.min()), float(rest))
     # Finite always: a token may be given as impossible, and arithmetic goes on with these.
@@ -194,6 +197,7 @@ def _match_beginning(token: str, choices: Sequence[str]) -> int | None:
         for index, choice in enumerate(choices)
         if choice.casefold().startswith(word)
     ]
+    # every choice begins with an empty word
     return fits[0] if word and len(fits) == 1 else None
 
 

@@ -187,10 +187,12 @@ class Client:
 
         async def sleep(seconds: float) -> None:
             await flight.pause(seconds)
+            # a retry is a request too, and keeps the pace
             await self._take_turn(flight)
 
         limits = tenacity.stop_any(
             tenacity.stop_after_attempt(self._options.retries + 1),
+            # before: a wait that would pass the limit is not begun
             tenacity.stop_before_delay(self._options.retry_seconds),
         )
         return tenacity.AsyncRetrying(
@@ -228,6 +230,7 @@ class Client:
         self, flight: Flight, request: ChatRequest, content: bytes, *, scored: bool
     ) -> Answer:
         """One request; raises TransientError for a fault that may pass, else UserError."""
+        # another request may have failed while this one waited for its turn
         if flight.stopped.is_set():
             raise TransientError("stopped")
         self.budget.take()  # before it is sent: a request that fails may be paid for all the same
@@ -318,7 +321,7 @@ class Client:
             ValueError,
             LookupError,
             TypeError,
-            RecursionError,
+            RecursionError,  # of brackets without end
         ):
             return UserError(
                 f"openai: no chat completions at {url}",
@@ -352,6 +355,7 @@ def run_apart(work: Coroutine[Any, Any, T]) -> T:
             return loop.run_until_complete(task)
         finally:
             loop.run_until_complete(loop.shutdown_asyncgens())
+            # answers that have come may still be on their way into the memory
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
 

@@ -68,6 +68,7 @@ def find_endpoint(
     options: EndpointOptions, environment: Mapping[str, str] = os.environ
 ) -> Endpoint:
     """Server and key; raises UserError, which never quotes what may hold a key."""
+    # `or`: a variable that is empty names no server
     url = options.base_url or environment.get("OPENAI_BASE_URL") or OPENAI
     url = url.rstrip("/")
     _check_address(url, insecure=options.insecure)
@@ -80,6 +81,7 @@ def find_endpoint(
             remedy="Put the key in a variable and name that, so that no report holds the key",
         )
     key = environment.get(name, "").strip()
+    # a local server needs none, but who names a variable means it to be sent
     needs_key = url == OPENAI or "key_env" in options.model_fields_set
     if needs_key and not key:
         raise UserError(

@@ -34,8 +34,9 @@ def _parse(value: str | bytes) -> Answer | None:
 def _answers_of_version_0(connection: Connection) -> Iterator[tuple[str, bytes]]:
     """The rows that can be read and parsed; a bad page costs no rows but its own."""
     query = "SELECT key, server, model, answer FROM answers WHERE key >= ? AND key < ?"
+    # in short ranges: a query fails as a whole where it meets a bad page
     starts = ["".join(digits) for digits in product("0123456789abcdef", repeat=3)]
-    ends = [*starts[1:], "g"]
+    ends = [*starts[1:], "g"]  # sorts behind every hexadecimal digit
     for bounds in zip(starts, ends, strict=True):
         try:
             rows = connection.execute(query, bounds).fetchall()
@@ -61,6 +62,7 @@ class Memory(CacheFile):
         """The remembered ones among `keys`."""
         answers = {}
         for key, value in self.read(keys).items():
+            # what cannot be read is asked for again
             answer = _parse(value)
             if answer is not None:
                 answers[key] = answer

@@ -78,6 +78,7 @@ class ChatRequest:
         """Digest of all that enters the answer; frames are loaded for it, and not kept."""
         content = (self.text, self.system, dict(self.parameters), dict(self.scoring))
         frames = list(self._of_frames(self.image_format.pixel_digest))
+        # nothing the first time: its key is the same whether repeats follow or not
         again = [self.repeat] if self.repeat else []
         return digest("question", url, content, frames, *again)
 
@@ -103,6 +104,7 @@ class ChatRequest:
         body = {**self.parameters, "messages": messages}
         if scored:
             body.update(self.scoring)
+        # NaN is not JSON, and Python would write it
         return json.dumps(body, allow_nan=False).encode()
 
     def _of_frames(self, function: Callable[[Frame], T]) -> Iterator[T]:

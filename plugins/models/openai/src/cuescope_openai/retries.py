@@ -53,6 +53,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 def shorten(text: str) -> str:
     """What a server says, in one short line that no terminal obeys."""
+    # cut first: the page of an error may be long
     words = text[: 10 * MESSAGE_LENGTH].split()
     line = printable(" ".join(words))
     return line if len(line) <= MESSAGE_LENGTH else f"{line[:MESSAGE_LENGTH]}..."
