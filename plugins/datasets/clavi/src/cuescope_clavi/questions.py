@@ -107,6 +107,7 @@ def negative_controls(
     excluded = never_asked.union(occurring)
     controls = []
     for name, of_name in parts.items():
+        # what occurs excludes itself by name, even where it has no parts
         if name not in excluded and shared.isdisjoint(of_name):
             controls.append(name)
     return tuple(controls)

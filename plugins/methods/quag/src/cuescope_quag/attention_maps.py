@@ -27,6 +27,7 @@ def require_map(audit: Audit, options: QUAGOptions) -> None:
         )
     layer, head = parse_map(options.attention_map)
     shape = audit.once(fusion_shape, audit)
+    # both are counted from 0
     if layer >= shape.layers or head >= shape.heads:
         raise UserError(
             "quag: option 'attention_map'",

@@ -96,6 +96,7 @@ def choose_measure(
 
 def only_answer(samples: Sequence[Sample]) -> str | None:
     """The right answer, where it is the same for all questions, of which there are several."""
+    # one question alone cannot but have one right answer
     return (
         str(samples[0].label) if len(samples) > 1 and has_one_label(samples) else None
     )
@@ -103,6 +104,7 @@ def only_answer(samples: Sequence[Sample]) -> str | None:
 
 def has_one_label(samples: Sequence[Sample]) -> bool:
     """Whether the right answer is the same for all."""
+    # as open answers are compared: "Yes" and "yes." are one answer
     return len({normalise(str(sample.label)) for sample in samples}) == 1
 
 

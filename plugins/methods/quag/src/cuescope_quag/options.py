@@ -149,6 +149,7 @@ class QUAGOptions(Options):
     @classmethod
     def _are_quadrants(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
         for words in sets:
+            # only to refuse: the words stay as they are, for they name the condition
             parse_quadrants(words)
         return sets
 

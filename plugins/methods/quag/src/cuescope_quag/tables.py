@@ -132,6 +132,7 @@ def loss_cell(loss: Loss, significant: bool) -> str:
     """Points lost with their interval; a star where `significant`, and 0 is outside."""
     low = loss.low or 0.0
     high = loss.high or 0.0
+    # both ends are on one side of 0
     star = " *" if significant and low * high > 0 else ""
     return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{star}"
 

@@ -248,6 +248,7 @@ def _answering(
     """
     crossmodal = "averaging the attention between video and text "
     crossmodal += _loss("costs", losses[CROSSMODAL], rule.level)
+    # `_loss` ends with a comma where it names a type of question
     crossmodal = crossmodal.removesuffix(",")
     without = _without_modalities(losses, rule.level)
     none = _no_short_circuit_costs(losses, rule.level)

@@ -106,6 +106,7 @@ def _row(rise: Rise) -> dict[str, str | float | int | None]:
 
 
 def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> str:
+    # two couplings can only rise or fall, whatever the theory
     if len(of_alphas) < 3:
         return "Too few couplings for a rank correlation: three or more are needed."
     alphas = np.array([rise.alpha for rise in of_alphas])

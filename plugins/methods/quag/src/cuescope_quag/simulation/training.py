@@ -106,6 +106,7 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
             optimiser.zero_grad()
             _squared_error(predictions, train.target[rows]).backward()  # type: ignore[no-untyped-call]
             optimiser.step()
+            # the rate changes with each batch, not with each epoch
             if pace is not None:
                 pace.step()
         error = mean_squared_error(weights, schedule.sizes, val)
