@@ -21,9 +21,10 @@ import pytest
 from pyarrow import parquet
 
 from cuescope_folder import Folder
+from cuescope_folder.addresses import fetch_all
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import Roots, fetch_all
+from cuescope_sdk.data import Roots
 
 from .test_elsewhere import png, shown
 

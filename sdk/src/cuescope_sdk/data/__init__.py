@@ -3,6 +3,8 @@
 from cuescope.plain_yaml import load_yaml
 from cuescope.trust.addresses import (
     Roots,
+    is_inner,
+    is_inner_host,
     is_plain_name,
     looks_like_address,
     parse_root,
@@ -16,7 +18,6 @@ from cuescope_sdk.data._annotation_files import (
     read_json_object,
     read_lines,
 )
-from cuescope_sdk.data._copies import require_unchanged_copies
 from cuescope_sdk.data._episodes import (
     Episode,
     EpisodeOptions,
@@ -35,7 +36,8 @@ from cuescope_sdk.data._image_folders import (
     required_place,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._kept_files import KeptFiles, write_whole
+from cuescope_sdk.data._kept_files import KeptFiles
+from cuescope_sdk.data._media.content import steady_bytes
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
     MOST_PIXELS,
@@ -55,16 +57,6 @@ from cuescope_sdk.data._media.survey import Probe, probe, probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
 from cuescope_sdk.data._own_files import require_inside
-from cuescope_sdk.data._remote import (
-    address_below,
-    cell_address,
-    fetch_all,
-    is_address,
-    list_address,
-    name_at,
-    open_address,
-    stamp_of,
-)
 from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
 from cuescope_sdk.data._tables import read_text, table_rows
 from cuescope_sdk.data._video_questions import (
@@ -99,13 +91,10 @@ __all__ = [
     "Unread",
     "VideoQuestionOptions",
     "VideoQuestions",
-    "address_below",
-    "cell_address",
     "clip_frames",
     "clip_times",
     "describe_groups",
     "describe_video_problems",
-    "fetch_all",
     "find_file",
     "first_place",
     "folders_in",
@@ -118,15 +107,13 @@ __all__ = [
     "images_in",
     "independent_samples",
     "inside",
-    "is_address",
+    "is_inner",
+    "is_inner_host",
     "is_plain_name",
     "kind_of",
-    "list_address",
     "load_yaml",
     "looks_like_address",
-    "name_at",
     "near_duplicate_groups",
-    "open_address",
     "open_videos",
     "parse_root",
     "parse_timed_actions",
@@ -142,13 +129,11 @@ __all__ = [
     "require_data",
     "require_enough_questions",
     "require_inside",
-    "require_unchanged_copies",
     "required_place",
     "sample_indices",
     "segment_of",
     "split_cell",
-    "stamp_of",
+    "steady_bytes",
     "table_rows",
     "warn_of_weak_data",
-    "write_whole",
 ]

@@ -17,7 +17,7 @@ import numpy as np
 from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_covar_build.manifest import MANIFEST, Row, picture_digest, read_manifest
 from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
-from cuescope_sdk.data import write_whole
+from cuescope_sdk.data import Draft
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -53,7 +53,8 @@ class BuildFolder:
         text = json.dumps(self._settings, indent=1) + "\n"
         with self.telling():
             self.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(self.folder / SETTINGS, text.encode())
+            with Draft(self.folder / SETTINGS) as draft:
+                draft.file.write(text.encode())
 
     def forget_changed(self, context: Context) -> None:
         """Forget the rows whose pictures are not those that were written: they are made again."""
@@ -177,7 +178,8 @@ class BuildFolder:
                 sound.append(line)
                 yield row
         if len(sound) < len(lines):  # torn as the process was killed, or damaged
-            write_whole(journal, b"".join(sound))
+            with Draft(journal) as draft:
+                draft.file.write(b"".join(sound))
 
 
 def _journal_line(row: Row) -> str:

@@ -13,6 +13,7 @@ from cuescope_folder.answers import (
     shared_choices,
     shorten_list,
 )
+from cuescope_folder.fetched import require_unchanged_copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
 from cuescope_folder.options import SampleOptions
@@ -34,7 +35,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import Unread, probe_all, require_unchanged_copies
+from cuescope_sdk.data import Unread, probe_all
 
 NAMED = 5  # files that a fact or an error lists
 

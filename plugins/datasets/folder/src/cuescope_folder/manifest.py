@@ -7,6 +7,7 @@ from os import scandir
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from cuescope_folder.addresses import is_address, name_at
 from cuescope_folder.cells import (
     actions_of,
     boxes_of,
@@ -19,14 +20,7 @@ from cuescope_folder.cells import (
 from cuescope_folder.layout import Item, canonical_split, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
 from cuescope_sdk import UserError
-from cuescope_sdk.data import (
-    Unread,
-    inside,
-    is_address,
-    kind_of,
-    name_at,
-    printable_name,
-)
+from cuescope_sdk.data import Unread, inside, kind_of, printable_name
 
 
 class Paths:

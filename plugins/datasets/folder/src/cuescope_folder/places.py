@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
-from cuescope_folder.options import FolderOptions
-from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import (
-    Roots,
+from cuescope_folder.addresses import (
     address_below,
     cell_address,
     fetch_all,
-    inside,
     is_address,
     list_address,
-    looks_like_address,
     name_at,
 )
+from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
+from cuescope_folder.options import FolderOptions
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.data import Roots, inside, looks_like_address
 
 OWNER = "folder"
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")

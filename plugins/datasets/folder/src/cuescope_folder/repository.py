@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from cuescope_folder.addresses import open_address
 from cuescope_sdk import UserError
 from cuescope_sdk.data import (
     Roots,
     inside,
     is_plain_name,
     looks_like_address,
-    open_address,
     require_inside,
 )
 

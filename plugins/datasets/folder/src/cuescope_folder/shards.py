@@ -13,22 +13,14 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cuescope_folder.addresses import is_address, name_at, open_address, stamp_of
 from cuescope_folder.answers import read_names
 from cuescope_folder.cells import parse_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.places import OWNER
 from cuescope_folder.tables import FILES, Row
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.data import (
-    Unread,
-    inside,
-    is_address,
-    kind_of,
-    name_at,
-    open_address,
-    printable_name,
-    stamp_of,
-)
+from cuescope_sdk.data import Unread, inside, kind_of, printable_name
 
 GZIP = b"\x1f\x8b"
 MASKS = ("mask", "seg")  # "0001.mask.png"

@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
-from cuescope.trust.addresses import PORTS, Roots, is_plain_name, looks_like_address
-from cuescope.whole_files import Draft
+from cuescope_folder.fetched import FetchedFiles
 from cuescope_sdk import Context, UserError, digest, how_to_install
-from cuescope_sdk.data._copies import FetchedFiles
-from cuescope_sdk.data._media.content import steady_bytes
-from cuescope_sdk.data._media.files import printable_name
+from cuescope_sdk.data import (
+    Draft,
+    Roots,
+    is_plain_name,
+    looks_like_address,
+    printable_name,
+    steady_bytes,
+)
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
@@ -29,6 +33,7 @@ MOST_FETCHED = 2**34  # bytes of one file
 _DEEPEST = 16  # folders in each other at an address: a server may list them without end
 # of a typed address that the paths in its table continue
 _JOINED = frozenset({"https", "http", "s3", "s3a", "gs", "gcs", "hf"})
+_WEB = ("http", "https")
 _SHOWN = 80  # characters of a cell in an error
 
 
@@ -202,8 +207,8 @@ def _system(owner: str, address: str, roots: Roots) -> tuple[Any, str]:
             expected="credentials in the environment, not in what reports and logs show",
         )
     try:
-        if scheme in PORTS:
-            from cuescope_sdk.data._web import web_system
+        if scheme in _WEB:
+            from cuescope_folder.web import web_system
 
             return web_system(roots.web), address
         from fsspec.core import url_to_fs

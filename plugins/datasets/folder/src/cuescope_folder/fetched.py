@@ -5,15 +5,13 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Self
 
-from cuescope.store import CacheFile
-from cuescope_sdk import Context, DamagedFileError, UserError
-from cuescope_sdk.data._media.files import printable_name, shorten_names
-from cuescope_sdk.data._media.survey import Probe
+from cuescope_sdk import CacheFile, Context, DamagedFileError, UserError
+from cuescope_sdk.data import Probe, printable_name
 
-IMAGES = (
-    "images"  # of the cache folder: files that came as bytes, each named by its digest
-)
+# folders of the cache: files that came as bytes, each named by its digest
+IMAGES = "images"
 REMOTE = "remote"  # files that were fetched, each named by its address
+NAMED = 3  # copies, in an error
 
 
 class FetchedFiles(CacheFile):
@@ -72,9 +70,12 @@ def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> 
                 path.unlink()
     if not changed:
         return
+    names = changed[:NAMED]
+    if len(changed) > NAMED:
+        names.append("...")
     raise DamagedFileError(
         f"{len(changed)} copies in {context.cache} are not what was kept",
         expected="the files as they came",
-        got=f"other content in {shorten_names(changed)}",
+        got=f"other content in {', '.join(names)}",
         remedy="Run the same command again: they are made anew",
     )
