@@ -76,6 +76,7 @@ def read_matrix(path: Path) -> Matrix:
 
 def _refuse_unknown_words(path: Path, content: object) -> None:
     """Raise UserError for a plugin that is described by other words than `use` and `options`."""
+    # what is no mapping pydantic refuses below
     lists = content if isinstance(content, dict) else {}
     for kind in ("methods", "models", "data"):
         uses = lists.get(kind)

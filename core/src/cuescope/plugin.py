@@ -26,6 +26,7 @@ class Plugin:
         """The same plugin with some options changed; raises UserError where one does not fit."""
         kind = type(self.options)
         try:
+            # dumped and read again: `model_copy` would check nothing
             options = kind.model_validate(self.options.model_dump() | changes)
         except ValidationError as error:
             raise fault(type(self).__name__, error, kind.model_fields) from error

@@ -113,6 +113,7 @@ class _Store:
     def _file(self) -> IO[bytes]:
         # without a buffer: a write that failed is known at once
         file = TemporaryFile(buffering=0, dir=self._shared.folder)  # noqa: SIM115
+        # closed as soon as nobody holds it: then the disk has its room back
         finalize(self, file.close)
         return file
 

@@ -105,6 +105,7 @@ class CacheFile:
         query = (
             "SELECT key, value, seal FROM rows WHERE key >= ? AND key < ? ORDER BY key"
         )
+        # the last character that there is: every key with this prefix stands before it
         return self._sound_rows(query, [prefix, prefix + "\U0010ffff"])
 
     def write(self, values: Mapping[str, bytes]) -> None:
@@ -119,6 +120,7 @@ class CacheFile:
         A sound file stays as it is. Raises UserError where the file cannot be used at all.
         """
         before = self.count()
+        # one fault is enough to make the file anew
         fault = self._rows("PRAGMA integrity_check(1)")[0][0]
         if fault == "ok" and self._transact(_count_fitting) < self.count():
             fault = "rows that do not fit their seals"
@@ -168,6 +170,7 @@ class CacheFile:
                 waited = time.monotonic() - since
                 if _code(error) not in _HELD or waited > LOCK_SECONDS:
                     raise
+            # seconds: what is shorter is not worth a line
             if not announced and waited > 2:
                 announced = True
                 warnings.warn(

@@ -94,6 +94,7 @@ def _cards(
             _picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown
         ]
         passing = [score for score in scores if score.finding]
+        # a finding stands for its feature, also where another label ranks before it
         best = (passing or scores)[0]
         cards.append(
             {
@@ -227,6 +228,7 @@ def _sentence(report: Report, score: Score) -> Drawn:
     where = "" if score.label is None else f" for '{score.label}'"
     plain = f"The model leans on {{feature}}{where} ({title} {figure(score.value)})."
     return {
+        # in pieces: braces in a name are no place for another name
         "pieces": (score.statement or plain).split("{feature}"),
         "name": report.names[score.feature],
     }

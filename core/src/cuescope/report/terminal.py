@@ -164,6 +164,7 @@ def _contrast(contrast: Contrast) -> RenderableType:
 
 
 def _exhibit(exhibit: Exhibit) -> str:
+    # in capitals: a pipe shows no colours
     mark = {True: "right: ", False: "WRONG: ", None: ""}[exhibit.correct]
     words = f"  {mark}{exhibit.occurrence.sample}"
     if exhibit.prediction is not None:

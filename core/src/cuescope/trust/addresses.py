@@ -147,6 +147,7 @@ def parse_address(text: str) -> Address:
     if scheme not in SCHEMES and scheme not in PORTS:
         raise ValueError(f"its protocol is none of {', '.join(SCHEMES)}")
     parts = urlsplit(text)
+    # the hub writes a revision so: NAME@REVISION
     if "@" in parts.netloc and scheme != "hf":
         raise ValueError("it has a name or password in it")
     if scheme in PORTS:
@@ -196,6 +197,7 @@ def _authority(text: str) -> str:
         raise ValueError("its port is no number of a port") from None
     if ":" in host:
         try:
+            # in one spelling: `[::1]` may be written with its zeros
             return f"[{ip_address(host)}]:{port}"
         except ValueError:
             raise ValueError("its host is no IPv6 address") from None
@@ -207,6 +209,7 @@ def _authority(text: str) -> str:
 def _repository(below: str) -> Address:
     """A repository of the hub: its kind, owner and name, without the revision."""
     steps = below.split("/")
+    # the id of a model has no kind before it
     count = 3 if steps[0] in ("datasets", "spaces", "buckets") else 2
     place, path = steps[:count], "/".join(steps[count:])
     name, _, _ = place[-1].partition("@")
