@@ -43,6 +43,7 @@ class Actions(Plugin, LazyWeights):
         from cuescope_verifiers.action_networks import find_network
 
         self._network = find_network(options.model, options.revision, context)
+        # a network of classes reads no alternatives: they change nothing that it says
         others = None if self._network.classes else options.alternatives
         self.fingerprint = digest("actions", 1, self._network.fingerprint, others)
         self.facts = {
@@ -82,6 +83,7 @@ class Actions(Plugin, LazyWeights):
                     images = [sample.frames[index].load() for index in clip]
                     logits[clip] = self._network.logits(images, texts)
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
+                # a judgement names one frame
                 middle = clip[len(clip) // 2]
                 judgements.append(judgement.replace(frame=middle))
             return best_judgement(judgements)
@@ -128,6 +130,7 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
         last = max(meant[-1], min(first + length, frames) - 1)
         return [_spread(first, last, length)]
     latest = max(frames - length, 0)
+    # the last clip ends where the video ends
     starts = [*range(0, latest, max(length // 2, 1)), latest]
     return [_spread(start, min(start + length, frames) - 1, length) for start in starts]
 

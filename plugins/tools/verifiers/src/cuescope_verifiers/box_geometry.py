@@ -34,6 +34,7 @@ class BoxGeometry(Plugin, LazyWeights):
                 expected="one with detect()",
             )
         self._vocabulary: frozenset[str] | None = getattr(self._detector, "names", None)
+        # what a detector without a fingerprint finds cannot be remembered, nor what rests on it
         detector = getattr(self._detector, "fingerprint", None)
         self.fingerprint: str | None = detector and digest(
             self.owner,

@@ -60,6 +60,7 @@ def find_boxes(
         alike[tuple(sorted(of_frame))].append(key)
     detections: dict[str, tuple[Detection, ...]] = {}
     for wanted, keys in alike.items():
+        # nothing is asked of these frames, so the detector need not see them
         if wanted:
             answers = detector.detect([frame_of[key] for key in keys], wanted)
             detections |= zip(keys, answers, strict=True)
@@ -67,6 +68,7 @@ def find_boxes(
     for video, of_video in zip(videos, names, strict=True):
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
         for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True)):
+            # also where nothing was found: `tracks` reads each name in each frame
             boxes |= {(index, name): [] for name in of_frame}
             for detection in detections.get(frame.key, ()):
                 if detection.name in of_frame and detection.score > threshold:
@@ -254,6 +256,7 @@ class BoxEvidence:
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
+        # the first and the last frame have no neighbour: nothing has changed there
         before = self._tracks(index - 1, phrase) if index else now
         after = self._tracks(index + 1, phrase) if index + 1 < self._frames else now
         if how == "appear":
@@ -289,6 +292,7 @@ class BoxEvidence:
         """Whether the thing has the colour now, and was there without it in the frame before."""
         if index == 0:
             return Judgement.of(False)
+        # when a red ball has turned blue it is a blue ball
         coloured = describe(head_noun(subject), colour)
         now = self._judge_presence(index, coloured)
         then = self._judge_presence(index - 1, coloured)

@@ -94,6 +94,7 @@ class Camera(Plugin):
         """What the shift since the frame before tells; None where there is no clear one."""
         before = grey(frames[index - 1].load())
         after = grey(frames[index].load())
+        # pictures of two sizes cannot be laid over each other
         if before.shape != after.shape:
             return None
         right, down, peak = shift(before, after)
@@ -104,6 +105,7 @@ class Camera(Plugin):
 
 def source_of(sample: Sample) -> Source:
     scene = scene_of(sample) or ()
+    # a scene that is closed in "motion" says that the camera stands where it names none
     if any(frame.motion is not None or "motion" in frame.closed for frame in scene):
         return "annotated"
     return "poses" if POSES in sample.annotations else "frames"
@@ -197,6 +199,7 @@ def shift(
         return 0.0, 0.0, np.inf
     rows, cols = before.shape
     window = np.outer(np.hanning(rows), np.hanning(cols))
+    # with its mean each would keep the window itself, which peaks at no shift
     old = np.fft.rfft2((before - before.mean()) * window)
     new = np.fft.rfft2((after - after.mean()) * window)
     cross = new * old.conj()

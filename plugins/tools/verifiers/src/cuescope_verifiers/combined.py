@@ -24,6 +24,7 @@ class Combined(Plugin, LazyWeights):
         fingerprints = [
             getattr(verifier, "fingerprint", None) for verifier in self._verifiers
         ]
+        # one that cannot be remembered decides some of the claims
         self.fingerprint = (
             digest("combined", 1, fingerprints) if all(fingerprints) else None
         )

@@ -137,6 +137,7 @@ def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
     width, height = size
     across = _middle(box[0] / width * cols, box[2] / width * cols, cols)
     down = _middle(box[1] / height * rows, box[3] / height * rows, rows)
+    # the median: what is behind the thing may show in the middle of its box too
     return float(np.median(depth[down, across]))
 
 
@@ -166,4 +167,5 @@ def approach(before: Map, after: Map) -> float:
 def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
     middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
+    # the floor keeps the logarithm finite where a network says 0
     return float(np.log(max(np.median(middle), 1e-6)))

@@ -14,6 +14,7 @@ from cuescope_sdk.torch import Source, config_content, find_pretrained
 
 OWNER = "depth"
 METRIC = frozenset({"zoedepth", "glpn", "depth_pro"})  # architectures that give metres
+# 256 MiB at most: each map has 256 x 256 numbers of eight bytes
 KEPT = 512  # maps that are remembered
 LARGEST = 256  # pixels of a map's longer side
 
@@ -37,6 +38,7 @@ class DepthNetwork:
 
         self.files = find_pretrained(OWNER, model, revision, context, builder_of)
         config = self.files.config
+        # the networks of Depth Anything are of both kinds, and say which in their config
         self.metric: bool = (
             config.model_type in METRIC
             or getattr(config, "depth_estimation_type", None) == "metric"
@@ -61,6 +63,7 @@ class DepthNetwork:
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
         predicted = self.files.network(pixel_values=values).predicted_depth.float()
         share = min(LARGEST / max(image.size), 1.0)
+        # Pillow names the width first, torch the height
         size = [max(round(length * share), 1) for length in reversed(image.size)]
         batch = predicted.reshape(1, 1, *predicted.shape[-2:])
         [[depth]] = torch.nn.functional.interpolate(batch, size=size, mode="bilinear")

@@ -68,6 +68,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
             return Query((tail,), exact=start == 0)
         names = [name for name in vocabulary if is_name_of(tail, normalise_words(name))]
         if names:
+            # the order of a set differs between runs
             return Query(tuple(sorted(names)), exact=start == 0)
     return Query(())
 

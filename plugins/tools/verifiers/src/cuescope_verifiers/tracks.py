@@ -98,6 +98,7 @@ def track(
     # the library numbers a track in its second frame: where it began is looked up by its box
     starts: dict[Any, tuple[int, int]] = {}
     for index, detections in enumerate(frames):
+        # four columns also where there is no box
         boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(
             -1, 4
         )
