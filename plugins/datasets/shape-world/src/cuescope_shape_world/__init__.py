@@ -77,6 +77,7 @@ class ShapeWorld(Plugin):
         return self.options.size
 
     def __getitem__(self, index: int) -> Sample:
+        # -1 is the last one too, and beyond the end it raises IndexError, by which loops stop
         index = range(len(self))[index]
         options = self.options
         names = ("shape-world", options.split, str(options.length), str(index))
@@ -86,6 +87,7 @@ class ShapeWorld(Plugin):
         else:
             world = draw_world(rng, options.length, FAMILIAR)
         graphs = scene(world)
+        # by index, so that the kinds of questions take turns
         question = ask(graphs, rng, index)
         key = f"{options.split}-{index:05d}"
         return Sample(

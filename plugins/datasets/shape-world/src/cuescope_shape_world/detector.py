@@ -130,6 +130,7 @@ def _overlap(mask: Mask, other: Mask) -> float:
 def _walls(grey: Mask) -> Iterator[VisibleThing]:
     for box, mask in _parts(grey):
         share = float(mask.mean())
+        # a wall is larger than the shape that it hides
         if min(mask.shape) > SIDE and share >= FILLED:
             yield VisibleThing(WALL, "grey", box, share)
 

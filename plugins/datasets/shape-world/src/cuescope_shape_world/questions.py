@@ -37,6 +37,7 @@ def ask(scene: Scene, rng: Generator, first: int = 0) -> Question:
     kinds = list(_QUESTIONS)
     start = first % len(kinds)
     for kind in kinds[start:] + kinds[:start]:
+        # in random order, or the shapes that come first would be asked about most
         texts = list(_QUESTIONS[kind](scene))
         rng.shuffle(texts)
         for text in texts:
@@ -99,6 +100,7 @@ def turns(scene: Scene) -> list[tuple[int, str]]:
     turns = []
     before = None
     for index, frame in enumerate(scene):
+        # a turn goes on for several frames
         if frame.motion is not None and frame.motion != before:
             turns.append((index, frame.motion.removeprefix("turn ")))
         before = frame.motion
@@ -133,6 +135,7 @@ def _extreme(scene: Scene, which: str) -> str | None:
 def _colour(scene: Scene, kind: str) -> str | None:
     """Of the one shape of a kind in the last frame."""
     of_kind = [item for item in scene[-1].things if item.name == kind]
+    # of two there is no one colour, and of a hidden one pixels tell none
     if len(of_kind) != 1 or not of_kind[0].visible:
         return None
     return of_kind[0].attributes[0]
@@ -263,6 +266,7 @@ def _choices(right: str, scene: Scene, rng: Generator) -> tuple[str, ...]:
     for answers in (YES_NO, SIDES, tuple(COLOURS)):
         if right in answers:
             return answers
+    # sorted, for the order of a set differs between runs
     others = rng.permutation(sorted(all_shapes(scene) - {right}))
     choices = [right, *others[: CHOICES - 1]]
     return tuple(map(str, rng.permutation(choices)))

@@ -144,6 +144,7 @@ def _shape_actions(world: World, frame: int) -> Iterator[Action]:
             yield Action(subject=name, verb="appear")
         if frame < last and not life.there[frame + 1]:
             yield Action(subject=name, verb="disappear")
+        # a movement is told from the frame before, which must show it too
         if frame and visible[frame - 1]:
             step = life.corners[frame] - life.corners[frame - 1]
             verb = movement(*step.tolist())

@@ -65,6 +65,7 @@ class ScriptedOptions(Options):
         """How many claims of a step are true; `progress` goes from 0 (first) to 1 (last)."""
         if self.hallucination is not None:
             return claims - int(rng.random() < self.hallucination)
+        # late in a trace the decay may be more than there is
         share = np.clip(self.grounding - self.decay * progress, 0, 1)
         return int(rng.binomial(claims, share))
 
@@ -122,6 +123,7 @@ class Scripted(Plugin):
     def reason(self, sample: Sample) -> tuple[list[Step], str]:
         """The steps that it takes, with the claims that it means, and its answer."""
         question = sample.question or ""
+        # in one order, so that the order of the choices does not decide which wrong one is drawn
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
             return self._guess(question, choices, len(sample.frames))
@@ -130,6 +132,7 @@ class Scripted(Plugin):
             scene, question, self.options, self._rng("steps", question, content)
         )
         chance = self.options.accuracy
+        # it is not told the split: the shapes tell it
         if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(
             all_shapes(scene)
         ):
@@ -223,6 +226,7 @@ def script(
         if base is None:
             later = frames[number + 1] if number + 1 < len(frames) else None
             base = _draw_truth(scene, frame, later, before, named, rng)
+        # a single step is the first one
         progress = number / max(len(frames) - 1, 1)
         right = dials.true_claims(len(base.claims), progress, rng)
         was_true = right == len(base.claims)
@@ -233,6 +237,7 @@ def script(
 
 def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
+    # a stretch without a frame would have none to draw
     stretches = np.array_split(np.arange(frames), min(steps, frames))
     return list(map(int, map(rng.choice, stretches)))
 

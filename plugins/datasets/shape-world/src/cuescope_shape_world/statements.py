@@ -244,6 +244,7 @@ def _replace_some(
     """The phrases with all but `right` of them replaced by shapes that are never shown."""
     names = list(phrases)
     for index in rng.permutation(len(names))[right:]:
+        # two that are made up must not be the same
         shown = all_shapes(scene) | set(names)
         names[index] = invent_shape(phrases[index], shown, rng)
     return tuple(names)

@@ -92,6 +92,7 @@ class ShapePictures(Plugin):
         return self.with_options(split=name)
 
 
+# the pictures of a video follow each other
 @lru_cache(maxsize=8)
 def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
     rng = generator(seed, "shape-pictures", split, str(index))

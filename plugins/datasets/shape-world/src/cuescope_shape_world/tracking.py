@@ -29,6 +29,7 @@ def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
     """
     keys = tuple(frame.key for frame in frames)
     if keys not in _CACHE:
+        # a frame that is shown again is read once
         distinct = {frame.key: _view(frame) for frame in frames}
         views = list(map(distinct.__getitem__, keys))
         if len(_CACHE) >= KEPT:
@@ -76,6 +77,7 @@ def track(views: Sequence[View]) -> tuple[SceneFrame, ...]:
         graph = SceneFrame(
             things=tuple(things[index].values()),
             actions=tuple(_actions(things, shifts, index)),
+            # where no shift fits, no turn is seen
             motion=motion(step or 0),
             closed=CLOSED,
         )
@@ -137,6 +139,7 @@ class _Identities:
         self, thing: VisibleThing, phrases: set[str], step: int | None
     ) -> str:
         """The id of what had another colour here; else the phrase itself."""
+        # places in the view are those in the panorama only while the camera stands
         if step != 0:
             return thing.phrase
         for key, old in self.before.items():
@@ -165,6 +168,7 @@ def _actions(
 
 def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
     """What a shape or wall did between two frames, while the view went by `step` px."""
+    # the skyline changes as the camera turns: that is no deed of the hill
     if step is None or now.name == HILL:
         return
     if before.box is not None and now.box is not None:

@@ -104,6 +104,7 @@ def _attempt(
     for index in range(THINGS):
         candidates = free & HELD_OUT if index < held_out else free - HELD_OUT
         for _ in range(TRIES):
+            # sorted, for the order of a set differs between runs
             life = _life(rng, camera, sorted(candidates), sorted(free))
             if life is not None and _fits(world, life):
                 break
@@ -118,6 +119,7 @@ def _camera(rng: Generator, frames: int) -> Offsets:
     """A turn left or right in each stretch of eight frames; from 0 up, in blocks."""
     steps = np.zeros(frames, int)
     for first, end in pairwise(range(0, frames + 1, 8)):
+        # the camera rests at both ends of a stretch, so that no two turns run together
         start = int(rng.integers(first + 2, end - TURN))
         steps[start : start + TURN] = TURN_STEP * rng.choice((-1, 1))
     camera: Offsets = steps.cumsum()
@@ -140,8 +142,10 @@ def _life(
     first = 0
     last = frames - 1
     if rng.random() < 0.45:
+        # where the camera stands: else its turning, and not the shape's coming, would show it
         first = int(rng.choice(np.flatnonzero(still[2 : frames - 3]) + 2))
     if rng.random() < 0.45:
+        # the frame after its last one is still: it is gone, and not out of view
         last = int(rng.choice(np.flatnonzero(still[3:]) + 2))
     if last - first < 3:
         return None
@@ -199,6 +203,7 @@ def _fits(world: World, life: Life) -> bool:
     if changes[both].any():
         return False
     phrases_seen = set(compress(life.phrases, visible))
+    # pixels could not tell a colour that no frame shows
     if phrases_seen != set(life.phrases):
         return False
     for other in world.lives:
@@ -218,6 +223,7 @@ def _add_wall(rng: Generator, world: World) -> World:
     """With a wall for two to four frames in front of a shape, if a place is found for one."""
     frames = len(world.camera)
     for _ in range(TRIES):
+        # the shape is seen before the wall comes, and again when it has gone
         first = int(rng.integers(1, frames - 3))
         last = min(first + int(rng.integers(1, 4)), frames - 2)
         wall = Wall(int(rng.integers(len(world.lives))), first, last)
