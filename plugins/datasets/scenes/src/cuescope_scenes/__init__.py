@@ -83,6 +83,7 @@ class Scenes(Plugin):
             options.seed,
             options.noise,
             options.blurred,
+            # in place of the dials: what they drew, which other dials may have drawn as well
             self.targets,
             self.backgrounds,
         )

@@ -106,6 +106,7 @@ def _corners(thing: Thing, points: Points) -> list[tuple[float, ...]]:
 
 def _paint(thing: Thing) -> Pixels:
     """The colour, darker from the upper to the lower edge, under the marks."""
+    # 0.5: the middle of the pixel
     row = ROW + 0.5 - thing.row
     col = COL + 0.5 - thing.col
     height = (row / thing.radius).clip(-1, 1)

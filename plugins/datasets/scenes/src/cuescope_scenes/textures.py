@@ -35,6 +35,7 @@ def _blades(rng: np.random.Generator) -> Plane:
     streaks = rng.random((SIZE // 8, SIZE))
     shift = rng.integers(0, 8)
     row = np.arange(SIZE) + shift
+    # shifted, the last rows would need one streak more than there is
     streak = np.minimum(row // 8, len(streaks) - 1)
     pattern: Plane = streaks[streak]
     return pattern

@@ -123,6 +123,7 @@ class CameraScenes(Plugin):
         photo, number = divmod(index, self.pictures_per_photo)
         group = f"{options.split}-{photo:05d}"
         seed = derive(options.seed, "camera-scenes", options.split, str(photo))
+        # one place and pose for all pictures of a photo
         place = draw_place(seed)
         if number == 0:
             key = group

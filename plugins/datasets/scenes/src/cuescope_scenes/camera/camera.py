@@ -81,6 +81,7 @@ def visible_faces(
     visible = []
     for part in sorted(solid(name), key=nearness):
         for corners, normal in zip(part.faces, part.normals, strict=True):
+            # it looks away: the convex body that it is part of hides it
             if normal @ (eye - corners[0]) <= 0:
                 continue
             lit = max(float(to_camera @ normal @ light), 0.0)

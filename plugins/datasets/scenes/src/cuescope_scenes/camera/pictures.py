@@ -15,6 +15,7 @@ from cuescope_sdk import Frame, digest, generator
 DRAWING_VERSION = (
     1  # part of every frame key: raise it when the same numbers give other pixels
 )
+# enough for the smallest scale: 144 px on either side, and 8 for an object off the centre
 AROUND = 160  # px of the background beside the picture, which is mirrored there
 
 
@@ -83,6 +84,7 @@ def _background(scene: CameraScene) -> Pixels:
     view = scene.view
     rng = generator(scene.seed, "camera-scenes", "texture")
     pixels = texture(scene.background, rng).clip(0, 255)
+    # mirroring is left to the end, and anything else would be resampled
     if view in (View(), View(mirrored=True), View(upside_down=True)):
         return pixels
     edges = ((AROUND, AROUND), (AROUND, AROUND), (0, 0))

@@ -49,6 +49,7 @@ def _box(low: Sequence[float], high: Sequence[float]) -> Part:
     faces = []
     for axis in range(3):
         for face in corners.swapaxes(0, axis):
+            # around the face, for two corners after each other share an edge
             around = face.reshape(4, 3)[[0, 1, 3, 2]]
             faces.append(around)
     return _part(faces)

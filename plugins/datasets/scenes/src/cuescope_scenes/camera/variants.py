@@ -58,6 +58,7 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
     """The eight subsets in the order of the paper's tables; four scales and two viewpoints."""
     rng = generator(seed, "camera-scenes", "variants")
     shifts = rng.uniform(-SHIFT, SHIFT, 2) * SIZE
+    # rounded before they are used, so that the factors are exactly what is drawn
     down, right = shifts.round(2).tolist()
     area = round(float(rng.uniform(*CROPS)), 3)
     turn = round(float(rng.uniform(-TURN, TURN)), 2)
@@ -71,6 +72,7 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
                 shift = {"down": down, "right": right}
                 yield Variant(subset, pose, View(**shift), shift)
             case "crop":
+                # a part with this share of the area fills the whole picture
                 yield Variant(subset, pose, View(zoom=area**-0.5), {"area": area})
             case "rotation":
                 yield Variant(subset, pose, View(turn=turn), {"turn": turn})

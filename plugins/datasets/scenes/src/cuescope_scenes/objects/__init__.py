@@ -73,6 +73,7 @@ def _check_names(kind: str, names: Sequence[object], valid: Sequence[str]) -> No
                 got=f"'{name}'",
                 remedy=nearest(str(name), valid),
             )
+        # of a thing for two classes `draw_things` would keep the rate of the second alone
         if names.count(name) > 1:
             raise UserError(f"object-scenes: planted has the {kind} '{name}' twice")
 
@@ -126,6 +127,7 @@ class ObjectScenesOptions(Options):
         """How often a cue is there with its class, and without, in the chosen split."""
         if self.split == "train" or self.audit == "planted":
             return self.strength, self.elsewhere
+        # as often as any other thing, with the class or without: it tells nothing
         return THING_RATE, THING_RATE
 
 
@@ -256,6 +258,7 @@ def caption(objects: tuple[str, ...], things: tuple[str, ...]) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
+# the questions about an image follow each other
 @lru_cache(maxsize=64)
 def _outlines(picture: Picture) -> dict[str, Any]:
     """Boxes and masks of everything, and which objects are hard to see."""

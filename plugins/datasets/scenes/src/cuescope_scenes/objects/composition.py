@@ -84,6 +84,7 @@ def compose(
     background = str(rng.choice(BACKGROUNDS))
     shown = []
     names = (*objects, *things)
+    # strict=False: there are more cells than things to put into them
     for name, cell in zip(names, cells.tolist(), strict=False):
         is_faint = bool(rng.random() < faint) and name in hard
         sides = FAINT_SIDES if is_faint else SIDES
