@@ -41,6 +41,7 @@ class Toy(TrainedModel):
         # Data and encoder enter by their content, whatever they are called.
         by_content = {"data", "data_options", "encoder", "encoder_options"}
         recipe = options.model_dump(exclude=by_content)
+        # the option may be None, which says nothing of the audit's seed
         recipe["seed"] = self.seed
         self.name_weights(
             TRAINING_VERSION,
@@ -70,9 +71,11 @@ class Toy(TrainedModel):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Cosines over temperature for the choices, and the unit sequence embedding."""
+        # first: opening the weights may mean minutes of training
         for trial in trials:
             refuse_unanswerable("toy", self.capabilities, trial)
         self.open_weights()
+        # only now: `use` has set the length
         for trial in trials:
             sample = trial.sample
             length = len(sample.frames)
@@ -83,6 +86,7 @@ class Toy(TrainedModel):
                     got=f"{length}",
                     remedy="Train on sequences of this length: the same data set, or -M data=SPEC.",
                 )
+        # of no trials there is no array to stack
         embeddings = self._embed(trials) if trials else ()
         return list(map(self._response, trials, embeddings))
 

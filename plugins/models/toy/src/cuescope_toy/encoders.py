@@ -79,6 +79,7 @@ def random_features(grid: UInt8[np.ndarray, "frame cell"]) -> Features:
     cells = grid.astype(np.float64)
     features = np.maximum(cells @ weight + bias, 0)  # whole numbers: exact sums
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
+    # whole numbers: a length is 0 or at least 1, so 1 never shortens a row
     return np.asarray(features / lengths.clip(1), np.float32)
 
 
@@ -133,6 +134,7 @@ class ColourGrid(GridEncoder):
     def __init__(self, patches: int = 1) -> None:
         self.patches = patches
         self.cells = CELLS
+        # nothing for whole frames: the names of shipped weights hang on this digest
         sizes: tuple[int, ...] = ()
         if patches > 1:
             self.cells = PATCH_CELLS
@@ -158,6 +160,7 @@ class ModelEncoder(LazyWeights):
     def __init__(self, model: Model, dim: int) -> None:
         self.model = model
         self.dim = dim
+        # `dim` decides the texts where the model has no text tower
         self.fingerprint = digest("model", model.fingerprint, dim)
 
     def open_weights(self) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Weights = dict[str, "Tensor"]
 Facts = dict[str, str]
+# TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
 
 
@@ -89,10 +90,12 @@ class WeightsFile:
         """The weights and facts in the file, which is made by `train` where it is not there."""
         if checkpoint := load_checkpoint(self.path):
             return checkpoint
+        # a corrupt file of the package is not written over: the cache gets the new one
         cached = self._cache_file
         cached.parent.mkdir(parents=True, exist_ok=True)
         # The workers of an executor open their models at the same moment: one of them trains.
         with training_lock(cached.with_suffix(".lock"), self.owner):
+            # trained while we waited; of the same file the first look has warned already
             if checkpoint := load_checkpoint(cached, warn=cached != self.path):
                 return checkpoint
             weights, facts = train()
@@ -131,6 +134,7 @@ class TrainedModel(Plugin, LazyWeights):
     def seed(self) -> int:
         """Of weights and batches."""
         seed = self.options.seed
+        # no `or`: 0 is a seed
         return self.context.seed if seed is None else seed
 
     @cached_property
@@ -157,6 +161,7 @@ class TrainedModel(Plugin, LazyWeights):
         dtype = resolve_dtype(self.context.dtype)
         weights, self._facts = self.weights_file.load_or_train(self.train)
         self.use(weights, dtype)
+        # last: an opening that failed is tried again
         self._opened = True
 
     @abstractmethod
@@ -224,6 +229,7 @@ def _training_split(dataset: HasSplits, name: str, model: str, title: str) -> Da
 
 
 def weights_digest(weights: Weights) -> str:
+    # alike for tensors and arrays, which `load_checkpoint` gives by its framework
     arrays = {name: np.asarray(tensor) for name, tensor in weights.items()}
     return digest(arrays)
 

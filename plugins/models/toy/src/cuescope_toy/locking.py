@@ -27,12 +27,14 @@ def training_lock(path: Path, owner: str) -> Iterator[None]:
     lock = FileLock(path)
     _acquire(lock, path, owner)
     over = Event()
+    # daemon: it must not keep a process alive that fails
     beats = Thread(target=_beat, args=(path, over), daemon=True)
     beats.start()
     try:
         yield
     finally:
         over.set()
+        # joined first: a late beat would look like a sign of the next one that holds the lock
         beats.join()
         lock.release()
 
@@ -84,5 +86,6 @@ def _last_sign(path: Path) -> int:
 
 def _beat(path: Path, over: Event) -> None:
     while not over.wait(BEAT_SECONDS):
+        # one touch that fails must not end the beats
         with suppress(OSError):
             os.utime(path)

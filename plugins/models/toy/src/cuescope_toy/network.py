@@ -31,6 +31,7 @@ def initial_weights(shapes: Shapes, generator: torch.Generator) -> Weights:
     weights = {}
     for name, shape in shapes.items():
         bound = shape[-2] ** -0.5  # of the inputs of one head, not of all
+        # one row, which baddbmm spreads over the samples
         bias_shape = (*shape[:-2], 1, shape[-1])
         for part, size in (("weight", shape), ("bias", bias_shape)):
             uniform = torch.rand(prod(size), generator=generator).reshape(size)

@@ -59,6 +59,7 @@ class ToyOptions(TrainingOptions):
     )
     projection: PositiveInt = Field(64, description="dim of a projected frame")
     head: PositiveInt = Field(256, description="width of the sequence head")
+    # in one dim every text would be 1 or -1
     dim: PositiveInt = Field(
         64, ge=2, description="dim of the embedding, unless the encoder embeds texts"
     )

@@ -157,6 +157,7 @@ def fit(
     shown = torch.bincount(train.index.flatten(), minlength=len(train.features))
     fixed = input_layer(train.features, shown.float())
     train = train.standardise(fixed)
+    # through the layer of train, as any later answer
     val = val.standardise(fixed)
     frames = train.index.shape[1]
     feature = train.features.shape[1]
@@ -214,6 +215,7 @@ def descend(
         optimiser, lambda step: learning_rate_share((step + 0.5) / steps)
     )
     lowest = math.inf
+    # stays where every loss is NaN, for NaN is below nothing
     best = Fit(weights, accuracy=0.0, best_epoch=0, epochs=0)
     for epoch in range(1, options.epochs + 1):
         order = torch.randperm(samples, generator=generator)

@@ -51,6 +51,7 @@ class ToyCLIP(TrainedModel):
 
     def __init__(self, options: ToyCLIPOptions, context: Context) -> None:
         super().__init__(options, context)
+        # the plugin is needed only after the training: what is missing is said before it
         if any(find_spec(module) is None for module in EXTRA):
             raise UserError(
                 "toy-clip runs on open_clip, which is not installed",
@@ -67,8 +68,10 @@ class ToyCLIP(TrainedModel):
             self._data.fingerprint,
             tuple(self._data.labels),
             shipped=SHIPPED,
+            # open_clip draws the first weights, so its version decides them too
             libraries=("torch", "open-clip-torch"),
         )
+        # texts change answers and no weight: one file serves all of them
         self.fingerprint = digest(self.fingerprint, text_recipe(options))
 
     def train(self) -> tuple[Weights, Facts]:
@@ -80,6 +83,7 @@ class ToyCLIP(TrainedModel):
         """Answer as open-clip does from a folder with these weights."""
         from cuescope_toy.clip.network import write_model_folder
 
+        # named by the weights alone: models with other texts share the folder
         folder = self.context.cache / self.owner / self.weights_file.fingerprint
         write_model_folder(weights, self.options.tower, folder)
         texts = {
@@ -88,6 +92,7 @@ class ToyCLIP(TrainedModel):
         self._clip: ZeroShotModel = self.context.build(
             "model", f"open-clip:{folder}", texts
         )
+        # its facts can be told only once it is open
         if isinstance(self._clip, LazyWeights):
             self._clip.open_weights()
 
@@ -143,6 +148,7 @@ def text_recipe(options: ToyCLIPOptions) -> str:
     """
     from cuescope_sdk.models import read_table, templates_of
 
+    # a table stands in place of all prompts
     if options.class_embeddings is not None:
         names, rows = read_table(options.class_embeddings, ToyCLIP.owner)
         return digest("table", names, rows, options.logit_scale)

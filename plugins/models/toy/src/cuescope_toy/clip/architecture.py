@@ -17,4 +17,5 @@ VOCABULARY_SIZE: int = _FILE["model"]["text_cfg"]["vocab_size"]
 
 def model_config(tower: str) -> dict[str, Any]:
     """A new configuration with an image tower of this kind."""
+    # a copy: `new_network` writes its number of words into it
     return deepcopy({**_FILE["model"], **_FILE["towers"][tower]})

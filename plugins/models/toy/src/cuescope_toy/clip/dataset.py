@@ -39,6 +39,7 @@ class ImageTextPairs:
 
 def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPairs:
     """Everything that is trained on; raises UserError where that cannot be."""
+    # no random crops: each picture is kept once, and seen in every epoch
     transform = image_transform_v2(PreprocessCfg(**PREPROCESS), is_train=False)
     pixels, captions, foils, labels = [], [], [], []
     rows: dict[str, int] = {}  # of each distinct text
@@ -65,6 +66,7 @@ def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPai
     prompts = [
         prompt.format(label=label) for prompt in PROMPTS for label in dataset.labels
     ]
+    # in one call, for captions and prompts share a vocabulary
     ids = tokenize([*rows, *prompts])
     # Only ids in use get an embedding: CLIP's whole vocabulary would be most of the parameters.
     vocabulary = torch.unique(ids)
@@ -96,7 +98,9 @@ def sample_captions(sample: Sample) -> tuple[str, ...]:
 def _text_rows(texts: Sequence[str], rows: dict[str, int]) -> Int[Tensor, " text"]:
     """The row of each text; a new text gets the next one."""
     for text in texts:
+        # equal texts share a row: by it the loss knows of which pictures a text is true
         rows.setdefault(text, len(rows))
+    # of no texts torch would make floats, which are no indices
     return torch.tensor([rows[text] for text in texts], dtype=torch.long)
 
 

@@ -41,6 +41,7 @@ def new_network(words: int, tower: str) -> Any:
     config = model_config(tower)
     config["text_cfg"]["vocab_size"] = words
     network = open_clip.model.CLIP(**config)
+    # a resnet has no patches to leave out
     if tower == "vit":
         network.visual.patch_dropout = WindowDropout(network.visual.grid_size[0])
     nn.init.normal_(network.token_embedding.weight, std=WORD_SPREAD)
@@ -54,6 +55,7 @@ def draw_from(generator: torch.Generator) -> Iterator[None]:
 
     open_clip initialises its weights that way and takes no generator.
     """
+    # the CPU's state alone: nothing here draws on a GPU
     with torch.random.fork_rng(devices=[]):
         torch.set_rng_state(generator.get_state())  # the fork puts it back
         yield
@@ -105,7 +107,9 @@ def window_mask(count: int, side: int, hide: bool) -> Bool[Tensor, "image row co
 def pack_weights(state: Weights, vocabulary: Int[Tensor, " word"]) -> Weights:
     """The state of a network with this vocabulary, in half precision, with the ids."""
     packed = {
-        name: tensor.detach().half().contiguous() for name, tensor in state.items()
+        # safetensors refuses a tensor that is not contiguous
+        name: tensor.detach().half().contiguous()
+        for name, tensor in state.items()
     }
     packed[VOCABULARY] = vocabulary.int()
     return packed
@@ -116,6 +120,7 @@ def unpack_weights(weights: Weights) -> Weights:
     full = {name: tensor.float() for name, tensor in weights.items()}
     del full[VOCABULARY]
     rows = full[EMBEDDING]
+    # fixed: a word that was never trained on must not answer otherwise next time
     generator = torch.Generator().manual_seed(0)
     unseen = torch.randn(VOCABULARY_SIZE, rows.shape[1], generator=generator)
     table = WORD_SPREAD * unseen

@@ -96,6 +96,7 @@ def fit(
             order = torch.randperm(len(pairs.pixels))
             batches = torch.split(order, options.batch_size)
             for step, batch in enumerate(batches, start=1):
+                # the middle of the step: at an end of the ramp its rate would be 0
                 done = (step - 0.5) / len(batches)
                 share = learning_rate_share(done, epoch == 0, last)
                 for group in optimiser.param_groups:
@@ -109,6 +110,7 @@ def fit(
             accuracy = right / len(pairs.pixels)
             epoch += 1
     weights = pack_weights(network.state_dict(), pairs.vocabulary)
+    # nothing is validated, so the last epoch counts as the best
     return Fit(weights, accuracy, epoch, epoch)
 
 
@@ -156,6 +158,7 @@ def _loss(
     label = pairs.label[batch]
     label_match = one_hot(label, len(prompt)).bool()
     label_loss = matching_loss(images, label_texts, label_match, scale, bias)
+    # scale and bias move no argmax
     answers = (images @ label_texts.T).argmax(dim=1)
     return label_loss + loss, (answers == label).float()
 
@@ -192,6 +195,7 @@ def train(
     with context.progress("training the toy CLIP", options.epochs * steps) as advance:
         result = fit(pairs, options, generator, advance)
         skipped = options.epochs - result.epochs
+        # the bar counts all epochs, and training may stop early
         advance(skipped * steps)
     facts = {
         "architecture": TITLES[options.tower],

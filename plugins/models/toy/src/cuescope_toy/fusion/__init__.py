@@ -40,7 +40,7 @@ class ToyFusion(TrainedModel):
         outputs=frozenset(("logits", "text")),
         edits=frozenset({"average-attention", "average-tokens"}),
         exposes=frozenset({"fusion", "closed-answers"}),
-        min_frames=0,
+        min_frames=0,  # a question without its video has an answer too
     )
     fusion: FusionShape
 
@@ -68,6 +68,7 @@ class ToyFusion(TrainedModel):
             kv_heads=HEADS,
             head_dim=options.dim // HEADS,
             dim=options.dim,
+            # widen and narrow: one multiplication for each weight
             mlp_multiplications=2 * MLP_RATIO * options.dim**2,
         )
 
@@ -92,6 +93,7 @@ class ToyFusion(TrainedModel):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
+        # first: opening the weights may mean training
         self._refuse(trials)
         self.open_weights()
         rows = self._network.logits(trials)

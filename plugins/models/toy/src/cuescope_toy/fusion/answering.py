@@ -32,11 +32,13 @@ class FusionNetwork:
         logits: dict[int, np.ndarray] = {}
         for indices, _, rows in self._runs(trials):
             logits |= dict(zip(indices, to_array(rows), strict=True))
+        # edits group the trials in another order
         return [logits[index] for index in sorted(logits)]
 
     def modalities(self, trials: Sequence[Trial]) -> list[Int8[np.ndarray, " token"]]:
         """Of the tokens of each trial, without padding."""
         modality = to_array(self._batch(trials).modality)
+        # how much padding there is hangs on the rest of the batch
         return [row[row != OTHER] for row in modality]
 
     def attention(
@@ -49,6 +51,7 @@ class FusionNetwork:
             for index, weights, row in zip(
                 indices, by_layer[layer], batch.modality, strict=True
             ):
+                # of this run alone: the next one writes over `by_layer`
                 tokens = row != OTHER
                 attended = weights[:, tokens][:, :, tokens]
                 attention[index] = to_array(attended)
@@ -73,6 +76,7 @@ class FusionNetwork:
         mean = self.weights["input.mean"]
         samples = [trial.sample for trial in trials]
         tokens = tokenize(samples, self.vocabulary, mean.device)
+        # questions alone: there are no features to stack
         if not tokens.frames:
             return tokens.batch(mean.new_empty((0, 1, len(mean))))
         features = torch.from_numpy(self.features.of_frames(tokens.frames))

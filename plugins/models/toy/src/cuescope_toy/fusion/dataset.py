@@ -40,6 +40,7 @@ class Vocabulary:
             words.update(split_words(sample.question))
             if sample.label is not None:
                 answers.add(sample.label)
+        # sorted: sets have another order in each process, and the numbers are of the weights
         return cls(tuple(sorted(words)), tuple(sorted(answers)))
 
     @classmethod
@@ -54,7 +55,7 @@ class Vocabulary:
 
     @property
     def word_rows(self) -> int:
-        return len(self.words) + 2
+        return len(self.words) + 2  # unknown words, the answer token
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,10 @@ class TokenizedSamples:
     ) -> Batch:
         """Some samples as the network takes them, with the features of the distinct frames."""
         frame_ids = self.frame_ids[samples]
+        # padding takes frame 0, and the mask hides it
         video = features[frame_ids.clamp_min(0)].flatten(1, 2)
         patches = features.shape[1]
+        # in place: patches of a frame stand beside each other
         mask = (frame_ids != PADDING).repeat_interleave(patches, dim=1)
         return Batch(video, mask, self.word_ids[samples])
 
@@ -114,7 +117,9 @@ def answer_ids(
 
 
 def _pad(rows: Sequence[Sequence[int]]) -> Int[Tensor, "row number"]:
+    # pad_sequence refuses an empty list
     if not rows:
         return torch.zeros(0, 0, dtype=torch.int64)
+    # without dtype a sample without frames or words would be floats
     tensors = [torch.tensor(row, dtype=torch.int64) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=PADDING)

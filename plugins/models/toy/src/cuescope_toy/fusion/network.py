@@ -140,6 +140,7 @@ def _layers(weights: Weights) -> Iterator[Weights]:
     for name, weight in weights.items():
         if name.startswith(prefix):
             stacked[name.removeprefix(prefix)] = weight
+    # "value", for a network that mixes by means has no queries and keys
     for layer in range(len(stacked["value.weight"])):
         yield {name: weight[layer] for name, weight in stacked.items()}
 

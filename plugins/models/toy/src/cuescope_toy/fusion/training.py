@@ -101,6 +101,7 @@ def evaluate(
     logits = torch.cat(parts)
     # An unknown answer has no logit to be wrong about; it counts against the accuracy alone.
     known = split.label >= 0
+    # a sum, because the mean over no known answer is NaN
     loss = cross_entropy(logits[known], split.label[known], reduction="sum") / count
     correct = logits.argmax(dim=1) == split.label
     return loss.item(), correct.double().mean().item()
@@ -126,15 +127,18 @@ def train(
 ) -> tuple[Weights, Facts]:
     """Read the splits "train" and "val", and train; the vocabulary is kept with the weights."""
     samples, val_samples = map(read_samples, splits)
+    # of train alone: a word of val would have a row that is never trained
     vocabulary = Vocabulary.of(samples)
     train_split = encode_split(samples, vocabulary, features, "encoding train frames")
     val_split = encode_split(val_samples, vocabulary, features, "encoding val frames")
     generator = torch.Generator().manual_seed(derive(seed, "toy-fusion"))
     with (
+        # more threads sum in another order, and would train other weights
         one_thread(),
         context.progress("training the toy fusion", options.epochs) as advance,
     ):
         result = fit(train_split, val_split, vocabulary, options, generator, advance)
+        # the bar counts all epochs, and training may stop early
         advance(options.epochs - result.epochs)
     order = "in their order" if options.positions else "a bag, without their order"
     side = options.patches
