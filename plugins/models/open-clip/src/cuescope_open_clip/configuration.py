@@ -66,6 +66,7 @@ def require_plain_configuration(source: Source) -> None:
                     source, key, value, "the name of a model in timm's own list"
                 )
         elif key == "hf_model_name":
+            # a folder of this machine: its own configuration may name kernels, which are code
             config = Path(str(value)) / "config.json"
             if config.is_file():
                 refuse_kernels(OWNER, config)
@@ -83,6 +84,7 @@ def _require_tokenizer_words(source: Source, words: Any) -> None:
         ):  # the latter are refused in their own words
             expected = "what is known to be harmless there, as clean or strip_sep_token"
             raise _refusal(source, title, value, expected)
+        # a mapping inside could carry what is refused outside
         if isinstance(value, Mapping):
             raise _refusal(source, title, value, "a text, a number or a list")
 
@@ -91,6 +93,7 @@ def _refusal(source: Source, key: str, value: Any, expected: str) -> UserError:
     return UserError(
         f"open-clip: {CONFIG_NAME} of {source.architecture} is refused",
         expected=expected,
+        # a stranger's file: a value may have any length
         got=f"{key}: {shorten(str(value), 80)}",
         remedy="Take it out of the file if you trust the rest.",
     )

@@ -19,6 +19,7 @@ PARTS = "(model, preprocess, tokenizer)"
 SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (
     "tokenizer = open_clip.get_tokenizer(NAME)"
 )
+# what tokenizers differ in: case, punctuation, accents
 PROBE_TEXTS = [
     "a photo of a bird.",
     "A Person, using 3 chairs & <tables>!",
@@ -46,6 +47,7 @@ class HeldModel:
     def dim(self) -> int:
         """Size of the space that images and texts share."""
         with torch.inference_mode():
+            # asked of the network: one in memory brings no configuration
             image = self.preprocess(Image.new("RGB", (64, 64)))
             batch = image[None].to(self.device, self.dtype)
             return int(self.network.encode_image(batch).shape[-1])
@@ -58,6 +60,7 @@ class HeldModel:
     @property
     def logit_scale(self) -> float:
         """Factor on the cosines."""
+        # float first: in half precision the factor itself would be rounded
         return float(self.network.logit_scale.detach().float().exp())
 
     @property
@@ -77,6 +80,7 @@ class HeldModel:
 
     def fingerprint(self, head: str) -> str:
         """Digest of the network, the preprocessing, the tokenizer, the dtype and head."""
+        # it may be any callable, so it is known by what it makes of texts
         words = None if self.tokenizer is None else self.tokenizer(PROBE_TEXTS).numpy()
         pixels = preprocess_digest(OWNER, self.preprocess)
         network = network_digest(self.network)

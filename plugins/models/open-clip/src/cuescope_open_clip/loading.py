@@ -113,6 +113,7 @@ class StockModel:
 
     @cached_property
     def preprocess(self) -> Any:
+        # there open_clip has put its defaults and the words of tag and folder together
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
         return image_transform_v2(config, is_train=False)
 
@@ -138,6 +139,7 @@ class StockModel:
 
 def find_model(model: str, checkpoint: Path | None, context: Context) -> StockModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
+    # first: a wrong dtype or device is said before a download
     dtype = resolve_dtype(context.dtype)
     device = resolve_device(context.device)
     source = find_source(model, checkpoint, context)
@@ -158,6 +160,7 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     stock = StockModel(
         source, context, device, dtype, config, frozenset(names), scalars
     )
+    # an image tower alone takes its factor from the options
     if stock.has_text_tower and SCALE not in scalars:
         raise _misfit(source, f"no {SCALE}")
     return stock
@@ -171,8 +174,8 @@ def _build(source: Source, precision: str) -> Any:
             return open_clip.create_model(
                 source.name,
                 precision=precision,
-                load_weights=False,
-                pretrained_text=False,
+                load_weights=False,  # `fill` does, from the file of the fingerprint
+                pretrained_text=False,  # else the hub is asked for a text tower
                 force_quick_gelu=source.quick_gelu,
                 force_preprocess_cfg=dict(source.preprocess),
             )
@@ -236,6 +239,7 @@ def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:
 
     Raises UserError for a file that cannot be read.
     """
+    # a pickle has no index: its names are known only when all of it is read
     if path.suffix != ".safetensors":
         tensors = read_tensors(path)
         return list(tensors), {

@@ -62,11 +62,13 @@ def find_source(model: str, checkpoint: Path | None, context: Context) -> Source
     With both a tag and a checkpoint the tag gives the preprocessing, the checkpoint the weights.
     A plan ends before anything is downloaded.
     """
+    # first: a wrong file is said before anything is downloaded
     weights = None if checkpoint is None else _require_weights_file(checkpoint)
     if model.startswith("hf-hub:"):
         folder = snapshot(model.removeprefix("hf-hub:"), weights is None, context)
         return _in_folder(folder, model, weights)
     folder = Path(model.removeprefix("local-dir:")).expanduser()
+    # so spelt it is meant as a folder, and the error says what is missing in it
     named_as_path = model.startswith(("local-dir:", "./", "../", "/", "~"))
     if named_as_path or (folder / CONFIG_NAME).is_file():
         return _in_folder(folder, folder.resolve().name, weights)
@@ -82,6 +84,7 @@ def split_name(model: str) -> tuple[str, str | None]:
     whole = model.replace("/", "-")
     if whole in architectures:
         return whole, None
+    # ViT-B/16/openai: the tag stands behind the last slash
     head, _, tag = model.rpartition("/")
     architecture = head.replace("/", "-") or tag
     if architecture not in architectures:
@@ -170,6 +173,7 @@ def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path
         cached = repository and huggingface_hub.try_to_load_from_cache(
             repository, candidate
         )
+        # the hub's client has a third answer, an object: known not to exist
         if isinstance(cached, str) and cached:
             return Path(cached)
     # where open_clip keeps what it downloads from an address
@@ -190,9 +194,11 @@ def _stop_plan_before_download(title: str, context: Context) -> None:
 
 def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
     """Folder with configuration, tokenizer and, if wanted, weights of a hub repository."""
+    # the hub's client has a third answer, an object: known not to exist
     cached = huggingface_hub.try_to_load_from_cache(repository, CONFIG_NAME)
     if isinstance(cached, str):
         folder = Path(cached).parent
+        # a run with a checkpoint of its own has fetched no weights
         if not with_weights or find_weights(folder):
             return folder
     title = f"hf-hub:{repository}"
@@ -220,6 +226,7 @@ def find_weights(folder: Path) -> Path | None:
         if file.is_file():
             return file
     files = [path for path in folder.iterdir() if path.suffix in WEIGHTS_SUFFIXES]
+    # which of several is meant only a person knows
     return files[0] if len(files) == 1 else None
 
 

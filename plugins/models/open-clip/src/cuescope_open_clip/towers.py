@@ -34,6 +34,7 @@ def text_tower(model: StockModel | HeldModel) -> TextTower:
 
     def prompts() -> PromptTower:
         tokenizer: Any = model.tokenizer
+        # CustomTextCLIP keeps its text tower apart, CLIP is one itself
         tower = getattr(model.network, "text", model.network)
         words = getattr(tower, "token_embedding", None)
         if words is None:  # a tower of transformers in open_clip's network
@@ -84,6 +85,7 @@ def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
     """The preprocessed image with its normalisation undone: the very pixels, uint8."""
     mean, std = model.normalisation
     pixels = model.preprocess(image) * std.view(3, 1, 1) + mean.view(3, 1, 1)
+    # rounded first: byte() would make 254 of 254.9999
     levels = (pixels * 255).round().clamp(0, 255).byte()
     return to_array(levels.permute(1, 2, 0))
 
@@ -98,6 +100,7 @@ def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, i
         blocks = map(_timm_block, trunk.blocks)
         grid = trunk.patch_embed.grid_size
         return tuple(blocks), _timm_pooling(trunk), trunk.num_prefix_tokens, grid
+    # convolutions have no tokens
     return (), Pooling("token"), 0, (0, 0)
 
 

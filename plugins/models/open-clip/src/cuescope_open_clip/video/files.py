@@ -24,6 +24,7 @@ def find_checkpoint(
     if path.is_dir():
         title = path.resolve().name
         return _only_weights(path, title), title
+    # a path that is not there must not be asked of the hub
     if model.startswith((".", "/", "~")) or not HUB_NAME.fullmatch(model):
         raise UserError(
             f"{OWNER}: no file or folder {model}",
@@ -70,5 +71,6 @@ def _from_hub(model: str, revision: str | None, context: Context) -> Path:
         revision=revision,
         otherwise="give the checkpoint's file.",
         allow_patterns=wanted,
+        # `_only_weights` looks at no folder in it
         ignore_patterns=["*/*"],
     )

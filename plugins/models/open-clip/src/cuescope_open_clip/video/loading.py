@@ -30,6 +30,7 @@ from cuescope_sdk.torch import (
     to_array,
 )
 
+# ImageNet's, and not CLIP's
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 VISUAL = "visual."
@@ -101,6 +102,7 @@ class VideoModel:
 
     def fingerprint(self, head: str) -> str:
         """Digest of the file, the dtype and head."""
+        # without the shape, which the file's tensors tell
         return digest(OWNER, 1, files_digest([self.file]), str(self.dtype), head)
 
     @cached_property
@@ -113,6 +115,7 @@ class VideoModel:
             network = VideoTextNetwork(self.shape, self.family.long_texts)
         file = self.family.checkpoint(self.name, read_state(OWNER, self.file))
         file.load_into(network, self.family.spare)
+        # after the tensors have come by their names
         network.join_positions()
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
@@ -198,6 +201,7 @@ def _family_of(tensors: Mapping[str, Tensor], title: str) -> Family:
 
 def measure(file: Checkpoint) -> Shape:
     """The sizes that tensors, by our names, tell; raises UserError for what no model has."""
+    # the class token has a place too
     places = file.size("visual.positional_embedding") - 1
     shape = Shape(
         patch=file.size("visual.conv1.weight", 4),

@@ -48,8 +48,10 @@ class VideoTransformer(nn.Module):
         super().__init__()
         width = shape.width
         places = shape.side**2
+        # one frame deep: patches mix no frames
         kernel = (1, shape.patch, shape.patch)
         self.conv1 = nn.Conv3d(3, width, kernel, stride=kernel, bias=False)
+        # empty: the checkpoint fills all of it
         self.class_embedding = nn.Parameter(torch.empty(width))
         self.positional_embedding = nn.Parameter(torch.empty(places + 1, width))
         self.temporal_positional_embedding = nn.Parameter(
@@ -67,6 +69,7 @@ class VideoTransformer(nn.Module):
         """Embeddings, before they are normalised."""
         places = self.positional_embedding
         times = self.temporal_positional_embedding[:, :, None]
+        # Conv3d takes channels before frames
         patches = self.conv1(video.transpose(1, 2)).flatten(3).permute(0, 2, 3, 1)
         patches = patches + places[1:] + times  # (video, frame, place, width)
         first = (self.class_embedding + places[0]).expand(len(video), 1, -1)
