@@ -196,6 +196,7 @@ def find_tools(role: ToolRole, registry: Registry) -> list[str]:
 
 def _check_tool_options(request: Request) -> None:
     """Refuse options of a role that no tool of the request has."""
+    # a typo in the role would leave its options without effect
     for name in request.tool_options.keys() - request.tools.keys():
         remedy = nearest(name, request.tools) or f"Add --tool {name}=SPEC"
         raise UserError(f"-T {name}: no tool has this role here", remedy=remedy)

@@ -243,6 +243,7 @@ class ModelRunner:
             batches += [group[start : start + self.batch_size] for start in starts]
         since = time.perf_counter()
         yield from self._answer(batches, trials)
+        # for plans: of what the model was really asked, not of what the cache had
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
@@ -270,6 +271,7 @@ def check_responses(
 ) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
     breach = f"{name} broke its contract"
+    # a trial without its answer would be asked for again and again
     if len(responses) != len(trials):
         expected = f"{len(trials)} responses"
         raise PluginError(breach, expected=expected, got=str(len(responses)))

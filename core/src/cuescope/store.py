@@ -192,6 +192,7 @@ class CacheFile:
                 f"a newer cuescope made {self.path}: nothing is read from it or kept in it",
                 stacklevel=2,
             )
+            # its table may mean something else: this process keeps its rows in memory
             self.path = None
             return self._connect()
 
@@ -216,6 +217,7 @@ class CacheFile:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
+        # NORMAL with a log: a power cut may cost the last answers, but not the file
         synchronous = "FULL" if self.durable else "NORMAL"
         wal_pages = DURABLE_WAL_PAGES if self.durable else WAL_PAGES
         # before the first table, or never

@@ -248,6 +248,7 @@ class Classifier(OfFunction):
                 expected="finite numbers",
                 got=_describe(rows),
             )
+        # logits that are called probabilities would give wrong answers without an error
         if self.outputs == "probabilities":
             sums = rows.sum(axis=1)
             worst = int(np.abs(sums - 1).argmax())

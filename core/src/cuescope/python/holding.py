@@ -145,6 +145,7 @@ def _of_taker(
 
 
 def _refuse_options(kind: str, options: Given) -> None:
+    # dropped in silence they would seem to hold
     if options:
         raise UserError(
             f"{kind}_options with a {kind} in memory",

@@ -309,6 +309,7 @@ def _is_below(address: Address, root: Address) -> bool:
     return (
         not root.path
         or address.path == root.path
+        # with the slash: `/photos` must not let `/photos-private` in
         or address.path.startswith(f"{root.path}/")
     )
 
