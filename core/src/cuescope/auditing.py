@@ -111,6 +111,7 @@ def _identity(value: object) -> Hashable:
 
 def without_cues(sample: Sample) -> Sample:
     """The sample without its answer sheet, the "cues" annotation."""
+    # as it is: a copy of each sample of a large set would cost memory
     if "cues" not in sample.annotations:
         return sample
     others = {key: value for key, value in sample.annotations.items() if key != "cues"}

@@ -50,6 +50,7 @@ class Score(Value):
     feature: str
     label: str | None
     metric: str
+    # finite: JSON has no NaN, and would lose the number
     value: FiniteFloat | None
     low: FiniteFloat | None = None
     high: FiniteFloat | None = None
@@ -70,7 +71,6 @@ class Evidence(Value):
     check: str
     verdict: Verdict
     detail: str
-    # finite: JSON has no NaN, and would lose the number
     value: FiniteFloat | None = None
     threshold: FiniteFloat | None = None
     n: int | None = None

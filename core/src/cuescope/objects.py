@@ -59,7 +59,7 @@ class Held:
     Options: ClassVar[type[Options]] = Options
 
     def __call__(self, options: object, context: Context) -> Any:
-        # without options: the object has taken its own already
+        # no use for options: the object has taken its own already
         return self.build(context)
 
     @property

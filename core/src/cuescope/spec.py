@@ -17,7 +17,7 @@ from cuescope.types import Options
 MITIGATED = (
     "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
 )
-# pydantic's own words: "should have at least 1 item after validation, not 0"
+# in place of pydantic's "should have at least 1 item after validation, not 0"
 IN_WORDS = {
     "too_short": "at least one",
     "tuple_type": "a list",

@@ -191,7 +191,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
             f"the data of the run, {request.data}, cannot be opened: {error}",
             remedy="Go to the folder where the audit was run, with the same data",
         ) from error
-    # its cues were found in other pictures
+    # the cues of the run were found in other pictures
     if data.fingerprint != stamp.fingerprint:
         raise UserError(
             "the data of the run has changed since the run was made",

@@ -115,7 +115,7 @@ class Asked:
         from cuescope.spec import pairs
 
         registry = Registry()
-        # told first: else a hub id is only a plugin that is not installed
+        # first: else a hub id is reported as a plugin that is not installed
         refuse_bare_argument("model", self.model, registry)
         refuse_bare_argument("dataset", self.data, registry)
         return make_request(

@@ -225,7 +225,7 @@ def vacuum() -> None:
         name, before = file.relative_to(folder), _with_log(file)
         try:
             AnyCache(file).shrink()
-        # of one file: the others are looked after all the same
+        # one bad file: the others are looked after all the same
         except UserError as error:
             echo(f"{name}: {error}")
         else:

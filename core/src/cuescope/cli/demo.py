@@ -64,6 +64,7 @@ def demo(
     )
     flaw, shortcut = FLAWS[cue]
     echo(STORY.format(flaw=flaw, shortcut=shortcut))
+    # a name that can be typed: a request's own folder ends in letters of a digest
     folder = out or RUNS / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
         audit_and_show(runner, request)

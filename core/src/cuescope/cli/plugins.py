@@ -157,7 +157,7 @@ def describe(entry: Entry, plugin: Any) -> None:
     summary = plugin.__doc__ if has_own_words else entry.summary
     head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
     echo(f"{head}: {summary.strip().splitlines()[0]}")
-    # it is a function: no options of a plugin
+    # a Typer app, which has no `Options`
     if entry.kind == "command":
         return
     for what in ("requires", "capabilities"):

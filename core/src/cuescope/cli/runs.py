@@ -89,7 +89,7 @@ def _row(file: Path) -> dict[str, Any]:
         made = "here" if is_own else "elsewhere"
         row = {"run": str(file.parent), **specs, "findings": len(found), "date": date}
         return {**row, "made": made}
-    # whatever else is called report.json
+    # any file may be called report.json
     except (OSError, ValueError, LookupError, TypeError, RecursionError, UserError):
         unknown = dict.fromkeys(("method", "model", "data", "findings"), "-")
         return {"run": str(file.parent), **unknown, "date": "unreadable", "made": "-"}

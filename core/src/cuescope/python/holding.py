@@ -145,7 +145,7 @@ def _of_taker(
 
 
 def _refuse_options(kind: str, options: Given) -> None:
-    # dropped in silence they would seem to hold
+    # dropped in silence, they would seem to have an effect
     if options:
         raise UserError(
             f"{kind}_options with a {kind} in memory",

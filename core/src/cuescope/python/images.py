@@ -169,7 +169,7 @@ def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
     if callable(item):  # a row that is read when it is looked at
         return (late_frame(item, where),)
     clip = item if isinstance(item, list | tuple) else None
-    # pixels (frame, row, col, 3)
+    # pixels of a clip: (frame, row, col, 3)
     if clip is None and isinstance(item, np.ndarray) and item.ndim == 4:
         clip = list(item)
     if clip is None:

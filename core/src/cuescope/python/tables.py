@@ -85,7 +85,7 @@ def table_images(
         columns, names, classes = _of_dataset(item, given, sys.modules["datasets"])
     else:
         names = [str(column) for column in item]
-        # pandas finds no column that is called by a number under the text of it
+        # a column may be called by a number: pandas does not find it by text
         columns = {key: list(item[key]) for key in names if key in item}
         classes = None
     column_of = _find_columns(names, given)

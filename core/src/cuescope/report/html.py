@@ -49,7 +49,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     axes = _axes(report)
     cards = _cards(report, pictures, axes)
     headline = report.metrics[0] if report.metrics else None
-    # by the alphabet from behind: supported, refuted, inconclusive
+    # the alphabet reversed: supported, refuted, inconclusive
     verdicts = sorted((check.verdict for check in report.evidence), reverse=True)
     template = environment().get_template("report.html.jinja")
     return template.render(

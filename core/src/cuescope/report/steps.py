@@ -82,7 +82,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
                 None,
             ),
         ]
-    # the command would have two
+    # else the command would have two seeds
     if "--seed" not in asked.command:
         steps.append(
             ("See that another seed says the same:", f"{asked.command} --seed 1")

@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
 _PLAIN_KINDS = (bool, int, float, complex, NoneType)
-# no sign that repeats or chooses: such a pattern never goes back and tries again
+# no sign that repeats or groups: such a pattern never takes a second try
 _PLAIN_TEXT = re.compile(r"[\w ,/-]*")
 # no user, no query, no other port: nothing that two libraries read in two ways
 _HOST_OF = re.compile(r"https://([a-z0-9.-]+)(?::443)?(?:/[\w./-]*)?")
@@ -84,7 +84,7 @@ class NamesPart(Risk):
             # both separators: a plain name here may be a path on Windows
             parts = re.split(r"[/\\\\]", text)
             if (
-                # a colon is of a drive or an address; no file is called by a null
+                # a colon is of a drive or an address; no file name holds a null
                 ".." in parts
                 or text[:1] in tuple("/\\\\~")
                 or ":" in text
