@@ -40,6 +40,7 @@ class Transformers(ZeroShotModel):
 
         model = held or find_contrastive(options, context)
         self._model = model
+        # an image tower alone has none
         self._texts = None if model.tokenizer is None else text_tower(model)
         files = model.files
         head = self.choose_head(files.title, str(files.device), self._texts, model.dim)
@@ -104,6 +105,7 @@ class Transformers(ZeroShotModel):
         # behind the embedding: the video's own tokens
         places = rows[0, dim:].reshape(-1, dim)
         texts = self._video_texts.rows(choices, places)
+        # X-CLIP learns no bias
         return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 
 

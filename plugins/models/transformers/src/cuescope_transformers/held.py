@@ -86,6 +86,7 @@ def hold_contrastive(
     images = getattr(processor, "image_processor", processor)
     tokenizer = getattr(processor, "tokenizer", None)
     alone = kind.endswith("_vision_model")
+    # anything may be handed over: what reads images has their mean
     if not hasattr(images, "image_mean") or (tokenizer is None and not alone):
         words = "" if alone else " and texts"
         raise UserError(
@@ -93,6 +94,7 @@ def hold_contrastive(
             expected=f"one that reads images{words}",
             remedy="processor = AutoProcessor.from_pretrained(NAME)",
         )
+    # a tower alone has no use for words, whatever its processor brings
     return HeldContrastive(files, kind, images, None if alone else tokenizer)
 
 

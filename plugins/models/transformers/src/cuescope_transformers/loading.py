@@ -173,6 +173,7 @@ def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:
     """
     tensors: dict[str, Tensor] = {}
     for file in weight_files(source):
+        # first: a small archive may unpack to far more than its size
         require_small_archive(source.owner, file)
         try:
             tensors |= _tensors_in(file, names)
@@ -194,6 +195,7 @@ def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
             return {
                 name: stored.get_tensor(keys[name]) for name in names if name in keys
             }
+    # torch's older format is no zip archive, and cannot be mapped
     state = torch.load(
         file, map_location="cpu", weights_only=True, mmap=is_zipfile(file)
     )

@@ -71,6 +71,7 @@ class LargeOptions(FoundOptions):
             arguments["attn_implementation"] = self.attn_implementation
         if self.device_map is not None:
             require_package(owner, "accelerate", f"device_map={self.device_map}")
+            # "auto" would take a GPU where the CPU was asked for
             arguments["device_map"] = (
                 "cpu" if context.device == "cpu" else self.device_map
             )
@@ -84,6 +85,7 @@ class LargeOptions(FoundOptions):
             from cuescope_sdk.torch import resolve_device
 
             device = str(resolve_device(context.device))
+            # quantized weights are placed while they are read, and not moved later
             arguments.setdefault("device_map", {"": device})
         return arguments
 

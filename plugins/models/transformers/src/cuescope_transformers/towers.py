@@ -94,6 +94,7 @@ def image_tower(model: ContrastiveModel) -> ImageTower:
         if model.tokenizer is not None:
             return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
         output = network(**inputs)
+        # CLIP's tower projects what it pools, SigLIP's does not
         projected = getattr(output, "image_embeds", None)
         return torch.as_tensor(output.pooler_output if projected is None else projected)
 
@@ -130,6 +131,7 @@ def canvas(model: ContrastiveModel, inputs: Inputs) -> np.ndarray:
     if PATCHES in inputs:
         size = model.vision_config.patch_size
         rows, cols = grid(inputs, size)
+        # what follows is padding
         patches = values[0, : rows * cols].view(rows, cols, size, size, 3)
         pixels = patches.transpose(1, 2).reshape(rows * size, cols * size, 3)
     else:
@@ -148,6 +150,7 @@ def as_image(
         )
     if processor.do_rescale:
         values = values / processor.rescale_factor
+    # rounded first: byte() cuts decimals off
     levels = values.round().clamp(0, 255)
     return to_array(levels.byte())
 

@@ -44,6 +44,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
     def encode(inputs: Inputs) -> Tensor:
         pixels = inputs["pixel_values"].to(model.files.device)
         output = network.get_video_features(pixels)
+        # the class token is no place
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen
@@ -54,6 +55,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
     return replace(
         image_tower(model),
         prepare=prepare,
+        # of one image, which `prepare` would refuse
         canvas=lambda image: canvas(model, pixel_values([image])),
         encode=encode,
         blocks=tuple(block(layer, MESSAGE_TOKENS) for layer in layers),
@@ -76,6 +78,7 @@ class PromptedTexts:
     ) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:
+            # only what `condition` adds depends on the video
             if choice not in self._embedded:
                 prompts = prompts_of(self.templates, choice)
                 self._embedded[choice] = self.encode(prompts)

@@ -54,6 +54,7 @@ class TransformersVLM(Plugin, LazyWeights):
 
         model = held or find_generative(options, context)
         self._model = model
+        # `reuse_prefix` is not among them: its answers are equal within rounding
         wording = {"scoring", "max_new_tokens", "prompt", "question", "fps"}
         large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
@@ -70,6 +71,7 @@ class TransformersVLM(Plugin, LazyWeights):
         }
         if not embeds(model):
             changes["outputs"] = self.capabilities.outputs - {"embedding"}
+        # transformers' own attention takes no edit and shows no weights
         if options.attn_implementation is not None:
             changes |= {"exposes": patches, "edits": frozenset()}
         self.capabilities = self.capabilities.model_copy(update=changes)

@@ -60,6 +60,7 @@ def batches(
         by_image, rows = rows_by_image(model, rows)
         for group in by_image:
             prefix = read_prefix(model, group[0].trial.sample, group[0].prompt)
+            # its words cannot go on behind the image: the prompts go whole
             if prefix is None:
                 rows = [*rows, *group]
                 continue
@@ -71,6 +72,7 @@ def batches(
         edit = row.trial.edit
         # a mask changes the inputs of its own row; any other edit is one state of all layers
         kind = edit.kind if isinstance(edit, HideTokens) else edit
+        # the processor is given equally many frames a row
         key = (kind, len(row.trial.sample.frames))
         alike.setdefault(key, []).append(row)
     for group in alike.values():
@@ -104,6 +106,7 @@ def rows_by_image(
     shared = [
         group for (head, _), group in alike.items() if head and len(group) >= FEWEST
     ]
+    # by identity: the same may be asked twice
     taken = set(map(id, chain.from_iterable(shared)))
     return shared, [row for row in rows if id(row) not in taken]
 
@@ -130,6 +133,7 @@ def fusion_of(
     averages = AverageAttention | AverageTokens
     edit = trial.edit if isinstance(trial.edit, averages) else None
     plain = edit is None and watch is None
+    # also for a plain answer: no placeholder in the prompt means that no frame was seen
     if not plain or placeholders(model.network.config, model.processor):
         require_visual_tokens(model, batch, trial)
     if plain:

@@ -24,6 +24,7 @@ from cuescope_transformers.generative.loading import GenerativeModel, blocks
 
 def embeds(model: GenerativeModel) -> bool:
     """Whether the configuration says which tokens are visual."""
+    # of the files: the weights stay closed
     return bool(placeholders(model.files.config, model.processor))
 
 
@@ -37,6 +38,7 @@ def embeddings(
             require_visual_tokens(model, batch, part[0].trial)
         tokens, visual = _read(model, batch)
         for at, row in enumerate(part):
+            # float first: a mean of many tokens in half precision loses digits
             seen = tokens[at][visual[at]].float()
             mean = seen.mean(dim=0) if len(seen) else seen.new_zeros(seen.shape[-1])
             means[row.index] = to_array(mean)
@@ -53,9 +55,11 @@ def _read(
     """What the first layer gets, and which of it is visual; all else of the pass is left out."""
     network = model.network
     is_pair = network.config.is_encoder_decoder
+    # where there is an encoder, it is the side that frames enter
     reader = network.get_encoder() if is_pair else network.get_decoder()
     got: dict[str, Any] = {}
     with _until(blocks(reader)[0], got):
+        # the pass ends before the token
         generate_tokens(model, batch, None, most=1)
     if batch.cross is None:
         tokens = got["hidden_states"]
@@ -72,6 +76,7 @@ def _until(layer: nn.Module, got: dict[str, Any]) -> Iterator[None]:
 
     def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
         got.update(kwargs)
+        # families hand the tokens over by place or by name
         if args:
             got["hidden_states"] = args[0]
         raise _ReachedError

@@ -60,6 +60,7 @@ def predict_logits(
     # what follows a row's own tokens is never read
     tokens = [[*row, *[padding] * (most - len(row))] for row in fed]
     steps = _Steps(torch.tensor(tokens))
+    # logits before `_Steps` has changed them
     output = _generate(model, batch, fusion, most, steps, output_logits=True)
     return torch.stack(output.logits, dim=1).cpu()
 
@@ -75,8 +76,10 @@ def _generate(
 ) -> Any:
     with quiet(), batch.around(), follow(model.network, fusion):
         return model.network.generate(
+            # a prefix brings a cache of its own
             **(_cache(model.network) | batch.inputs),
             **options,
+            # a model's own generation_config may sample
             do_sample=False,
             num_beams=1,
             max_new_tokens=most,

@@ -89,6 +89,7 @@ def network_inputs(
     model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
 ) -> dict[str, Any]:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
+    # with labels a model computes a loss too
     taken = arguments(model.network.forward) - {"labels"}
     outputs = processor_outputs(model, samples, prompts)
     return {
@@ -137,6 +138,7 @@ def _call_processor(
     # a chat template may have written the opening token already: two of them are another prompt
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))
     frames = [_load_frames(model, sample) for sample in samples]
+    # equally many frames a sample, and so one way to show them
     match media_of(model, samples[0]):
         case []:
             if model.kind == "paligemma":  # its processor insists on images
@@ -148,7 +150,7 @@ def _call_processor(
             return model.processor(
                 text=prompts,
                 videos=frames,
-                do_sample_frames=False,
+                do_sample_frames=False,  # the data set has chosen them
                 video_metadata=metadata,
                 **options,
             )
@@ -177,6 +179,7 @@ def _metadata(video: Sequence[Any], fps: float) -> VideoMetadata:
 def _to_device(value: Any, model: GenerativeModel) -> Any:
     if not isinstance(value, Tensor):
         return value
+    # ids stay whole numbers
     dtype = model.network.dtype if value.is_floating_point() else None
     return value.to(model.files.device, dtype)
 
@@ -193,6 +196,7 @@ def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     patches = model.network.model.vision_model.num_patches
     attended = inputs["cross_attention_mask"].any(dim=1).flatten(1)
     tiles = torch.where(attended, VIDEO, OTHER).to(torch.int8)  # OTHER: nobody sees it
+    # its placeholders stand for no token: frames are read by cross-attention alone
     modality = modalities(tokens, mask, frozenset(), model.special | visual)
     return Batch(inputs, modality, tiles.repeat_interleave(patches, dim=1))
 

@@ -85,6 +85,7 @@ class GenerativeModel:
 
     @cached_property
     def _most_rows(self) -> list[int]:
+        # a list: it can grow in a frozen dataclass
         return [self.files.context.batch_size]
 
     def halve_rows(self) -> None:
@@ -232,4 +233,5 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
 
 
 def blocks(side: Any) -> Any:
+    # the first list of modules is that of the layers
     return next(part for part in side.modules() if isinstance(part, nn.ModuleList))

@@ -47,6 +47,7 @@ class ImageEncoder:
 def shows_patches(model: GenerativeModel) -> bool:
     """Whether it is known where a family's tokens lie."""
     encoder = ENCODERS.get(model.kind)
+    # these families take any tower, and only some are known here
     if encoder is TOWER:
         return model.files.config.vision_config.model_type in TOWERS
     return encoder is not None
@@ -59,6 +60,7 @@ def canvas(
     encoder = _encoder_of(model)
     images = []
     for frame in frames:
+        # of the processor alone: no weights are opened for it
         inputs = processor_outputs(model, *_without_words(model, frame))
         pixels = encoder.pixels(model, inputs)
         images.append(as_image(pixels, model.processor.image_processor))
@@ -122,6 +124,7 @@ def _image_features(base: Any, inputs: Inputs) -> object:
 
 def _whole_image(model: GenerativeModel, inputs: Inputs) -> Tensor:
     values = inputs["pixel_values"]
+    # where tiles follow, the first view is the whole image
     first = values.reshape(-1, *values.shape[-3:])[0]
     return torch.as_tensor(first.permute(1, 2, 0))
 
@@ -137,6 +140,7 @@ def _tower_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     height, width = inputs["pixel_values"].shape[-2:]
     rows = height // patch
     cols = width // patch
+    # CLIP has a class token before them
     return tokens[0, -rows * cols :].view(rows, cols, -1)
 
 
@@ -184,12 +188,14 @@ def _packed_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
 def _tiles(config: Any, inputs: Inputs) -> tuple[int, int]:
     """Rows and columns of them."""
     number = int(inputs["aspect_ratio_ids"][0, 0])
+    # ids count from 1: 0 is padding
     rows, cols = config.vision_config.supported_aspect_ratios[number - 1]
     return rows, cols
 
 
 def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     rows, cols = _tiles(model.files.config, inputs)
+    # the tiles behind these are padding
     values = inputs["pixel_values"][0, 0, : rows * cols]
     tiles = values.unflatten(0, (rows, cols))
     return torch.as_tensor(tiles.permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2))

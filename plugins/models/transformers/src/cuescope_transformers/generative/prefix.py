@@ -68,6 +68,7 @@ class Prefix:
 def split_prompt(model: GenerativeModel, prompt: str) -> tuple[Tokens, Tokens]:
     """The prompt's own tokens up to its last placeholder, () where it has none, and the rest."""
     bos = model.tokenizer.bos_token
+    # as the processor is told, or the tokens would differ
     special = not (bos and prompt.startswith(bos))
     tokens = tuple(model.tokenizer(prompt, add_special_tokens=special)["input_ids"])
     visual = placeholders(model.network.config, model.processor)
@@ -85,6 +86,7 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
         return None  # Qwen's positions of a video may be later than those of the words behind it
     tokens = tuple(inputs["input_ids"][0].tolist())
     _, tail = split_prompt(model, prompt)
+    # the processor repeats placeholders, so only what follows them can be compared
     end = len(tokens) - len(tail)
     visual = placeholders(model.network.config, model.processor)
     # behind any other token words might melt into it
@@ -95,6 +97,7 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
     ):
         return None
     shape = inputs["input_ids"].shape
+    # what is given for each token is cut with them
     for name, value in inputs.items():
         if value.shape[:2] == shape:
             inputs[name] = value[:, :end]
@@ -105,6 +108,7 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
             past_key_values=cache,
             use_cache=True,
             do_sample=False,
+            # the least that there is: the new token itself is never fed
             max_new_tokens=1,
         )
     return Prefix(tokens[:end], cache)

@@ -47,6 +47,7 @@ def user_words(sample: Sample, options: VLMOptions) -> str:
 
 
 def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
+    # there are more letters than choices
     return list(zip(ascii_uppercase, choices, strict=False))
 
 
@@ -59,6 +60,7 @@ def render_prompt(
     """
     if getattr(processor, "chat_template", None):
         parts: list[dict[str, str]] = [{"type": medium} for medium in media]
+        # a part without words would be another prompt, and a chat of nothing is none
         if words or not media:
             parts.append({"type": "text", "text": words})
         chat = [{"role": "user", "content": parts}]

@@ -54,6 +54,7 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     reuse = model.options.reuse_prefix and not any(trial.edit for trial in trials)
     logits = _logits(model, _rows_with("logits", rows), reuse)
     texts = _texts(model, _rows_with("text", rows), reuse)
+    # never behind a prefix, where the frames are in the cache and pass no layer
     vectors = embeddings(model, _rows_with("embedding", rows))
     indices = range(len(trials))
     return [
@@ -173,6 +174,7 @@ def modalities(
         for at, row in enumerate(part):
             tokens = [axis.modality[at][axis.real[at]] for axis in axes]
             by_trial[row.index] = to_array(torch.cat(tokens))
+    # batches group the rows by edit: back to the order of the trials
     return [by_trial[index] for index in sorted(by_trial)]
 
 
@@ -198,6 +200,7 @@ def attention(
         for at, row in enumerate(part):
             between = weights[at][:, queries.real[at]][:, :, keys.real[at]]
             by_trial[row.index] = to_array(between)
+    # batches group the rows by edit: back to the order of the trials
     return [by_trial[index] for index in sorted(by_trial)]
 
 

@@ -36,6 +36,7 @@ class TransformersWriter(Plugin, LazyWeights):
         missing = set(prompts) - texts.keys()
         # shortest first, so that prompts of a batch need little padding
         new = sorted(missing, key=lambda prompt: (len(prompt), prompt))
+        # `takes_padding` opens the weights: only where something is left to write
         size = options.batch_size if new and self._model.takes_padding else 1
         with self.context.progress("writing", len(new)) as advance:
             for start in range(0, len(new), size):

@@ -56,6 +56,7 @@ def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
     tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
+    # padding is masked: any token will do
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return WriterModel(files, tokenizer)
@@ -73,11 +74,13 @@ def write(
             texts,
             padding=True,
             return_tensors="pt",
+            # a causal model takes none, and `generate` refuses what it does not know
             return_token_type_ids=False,
             add_special_tokens=not tokenizer.chat_template,  # a template writes them itself
         ).to(model.files.device)
         tokens = model.files.network.generate(
             **inputs,
+            # a model's own generation_config may sample
             do_sample=False,
             num_beams=1,
             max_new_tokens=most,

@@ -28,6 +28,7 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
             expected=", ".join(HIDING),
             got=f"the architecture '{model.kind}'",
         )
+    # Mllama hides keys by hooks, and needs no argument of `generate`
     if model.kind != "mllama" and "mm_encoder_outputs" not in arguments(
         model.network.forward
     ):
@@ -58,6 +59,7 @@ def hide(
             masked.append((trial.sample, trial.edit.mask))
     samples = [grey_out(sample, mask) for sample, mask in masked]
     inputs = network_inputs(model, samples, prompts)
+    # without frames there are no pixels to mark
     if not samples[0].frames:
         return with_modalities(model, inputs)
     mark_hidden(model, inputs, masked, prompts)

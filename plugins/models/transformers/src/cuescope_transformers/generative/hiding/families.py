@@ -45,6 +45,7 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     medium = medium_of(inputs)
     name = pixels_name(inputs)
     tower = _require_tower(model, base.vision_tower)
+    # only videos go through the resampler
     pooling = getattr(base, "vision_resampler", None) if medium == "video" else None
     merge = _patches_a_side(base.config, medium)
     # a token that pools over several patches goes as a whole, and so do all its patches
@@ -72,6 +73,7 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 def _put_back_patches(tokens: Tensor, visible: Tensor) -> Tensor:
     """Tokens of the encoder, perhaps without its class token, at their places."""
     # the library drops CLIP's class token before it projects, and SigLIP has none
+    # as `visible_first` counts them
     most = max(1, int(visible.sum(dim=1).max()))
     class_tokens = most - tokens.shape[1]
     return put_back(tokens, visible[:, class_tokens:])
@@ -116,6 +118,7 @@ def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     hidden = pixels.isnan().any(dim=1).view(-1, merged)
     visible = ~hidden.any(dim=1)
     features: tuple[Tensor, ...] = ()
+    # the encoder cannot run on no patch at all
     if bool(visible.any()):
         patches = pixels[visible.repeat_interleave(merged)]
         layout = _layout(visual, grid, visible)
@@ -162,6 +165,7 @@ def _bounds(
     """The bounds of segments of which only the patches that are `visible` are left."""
     # a segment of which nothing is left has no bound of its own
     before = pad(visible.cumsum(dim=0), (1, 0))[bounds.long()]
+    # the first bound is 0, whatever is hidden
     grows = pad(before.diff() > 0, (1, 0), value=True)
     return before[grows].to(bounds.dtype)
 
@@ -192,6 +196,7 @@ def visible_keys(pixels: Tensor, patch: int) -> VisibleKeys:
     A patch with a NaN is not visible.
     """
     height, width = pixels.shape[-2:]
+    # a cell that is cut off is no patch: the convolution drops it
     cells = cells_with_nan(pixels, patch)[..., : height // patch, : width // patch]
     hidden = pad(cells.flatten(-2), (1, 0), value=False)
     return ~hidden.flatten(1)
@@ -218,6 +223,7 @@ def _put_back_layers(entered: list[Tensor]) -> Any:
     def put_back_layers(module: nn.Module, args: Any, output: Any) -> Any:
         visible = entered[-1]
         last = put_back(output.last_hidden_state, visible)
+        # Mllama's projector reads some earlier layers beside the last
         states = tuple(put_back(state, visible) for state in output.hidden_states)
         return type(output)(last, states)
 
@@ -234,7 +240,9 @@ def _cross_visible(visible: VisibleKeys) -> Any:
         states = kwargs["cross_attention_states"]
         if mask is not None:
             index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
+            # not -inf: a row that sees no key would become NaN
             mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
+        # after the prompt the keys are in the cache
         if states is not None:
             rows = states.reshape(len(visible), -1, states.shape[-1])
             states = gather_visible(rows, visible)

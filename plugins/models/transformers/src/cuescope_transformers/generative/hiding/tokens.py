@@ -29,6 +29,7 @@ PER_TOKEN = ("attention_mask", "mm_token_type_ids", "token_type_ids")
 
 def visible_first(visible: Visible) -> Int[Tensor, "row kept"]:
     """The order of the visible tokens, in order; rows with fewer end with others."""
+    # one at least: an encoder cannot run on no token
     most = max(1, int(visible.sum(dim=1).max()))
     order = visible.int().argsort(dim=1, descending=True, stable=True)
     return order[:, :most]
@@ -39,6 +40,7 @@ def gather_visible(tokens: Whole, visible: Visible) -> Kept:
     order = visible_first(visible)
     index = order[..., None].expand(-1, -1, tokens.shape[-1])
     fills = ~visible.gather(1, order)
+    # not NaN: a mask does not hold it back, for 0 x NaN is NaN
     return tokens.gather(1, index).masked_fill(fills[..., None], 0.0)
 
 
@@ -82,11 +84,13 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
     entered: list[Tensor] = []
 
     def enter(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        # encoders differ in what they call their tokens, or get them by place
         names = [name for name in ("inputs_embeds", "hidden_states") if name in kwargs]
         tokens = kwargs[names[0]] if names else args[0]
         visible = ~tokens.isnan().any(dim=-1)
         # two passes of one encoder (tiles and the whole image) leave two entries, the last counts
         entered.append(visible)
+        # nothing is hidden: the pass is the library's own, to the bit
         if bool(visible.all()):
             return None
         kept = gather_visible(tokens, visible)
@@ -162,6 +166,7 @@ def without_placeholders(
     for name in PER_TOKEN:
         if name in inputs:
             left[name] = inputs[name].gather(1, order).masked_fill(fills, 0)
+    # without any there is no placeholder left to fill
     if bool(visible.any()):
         output = BaseModelOutputWithPooling(pooler_output=features)
         left["mm_encoder_outputs"] = {medium: output}
