@@ -28,6 +28,7 @@ def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
     rows = [Row(BACKGROUND, None, by_name.pop(BACKGROUND))]
     for label in labels:
         group = [source for source in sources if source.label == label]
+        # a limit on the data may leave labels without images
         if group:
             rows.append(Row(BACKGROUND, label, group))
     for name, group in by_name.items():
@@ -49,6 +50,7 @@ def by_size(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     """Images whose object is smaller than the median of its label, and the others."""
     _, label = np.unique([str(source.label) for source in sources], return_inverse=True)
     small = is_small(areas(sources), label)
+    # equal sizes: two rows would be one and an empty one
     if not is_mixed(small):
         return {}
     return {
@@ -64,6 +66,7 @@ def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> 
     elsewhere pulls nowhere. A model that is no better than chance must also answer so to the
     background alone.
     """
+    # the difference alone could come from other kinds that turn answers away
     strong = min(row.pull.value, row.turned) >= options.min_pull
     return (
         row.q_value <= options.fdr
@@ -98,6 +101,7 @@ def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
     Confident learning (Northcutt et al., 2021): the probability of the class is at least the mean
     that it has in images of its own label.
     """
+    # a threshold for each class: some classes are never as sure as others
     sureness: dict[str, list[float]] = {}
     for source in sources:
         label = str(source.label)
@@ -107,6 +111,7 @@ def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
         answer = source.prediction
         if source.wrong and answer == source.object_answer and answer in sureness:
             surplus = _sureness(source, answer) - np.mean(sureness[answer])
+            # 1e-9: probabilities that are equal must not be told apart by rounding
             if surplus >= -1e-9:
                 suspects.append(source)
     return sorted(

@@ -120,11 +120,13 @@ class CCIBench(Plugin):
         from cuescope_sdk.statistics import Groups
 
         for task in self.options.tasks:
+            # one session a task: retrieval has other prompt templates
             session = self._session(task, "float32")
             if task == "failures":
                 yield from self._failures(session)
                 continue
             questions = self._questions(task, session.audit)
+            # other tasks go on: data without captions is no error
             if questions is None:
                 left_out = "Left out: not every image has a caption."
                 yield Table(
@@ -164,6 +166,7 @@ class CCIBench(Plugin):
         from cuescope_sdk.report import draw_beside, overlay_heat
 
         [(who, texts), *_] = questions.texts.items()
+        # the first ones: samples were drawn by seed already
         for index, sample in enumerate(questions.samples[: self.options.pictures]):
             image = np.asarray(sample.frames[0].load())
             drawings = [image]
@@ -212,6 +215,7 @@ class CCIBench(Plugin):
             return None
         first_captions = [of_sample[0] for of_sample in captions]
         curves = partial(retrieval_curves, scoring, samples, captions)
+        # a map is about the first caption; the curves ask for all of them
         return Questions(samples, {"": first_captions}, curves)
 
     def _classification(
@@ -253,6 +257,7 @@ class CCIBench(Plugin):
     def _explainers(self, session: Any) -> "dict[str, Explainer]":
         """Methods with `maps`, by the name of the paper's row; CCI last."""
         rivals = list(NAMES)
+        # CCI is the session's own method, with the options of this bench
         rivals.remove("cci")
         explainers = {}
         for name in self.options.explainers or rivals:
@@ -298,6 +303,7 @@ def areas_table(
     """The area of each explainer's mean curve, beside the paper's own."""
     from cuescope_sdk.explain import auc
 
+    # deletion takes away what the answer needs, so a good map's curve falls
     better = "lower" if direction == "deletion" else "higher"
     title = f"{_title(task, schedule.protocol)}: {direction} AUC, {better} is better"
     note = f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels."
@@ -313,6 +319,7 @@ def areas_table(
     if schedule.protocol == "paper":
         note += f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
         for row in paper_rows(task, direction):
+            # figures of explainers that were left out here would stand alone
             if row["explainer"] in curves:
                 figures = {column: row.get(column) for column in columns}
                 published.append(figures)
@@ -339,6 +346,7 @@ def curves_picture(
     """Figure 4: the mean curve of each explainer, of the first column."""
     from cuescope_sdk.report import Line, line_chart
 
+    # one column: a line for each explainer is as much as a chart can show
     column = next(iter(curves[OURS]))
     changed = 100 * schedule.changed
     lines = []

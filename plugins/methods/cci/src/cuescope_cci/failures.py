@@ -31,6 +31,7 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     sources = audit.once(answer_sources, audit, options)
     counted = counted_sources(sources)
     title = "What the wrong answers lean on"
+    # the other tasks go on: a note says why this one has no figures
     if not counted:
         note = "Left out: no image has both a label and a foreground mask (--tools segmenter=SPEC)."
         return Table(title=title, columns=("images",), rows=(), notes=(note,))

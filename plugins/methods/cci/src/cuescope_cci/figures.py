@@ -53,6 +53,7 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
     by_kind: dict[str, list[AnswerSource]] = defaultdict(list)
     for source in sources:
         by_kind[_kind(source)].append(source)
+    # the clearest: a few pictures must show what is meant
     by_kind[ON_BACKGROUND] = clearest_first(by_kind[ON_BACKGROUND])
     for title in (ON_BACKGROUND, LOOK_ALIKE, OTHER, RIGHT, UNLABELLED):
         examples = by_kind[title][:most]
@@ -121,6 +122,7 @@ def attach_evidence(
     for source in sources:
         if source.label is not None:
             correct += source.correct
+            # images may have different numbers of choices
             guesses.append(1 / len(source.sample.choices))
     if guesses:
         audit.attach(
@@ -147,6 +149,7 @@ def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]
     rows = known.rows_by_pair
     members = groups(known.sources)
     for score in scores:
+        # the shares of errors are figures, and never findings
         if not score.finding or score.metric != "pull":
             continue
         if score.label is None:
@@ -181,6 +184,7 @@ def pull_contrast(
         row.label,
         f"with {name}: {row.answered} of {row.images} answered '{row.label}'",
         f"the same labels, other backgrounds: {row.pull.elsewhere:.0%} answered '{row.label}'",
+        # where nothing was turned, what was answered so is all that can be shown
         turned or answered,
         others,
         RULE.format(left=left, where=" before other backgrounds"),
@@ -235,6 +239,7 @@ def _contrast(
         by_key[key] = source
         where[key] = Occurrence(sample=source.key, frame=0)
     shown = typical(_wholes(misled))
+    # as many of each label beside them: else the classes would differ, not the backgrounds
     labels = Counter(outcome.trial.sample.label for outcome in shown)
     beside: list[Outcome] = []
     for name, count in labels.items():

@@ -35,6 +35,7 @@ def note_accuracy(
     known: Backgrounds | None,
 ) -> None:
     """How often the model is right, and whether that is better than chance."""
+    # of all labelled images, masked or not: this is the accuracy of the model
     labelled = [source for source in sources if source.label is not None]
     if not labelled:
         return
@@ -63,6 +64,7 @@ def note_backgrounds(audit: Audit, options: CCIOptions, known: Backgrounds) -> N
         )
     audit.note("kinds of backgrounds", _kinds_words(known))
     audit.note("object's size", _size_words(known, options))
+    # a model that guesses disagrees with right labels as well
     suspects = possible_mislabels(known.sources) if known.better_than_chance else []
     if suspects:
         named = ", ".join(source.key for source in suspects[:NAMED])
@@ -81,6 +83,7 @@ def _groups_words(known: Backgrounds) -> str:
     groups = known.observed.groups
     if not groups.declared:
         return "none declared: images are taken as independent"
+    # groups of several labels need words: they are exchanged only among their like
     if not known.mixed_groups:
         return f"{groups.count}"
     return (
@@ -113,6 +116,7 @@ def _size_words(known: Backgrounds, options: CCIOptions) -> str:
         f" (annotated as {', '.join(known.size_factors)})" if known.size_factors else ""
     )
     figures = f"wrong: {small} of smaller objects, {large} of larger ones, p = {known.size_p:.2g}"
+    # not corrected: it is a warning beside the findings, and no finding
     if known.size_p <= SMALL_P:
         return f"wrong answers go with it{named}; {figures}. That is no cue of the background"
     return f"no link with wrong answers seen{named}; {figures}"
@@ -141,6 +145,7 @@ def note_settings(
     subjects = {"predicted": "the predicted class", "true": "the true class"}
     subject = subjects.get(options.target, repr(options.text))
     audit.note("maps", f"about {subject}, {options.k} clusters an image")
+    # without labels no answer is wrong, so there are no errors to sort
     if all(source.label is None for source in sources):
         audit.note("error sources", "not known: the data has no labels")
         return
@@ -155,6 +160,7 @@ def note_settings(
         "leans on", REGION_WORDS[options.region].format(strongest=options.strongest)
     )
     audit.note("look-alikes", choose_judge(audit, options)[0])
+    # said, as shares of fewer images than the data has would look like a mistake
     left = sum(not source.is_counted for source in sources)
     if left:
         audit.note(

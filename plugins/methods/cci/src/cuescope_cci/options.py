@@ -17,17 +17,20 @@ class CCIOptions(Options):
     layer: int = Field(
         -1, description="block whose patch embeddings are clustered; -1 is the last"
     )
+    # cosine: a few patches of CLIP have norms far above the rest
     metric: Literal["cosine", "euclidean"] = Field(
         "cosine", description="distance of the k-means over patch embeddings"
     )
     restarts: PositiveInt = Field(
         1, description="of the k-means; the tightest clusters are kept"
     )
+    # one, as in the paper; three are level with Grad-ECLIP on few images (docs/cci.md)
     starts: PositiveInt = Field(
         1,
         description="maps of so many starts of the k-means are averaged: steadier; each costs k "
         "forward passes",
     )
+    # the paper leaves negative drops open, and dividing by a signed sum may turn a map over
     negative: Literal["keep", "zero"] = Field(
         "keep",
         description="a cluster whose absence helps the text: negative weight, or none; weights "
@@ -61,6 +64,7 @@ class CCIOptions(Options):
     taxonomy: Path | None = Field(
         None, description="YAML of label -> family, for judge=taxonomy"
     )
+    # the closest tenth: cosines of texts are all high, only their ranks tell
     alike: float = Field(
         0.9,
         gt=0,
@@ -86,6 +90,7 @@ class CCIOptions(Options):
         description="chance of any false finding among all that is tried",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    # a draw: each image costs two curves
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"
     )

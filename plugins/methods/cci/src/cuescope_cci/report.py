@@ -39,6 +39,7 @@ def scores(
     counted = counted_sources(sources)
     if not counted:
         return
+    # only images with a label and a region: others could not be shared out
     table = rows(counted, audit.labels)
     audit.attach(error_table(table, counted, options.confidence))
     by_rule = rules_table(counted, options.region, options.confidence)
@@ -51,8 +52,10 @@ def scores(
         pulls = [_pull_score(row, known, options) for row in known.rows]
         all_scores += sorted(pulls, key=_strongest_first)
     for row in others:
+        # None: parts of the data have figures, and no tests of their own
         all_scores += _row_scores(row, None, options)
     found = {(score.feature, score.label) for score in all_scores if score.finding}
+    # without a finding a reader must know what could have been seen at all
     if known is not None and not found:
         audit.note("could be missed", missed_words(smallest_findable(audit, known)))
     # the overall row leads where it is found; else the pairs that are
@@ -62,6 +65,7 @@ def scores(
 
 
 def _strongest_first(score: Score) -> tuple[bool, float, float]:
+    # many q-values are equal, as draws are few: the larger pull then leads
     return not score.finding, score.q_value or 0.0, -(score.value or 0.0)
 
 
@@ -69,12 +73,14 @@ def _row_scores(
     row: Row, known: Backgrounds | None, options: CCIOptions
 ) -> Iterator[Score]:
     """How often the background overrules the object, and what the wrong answers lean on."""
+    # what was overruled needs the answers to both parts
     tested = [source for source in row.sources if source.is_tested]
     overruled = share_of(tested, lambda source: source.overruled, options.confidence)
     if known is None:
         yield _share_score(row, "pull", overruled)
     else:
         yield _overall_score(overruled, known, options)
+    # the paper's shares are of wrong answers (COVAR, Table 4)
     wrong = wrong_answers(row.sources)
     background = share_of(
         wrong, lambda source: source.on_background, options.confidence
@@ -99,6 +105,7 @@ def _share_score(row: Row, metric: str, share: Figure) -> Score:
 def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -> Score:
     """All kinds of backgrounds and all classes together."""
     finding = is_overall_finding(known, options)
+    # no pair was tested: then no p-value stands behind the missing finding
     untested = not known.tests.count
     has_kinds = known.observed.present.shape[1] > 0
     statement = None
@@ -119,6 +126,7 @@ def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -
         p_value=known.overall_p,
         q_value=known.overall_q,
         finding=finding,
+        # that nothing could be tested must be read, or no finding would look like no cue
         always_reported=untested and has_kinds,
         statement=statement,
     )
@@ -138,6 +146,7 @@ def untested_statement(known: Backgrounds, overruled: Figure) -> str:
     """Why no kind of background could be tested: there are no kinds, or hardly an answer moves."""
     answers = known.observed.answers
     moved = int((answers.whole != answers.by_object).sum())
+    # no kinds at all: another reason than answers that do not move
     if not known.observed.present.shape[1]:
         return (
             "Nothing could be tested: no kinds of backgrounds are known. No factor is annotated "

@@ -28,6 +28,7 @@ def weights(
         values = np.maximum(values, 0)
     # Divided by a sum of mixed signs that happens to be negative, the map would be turned over.
     total = np.abs(values).sum()
+    # nothing was lost by hiding anything: 0 / 0 would make the map NaN
     if total == 0:
         return np.zeros(len(values))
     return np.asarray(values / total)
@@ -58,6 +59,7 @@ def region_of_map(
     values = np.maximum(importance, 0)
     if values.max() <= 0 or not is_mixed(foreground):
         return None
+    # top 1: soft IoU compares weights with a mask of 0 and 1
     fine = upsample(values / values.max(), foreground.shape)
     match overlap:
         case "iou":
@@ -100,6 +102,7 @@ def background_clusters(
     cluster: Int[np.ndarray, "row col"], foreground: Mask
 ) -> Bool[np.ndarray, " cluster"]:
     """Clusters that lie on the foreground no more than the picture as a whole does."""
+    # the mask has the pixels and the clusters the patches: a patch has a share
     coverage = upsample(foreground.astype(np.float32), cluster.shape)
     count = int(cluster.max()) + 1
     background = np.zeros(count, dtype=bool)
@@ -117,6 +120,7 @@ def relative_drop(
     """What the choice loses beyond what the choices lose on average; a lone one, what it loses."""
     # Hiding anything large lowers or lifts the similarity to all texts: that tells nothing.
     drops = np.asarray(whole, dtype=np.float64) - hidden
+    # less its own mean a lone drop would always be 0
     if len(drops) == 1:
         return float(drops[choice])
     return float(drops[choice] - drops.mean())
@@ -127,9 +131,11 @@ def closest_pairs(
 ) -> Bool[np.ndarray, "choice choice"]:
     """Pairs whose similarity reaches the `share` quantile of all pairs; equals stand together."""
     pairs = similarity[np.triu_indices(len(similarity), k=1)]
+    # a single class has no pair, and no quantile
     if len(pairs) == 0:
         return np.zeros(similarity.shape, dtype=bool)
     # Cosines of CLIP's texts are all high, so only a pair's rank among all pairs tells anything.
+    # 1e-12: a pair at the quantile must not fail by rounding
     return np.asarray(similarity >= np.quantile(pairs, share, method="higher") - 1e-12)
 
 
@@ -162,6 +168,7 @@ class Figure:
         """Whether it differs from 0 after correction; never where its interval holds 0."""
         if self.q_value is None or self.low is None or self.high is None:
             return False
+        # test and interval are of other kinds, and a star beside an interval with 0 would confuse
         return self.q_value <= LEVEL and not self.low <= 0 <= self.high
 
 
@@ -172,6 +179,7 @@ def share(
     holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95
 ) -> Figure:
     """The share of images for which something holds; its interval draws whole groups."""
+    # the mean of no image would be NaN
     if not len(holds):
         return MISSING
     values = holds.astype(np.float64)

@@ -60,6 +60,7 @@ def rules_table(
     None where nothing is wrong.
     """
     wrong = wrong_answers(sources)
+    # without masks no rule could say anything
     if not wrong or not wrong[0].by_rule:
         return None
     cells = []

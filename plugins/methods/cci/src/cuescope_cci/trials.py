@@ -28,6 +28,7 @@ def patch_clusters(
     Of several `restarts` the tightest clusters are kept.
     """
     rows, cols, dim = features.shape
+    # patches as points: where they lie has no part in the clusters
     points = features.reshape(-1, dim)
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
@@ -134,6 +135,7 @@ def ask_images(
     Each `start` of the k-means is another draw.
     """
     names = ["patch-clusters"]
+    # the first start keeps its plain name, and so the answers that are cached under it
     if start:
         names.append(f"start {start}")
     readout = PatchClusters(
@@ -143,6 +145,7 @@ def ask_images(
         seed=audit.derive_seed(*names) % 2**31,  # faiss takes a C int
         restarts=options.restarts,
     )
+    # all maps before any hiding: a trial needs the clusters that it hides
     maps = audit.respond(readout.of(sample) for sample in samples)
     images = []
     for sample, outcome in zip(samples, maps, strict=True):
@@ -177,6 +180,7 @@ def importance_maps(
     The images, of the first start, were asked about their texts.
     """
     samples = [image.sample for image in images]
+    # start 0 is what the images were asked with already
     others = [
         ask_images(audit, options, samples, start) for start in range(1, options.starts)
     ]
@@ -185,6 +189,7 @@ def importance_maps(
         for image in of_image:
             drops = image.drops_for(text)
             maps.append(importance_map(image.cluster, drops, options.negative))
+        # maps of two starts correlate by 0.3 to 0.6 only: their mean is steadier
         yield np.mean(maps, axis=0)
 
 
@@ -194,6 +199,7 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     Each image has its clusters, is asked whole and without each of them (again for a text that is
     none of the choices), without its objects, without its background, and with its mask drawn.
     """
+    # a text of its own is asked apart from the choices
     texts = 2 if options.target == "text" else 1
     trials = texts * (options.k + 2) + 3
     checks = faithfulness_trials(

@@ -74,6 +74,7 @@ def check_alone(row: PullRow) -> Evidence:
     verdict: Verdict = "inconclusive"
     if alone.low > 0:
         verdict = "supported"
+    # the whole pull lies above: something that goes with the background makes the rest
     elif alone.high < row.pull.low:
         verdict = "refuted"
     few = " (few groups)" if alone.few else ""
@@ -125,6 +126,7 @@ def check_regions(
             "sorts nothing is decided",
             n=len(wrong),
         )
+    # clips of one video lean alike
     drawn = groups_of(wrong)
     # Less without the planted cue than with it: the gap of "leans on an object".
     on_object = (~leaning).astype(np.float64)
@@ -170,10 +172,13 @@ def check_cues(
     It would catch findings on decoys: a single one refutes. None without planted cues of labels,
     or without findings.
     """
+    # by label, as a finding names the class that the background pulls to
     cues = {label: cue.key for cue in planted for label in cue.labels}
+    # without findings nothing is wrong: what was missed is told by the limit
     if not cues or not found:
         return None
     sheet = answer_sheet(samples)
+    # the same images as in the features, whose names findings have
     members = groups(counted_sources(sources))
     right = set()
     others = []

@@ -43,11 +43,14 @@ def clustered_kinds(
     kinds = _clearest(points, rng)
     clarity = kinds.clarity
     shape = min(len(points), MOST_IMAGES), points.shape[1]
+    # a draw is compared with references of its own size: clarity depends on the size
     if len(points) > MOST_IMAGES:
         clarity = _clearest(rng.permutation(points)[:MOST_IMAGES], rng).clarity
     spread = points.std(axis=0)
     for _ in range(REFERENCES):
+        # components are uncorrelated, so a spread each gives the same covariance
         noise = rng.normal(size=shape) * spread
+        # one reference as clear is enough: p would be above 1 / 20
         if _clearest(noise, rng).clarity >= clarity:
             return None
     return np.asarray(kinds.cluster)
@@ -57,6 +60,7 @@ def _components(embeddings: Float[np.ndarray, "image dim"]) -> Points:
     """The principal components that hold the most of the variance."""
     values = embeddings.astype(np.float64)
     left, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
+    # equal embeddings leave rounding errors only: no component, and so no kind
     kept = lengths[:DIMS] > 1e-6 * max(float(lengths[0]), 1e-12)
     components = (left * lengths)[:, :DIMS]
     return np.asarray(components[:, kept])
@@ -66,8 +70,10 @@ def _clearest(points: Points, rng: np.random.Generator) -> Kinds:
     """The fewest kinds that are nearly as clear as the clearest."""
     distinct = len(np.unique(points, axis=0))
     everything = np.zeros(len(points), dtype=np.int64)
+    # -1, the lowest silhouette: no split at all where none can be tried
     candidates = [Kinds(everything, -1.0)]
     for count in KINDS:
+        # four images a kind at the least: single ones are as clear as can be, and no kind
         if len(points) >= 4 * count and distinct > count:
             kinds = _kinds_of(points, count, rng)
             candidates.append(kinds)
@@ -83,11 +89,13 @@ def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
     """
     centroid, cluster = euclidean_kmeans(points, count, rng)
     used, inverse, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    # k-means numbers at random; by size a kind has the same name every time
     order = np.argsort(-sizes, kind="stable")
     number = np.argsort(order)[inverse]
     distance = np.linalg.norm(points[:, None] - centroid[used[order]], axis=2)
     images = np.arange(len(points))
     inside = distance[images, number]
+    # so that the minimum is that of the next kind
     distance[images, number] = np.inf
     outside = distance.min(axis=1)
     largest = np.maximum(outside, inside)
@@ -100,7 +108,9 @@ def follows_size(
 ) -> bool:
     """Whether a factor is the object's size by another name: it explains most of the variance."""
     is_known = np.array([value is not None for value in values])
+    # by ratio: a thing of 2% and one of 4% differ as those of 20% and 40% do
     size = np.log(np.maximum(area[is_known], 1e-6))
+    # without any variance nothing can be explained of it
     if len(size) < 2 or np.ptp(size) == 0:
         return False
     size -= size.mean()

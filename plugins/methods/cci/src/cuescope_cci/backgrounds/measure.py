@@ -104,6 +104,7 @@ def measure_backgrounds(
     audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
 ) -> Backgrounds | None:
     """The tests of an audit. For `audit.once`. None without images that can be tested."""
+    # without answers to both parts an image cannot show what its background moves
     tested = tested_sources(sources)
     if not tested:
         return None
@@ -111,11 +112,13 @@ def measure_backgrounds(
     for source in tested:
         for choice in source.sample.choices:
             number.setdefault(choice, len(number))
+    # in order of first sight: images may offer different choices
     names = list(number)
     label = np.array([number[source.classes[0]] for source in tested])
     area = areas(tested)
     groups = groups_of(tested)
     factors = varying_factors(tested)
+    # a factor of size would find small objects, which is no cue of the background
     size_factors = [
         name for name in sorted(factors) if follows_size(factors[name], area)
     ]
@@ -129,6 +132,7 @@ def measure_backgrounds(
     alone = np.array([number[str(source.background_answer)] for source in tested])
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for
+        # all answers, not only moved ones: alone, the background has nothing to move
         answers = np.eye(len(names))[alone]
         alone_tests = association_tests(
             answers, present, stratum, groups, audit.rng("alone")
@@ -145,6 +149,7 @@ def measure_backgrounds(
     for kind, target in _pairs_of_report(tests, level):
         pull_of_images = pull_of(answer, kind, target)
         pull_alone = pull_of(alone, kind, target)
+        # a kind that comes with its label always has no other background to compare with
         if pull_of_images is None or pull_alone is None:
             continue
         shown = present[:, kind]
@@ -185,6 +190,7 @@ def measure_backgrounds(
 def _answers(sources: Sequence[AnswerSource], number: Mapping[str, int]) -> Answers:
     """The logits of all images over all choices."""
     shape = len(sources), len(number)
+    # minus infinity: a choice that an image was not offered can never be its answer
     answers = Answers(np.full(shape, -np.inf), np.full(shape, -np.inf))
     for index, source in enumerate(sources):
         if source.apart is not None:
@@ -205,6 +211,7 @@ def _kinds(
         for value in distinct(factor):
             kinds.append(f"{BACKGROUND}|{name}={value}")
             columns.append(np.array(factor) == value)
+    # reshape: without any kind an empty list would have no image axis
     present = np.array(columns, dtype=bool).reshape(-1, images)
     return kinds, present.T
 
@@ -214,6 +221,7 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
     shown = tests.q_value <= level
     for kind, p_values in enumerate(tests.p_value):
         if np.isfinite(p_values).any():
+            # a kind without a finding is shown too: else it would look untested
             shown[kind, np.nanargmin(p_values)] = True
     return [(kind, target) for kind, target in np.argwhere(shown).tolist()]
 
@@ -226,6 +234,7 @@ def _size_p_value(
     rng: np.random.Generator,
 ) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
+    # within a label: a class of small things may be hard for other reasons
     small = is_small(area, label)[:, None]
     [p_value] = gap_p_values(
         right.astype(float), small, groups, rng, strata=label, draws=9_999
@@ -238,6 +247,7 @@ def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
     small = np.zeros(len(area), dtype=bool)
     for code in np.unique(label):
         of_label = label == code
+        # <: where all are equal none is small, and nothing is compared
         small[of_label] = area[of_label] < np.median(area[of_label])
     return small
 
@@ -252,6 +262,7 @@ def smallest_findable(
     kinds = np.flatnonzero(np.isfinite(known.tests.p_value).any(axis=1))
     if known.tests.critical is None or not len(kinds):
         return None
+    # the kind in the middle: rare ones can hide more, common ones less
     shares = known.observed.present.mean(axis=0)
     by_share = kinds[np.argsort(shares[kinds], kind="stable")]
     middle = int(by_share[len(kinds) // 2])

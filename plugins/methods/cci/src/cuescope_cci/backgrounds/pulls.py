@@ -38,6 +38,7 @@ MOST_NUMBERS = 200_000_000  # of all these draws
 PLANTED = 12, 100  # planted pulls: fewest, most
 PLANTED_DEALS = 64  # draws for each
 MOST_PLANTED = 40_000_000  # numbers of all these draws
+# so small that it decides nothing but ties
 TIE = 1e-9
 
 Codes = Int[np.ndarray, " image"]
@@ -69,15 +70,19 @@ class Answers:
 
     def moves(self) -> PerClass:
         """+1 for the class answered, -1 for the class answered without the background."""
+        # an answer that the background does not change is +1 - 1 = 0
         unit = np.eye(self.logits.shape[1])
         return np.asarray(unit[self.whole] - unit[self.by_object])
 
     def turn(self, images: Mask, target: int) -> "Answers":
         """These images answered `target`, as surely as they were answered before."""
         logits = self.logits.copy()
+        # an image that does not offer the target cannot be answered so
         images = images & (self.whole != target) & np.isfinite(logits[:, target])
         second, top = np.sort(logits, axis=1)[images, -2:].T
+        # one choice alone has no second: its lead is infinite, and 1 logit stands for it
         sureness = np.where(np.isfinite(second), top - second, 1.0)
+        # above the old answer, which stays as it was: at least by what breaks a tie
         logits[images, target] = top + np.maximum(sureness, TIE)
         return Answers(logits, self.objects)
 
@@ -89,6 +94,7 @@ class Answers:
         offered = np.isfinite(self.logits)
         nothing = np.zeros(offered.shape)
         added = np.subtract(self.logits, self.objects, where=offered, out=nothing)
+        # what any background adds to a class is no pull of one kind
         common = added.sum(axis=0) / np.maximum(offered.sum(axis=0), 1)
         rest = added - np.where(offered, common, 0.0)
         base = self.objects + common
@@ -97,7 +103,9 @@ class Answers:
         dealt = np.empty_like(rest)
         shape = groups.count, rest.shape[1]
         while True:
+            # by group: clips of one video share a background, and must be dealt alike
             luck = rng.random(shape)[groups.codes]
+            # 2 is above any luck: choices that an image lacks stay behind
             order = np.where(offered, luck, 2.0).argsort(axis=1)
             shuffled = np.take_along_axis(rest, order, axis=1)
             np.put_along_axis(dealt, choices, shuffled, axis=1)
@@ -119,6 +127,7 @@ class Observed:
     def weights(self) -> Float[np.ndarray, "image kind"]:
         """How much an answer counts for a kind: its group's share of it, less the stratum's."""
         sizes = np.bincount(self.groups.codes, minlength=self.groups.count)
+        # centred within strata: a kind that is only more frequent with a label counts nothing
         share = centre(group_means(self.present, self.groups), self.stratum)
         return np.asarray((share / sizes[:, None])[self.groups.codes])
 
@@ -130,10 +139,12 @@ def strata_of(
     profiles: dict[frozenset[int], list[int]] = defaultdict(list)
     for group, labels in enumerate(_labels_of_groups(label, groups)):
         profiles[labels].append(group)
+    # TIE: an empty mask has no logarithm
     size = group_means(np.log(np.maximum(area, TIE))[:, None], groups)[:, 0]
     stratum = np.empty(groups.count, dtype=np.int64)
     count = 0
     for members in profiles.values():
+        # parts of fewer than six groups would leave too little to exchange
         parts = int(np.clip(len(members) // OF_A_SIZE, 1, MOST_SIZES))
         stratum[members] = count + even_parts(size[members], parts)
         count += parts
@@ -200,16 +211,20 @@ def _favour_tests(
     answers = observed.answers
     kinds = tested.any(axis=1)
     classes = tested.any(axis=0)
+    # pairs that the first null could not test are left out here as well
     cells = tested[kinds][:, classes]
     weights = observed.weights()[:, kinds].T
     unit = np.eye(tested.shape[1])[:, classes]
+    # large data gets fewer draws: time and memory grow with all their numbers
     draws = int(np.clip(MOST_NUMBERS // answers.logits.size, *DEALT))
     dealt = islice(answers.deals(observed.groups, rng), draws)
     # What is answered without the background is the same in all draws, and needs no sum.
     sums = np.array(
         [(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)]
     )
+    # centred and scaled: pairs of rare kinds must not drown in those of common ones
     sums -= sums.mean(axis=0)
+    # a pair that no draw moves has no spread
     spread = np.maximum(sums.std(axis=0), TIE)
     return tests_of_draws(sums / spread, tested, level=level)
 
@@ -249,10 +264,12 @@ def pull(
     """
     weights = label_weights(present, label)
     there = weights > 0
+    # only labels with images on both sides: others have nothing to be held against
     here = present & np.isin(label, label[there])
     if not here.any():
         return None
     values = answered.astype(np.float64)
+    # each side has its own groups: a clip may lie on one of them only
     groups_here = groups.take(here)
     groups_there = groups.take(there)
     share_here = float(values[here].mean())
@@ -268,6 +285,7 @@ def pull(
     )
     return Pull(
         value=share_here - share_there,
+        # two intervals joined may reach beyond what shares can differ by
         low=max(-1.0, low),
         high=min(1.0, high),
         here=share_here,
@@ -282,6 +300,7 @@ def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
     count = int(label.max(initial=-1)) + 1
     here = np.bincount(label[present], minlength=count)
     there = np.bincount(label[~present], minlength=count)
+    # a label that always has this kind has no images to be weighted
     here[there == 0] = 0
     share = here / max(here.sum(), 1) / np.maximum(there, 1)
     return np.where(present, 0.0, share[label])
@@ -316,9 +335,11 @@ def smallest_pull(
     which both nulls of `pull_tests` are refused; `tests` are those of the audit. Of many draws
     `power` find it; None where even turning all answers does not suffice.
     """
+    # nothing was tested, so no limit can be told
     if tests.critical is None:
         return None
     second = _favour_tests(observed, np.isfinite(tests.p_value), rng, level)
+    # the bars are those of this audit: they pay for all pairs that it tests
     field = _Field(observed, kind, tests.critical, second.critical or 0.0)
     count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
@@ -344,6 +365,7 @@ class _Field:
     def smallest_pull(self, target: int, rng: np.random.Generator) -> float:
         """The smallest share that one draw of a pull needs; infinite where none suffices."""
         luck = rng.random(self.groups.count)[self.groups.codes]
+        # one seed for all shares: else the search would see noise as the share's effect
         seed = int(rng.integers(2**32))
 
         def planted(share: float) -> Answers:
@@ -371,4 +393,5 @@ class _Field:
         deals = islice(planted.deals(self.groups, rng), PLANTED_DEALS)
         null = np.array([(dealt == target) @ self.weight for dealt in deals])
         gain = (planted.whole == target) @ self.weight - null.mean()
+        # in units of its own spread, as the tests count it
         return bool(gain >= self.favour_bar * max(float(null.std()), TIE))

@@ -57,8 +57,10 @@ def ask(
     predictions = [images.labels.index(str(outcome.prediction)) for outcome in outcomes]
     predicted = np.array(predictions)
     right = predicted == images.label
+    # unknown until looked into, so that a limit on errors leaves no false figure
     leans = {rule: np.full(len(right), UNKNOWN) for rule in RULES}
     alike = np.zeros(len(right), dtype=bool)
+    # right answers are not looked into: each costs about ten forward passes
     wrong = ~right
     if "segmenter" not in audit.tools:
         # where nobody knows the object's place (a viewpoint that was drawn), nothing can be said
@@ -73,6 +75,7 @@ def ask(
             audit, options, [images.samples[index] for index in part]
         )
         for index, source in zip(part, sources, strict=True):
+            # None is unknown, and no look-alike
             alike[index] = source.alike is True
             for rule in RULES:
                 region = source.by_rule.get(rule)

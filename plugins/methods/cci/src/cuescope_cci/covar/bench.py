@@ -65,10 +65,12 @@ class CovarBench(Plugin):
 
     def __init__(self, options: CovarBenchOptions, context: Context) -> None:
         super().__init__(options, context)
+        # answers are cached, so that a killed run goes on where it was
         self._runner = Runner(context, Path("runs"))
 
     def run(self) -> Iterator[Table | Picture]:
         """The images, Tables 3 and 4, drops, contexts, effects, and the pictures."""
+        # imported here: `cuescope bench --help` must not pay for numpy
         from cuescope_cci.covar.run import run
 
         options = self.options

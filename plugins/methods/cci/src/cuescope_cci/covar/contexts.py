@@ -32,6 +32,7 @@ def background_pulls(
     What is more is more than before the other backgrounds, source by source; corrected for all
     pairs of a background and a class.
     """
+    # photos have backgrounds of their own, which no other object has
     counted = ~images.of(ORIGINAL)
     shares = {}
     tried = 0
@@ -39,8 +40,10 @@ def background_pulls(
         is_here = images.background == code
         here = _shares(answers, images, counted & is_here)
         elsewhere = _shares(answers, images, counted & ~is_here)
+        # only sources on both sides: the same objects, so that classes are as frequent in both
         both = np.isfinite(here[:, 0] + elsewhere[:, 0])
         shares[code] = here[both], elsewhere[both]
+        # classes that are never answered could not have been chosen, and are not paid for
         tried += int(np.count_nonzero(here[both].sum(axis=0)))
     pulls = {}
     for code, (here, elsewhere) in shares.items():
@@ -67,6 +70,7 @@ def _shares(
     """How often each source is answered each label; NaN for a source that is not among them."""
     counts = np.zeros((images.source.count, len(images.labels)))
     np.add.at(counts, (images.source.codes[among], answers.predicted[among]), 1)
+    # 0 / 0 is meant: NaN marks a source without such an image
     with np.errstate(invalid="ignore"):
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
@@ -100,7 +104,9 @@ def exchange_backgrounds(
     np.add.at(counts, (photos, answers.predicted[plain]), 1)
     same = counts[images.photo, answers.predicted] - 1  # other than itself
     others = counts.sum(axis=1)[images.photo] - 1
+    # an object with one background only has nothing to be exchanged with
     among = plain & answers.known(rule) & (others > 0)
+    # most other backgrounds do not get this answer: it goes with this one
     follows = same < others / 2
     leaning = answers.on_background(rule)
     return Exchange(

@@ -40,8 +40,10 @@ def contrasts(
     found = list(pairs(entries))
     columns = {AVERAGE: images.subsets}
     for name in SHOWN:
+        # a data set need not have all eight subsets
         if name in images.subsets:
             columns[SUBSETS[name]] = [name]
+    # collected first: Holm corrects over all pairs and columns together
     accuracy: dict[str, dict[str, Figure]] = {}
     for number, pair in enumerate(found):
         first = answers[pair.first].right
@@ -50,8 +52,10 @@ def contrasts(
         for column, subsets in columns.items():
             changes[column] = average_change(first, second, images, subsets, rng)
     for pair, figures in zip(found, correct(accuracy).values(), strict=True):
+        # by our rule: IoU passes over backgrounds whose patches stand in for each other
         first_errors = answers[pair.first].errors("hidden")
         second_errors = answers[pair.second].errors("hidden")
+        # each model has wrong answers of its own, so no image can be paired
         figures[ERRORS] = ratio_difference(
             first_errors, second_errors, images.source, rng
         )

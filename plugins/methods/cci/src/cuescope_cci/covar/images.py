@@ -79,6 +79,7 @@ def kind_of_reason(reason: str) -> str:
     >>> kind_of_reason("4.5% of its pixels differ")
     'N% of its pixels differ'
     """
+    # else nearly every reason would be the only one of its kind
     return re.sub(r"\d+(\.\d+)?", "N", reason)
 
 
@@ -105,6 +106,7 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
         _check(sample, labels)
         name = str(factor(sample, "subset"))
         reason = sample.annotations.get("dropped")
+        # counted, not only dropped: a filter that drops one subset more would bend its figures
         if reason:
             flagged[name, kind_of_reason(str(reason))] += 1
             continue
@@ -113,6 +115,7 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
         label.append(labels.index(str(sample.label)))
         places.append(factor(sample, "background") or "")
         photo.append(photos.setdefault(photo_of(sample), len(photos)))
+    # int: an empty list would be an array of floats
     subset = np.array(subsets, int)
     is_plain = subset == KNOWN.index(PLAIN)
     if not is_plain.any():
@@ -130,6 +133,7 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
         background=background,
         source=Groups.of(kept),
         photo=of_photo,
+        # one number for photo and background: the partner must share both
         plain=_partners(of_photo * len(backgrounds) + background, is_plain),
         original=_partners(of_photo, subset == KNOWN.index(ORIGINAL)),
         labels=tuple(labels),
@@ -141,6 +145,7 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
 def _partners(code: Codes, among: Mask) -> Codes:
     """For each image, the index of the one of its code that is among some; else NONE."""
     index = np.full(int(code.max()) + 1, NONE)
+    # by position, so that figures of both can be subtracted as arrays
     index[code[among]] = np.flatnonzero(among)
     return np.asarray(index[code])
 
@@ -161,6 +166,7 @@ def _check(sample: Sample, labels: Sequence[str]) -> None:
             expected="a label of each image",
             got=f"'{sample.label}'",
         )
+    # variants of a photo are alike: taken as independent they would prove too much
     if sample.group is None:
         raise UserError(
             f"{what} does not say of which photo it is",
@@ -175,6 +181,7 @@ def draw_sources(
     labels = {str(sample.group): str(sample.label) for sample in samples}
     if most is None or most >= len(labels):
         return tuple(samples)
+    # sorted: the draw must not depend on the data's order
     names = sorted(labels)
     turn: Counter[str] = Counter()
     rank = {}

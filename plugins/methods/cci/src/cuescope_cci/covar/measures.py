@@ -43,12 +43,14 @@ def change(
         return MISSING
     moved = after - before
     low, high = change_interval(moved, groups, confidence=confidence)
+    # an interval alone where nothing is claimed: each test more costs the others power
     p_value = None if rng is None else change_p_value(moved, groups, rng)
     return Figure(float(moved.mean()), low, high, len(moved), groups.few, p_value)
 
 
 def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
     """The figures of all rows with q-values: any false star at all is rare (Holm, 1979)."""
+    # all rows and columns at once: a reader looks for the stars of the whole table
     p_values = {}
     for row, figures in rows.items():
         for column, figure in figures.items():
@@ -79,14 +81,17 @@ def by_source(
     for name in subsets:
         member = among & images.of(name)
         sums = np.bincount(codes[member], weights=values[member], minlength=len(total))
+        # subsets count alike, however many images a filter left of each
         total += sums / member.sum() / len(subsets)
     present = np.unique(codes[among])
+    # scaled, so that the plain mean over sources is the mean over subsets
     return np.asarray(total[present] * len(present))
 
 
 def average(right: Mask, images: Images) -> Figure:
     """The mean accuracy of the eight subsets (the last column of Table 3)."""
     subsets = images.subsets
+    # without the photos: they are what the subsets are compared with
     values = by_source(right.astype(float), images, subsets, images.of(*subsets))
     groups = Groups.single(len(values))
     # a source with more images than others may count for more than 1
@@ -122,6 +127,7 @@ def drop_from(
     confidence: float = 0.95,
 ) -> Figure:
     """What accuracy loses against the image `beside` each: positive is worse."""
+    # where the image beside was flagged or never made there is nothing to subtract
     paired = among & (beside != NONE)
     values = right.astype(float)
     groups = images.source.take(paired)
@@ -138,6 +144,7 @@ def subset_drops(right: Mask, images: Images, rng: np.random.Generator) -> Figur
     """
     drops = {}
     for name in images.subsets:
+        # each variant changes one thing more than the same object before the same background
         beside = images.original if name == PLAIN else images.plain
         drops[name] = drop_from(right, images.of(name), beside, images, rng)
     return drops
@@ -178,6 +185,7 @@ def class_drops(
     if losses:
         name = max(losses, key=losses.__getitem__)
         among = of_class & images.of(name)
+        # the largest of many: its interval must hold for whichever subset it had been (Bonferroni)
         level = 1 - 0.05 / len(losses)
         worst = name, drop_from(right, among, images.original, images, confidence=level)
     return ClassDrops(
@@ -198,6 +206,7 @@ def _mean_drop(
         return MISSING
     values = right.astype(float)
     lost = by_source(values[images.original] - values, images, subsets, paired)
+    # before: nothing lost, so the mean change is the mean loss
     return change(np.zeros(len(lost)), lost, Groups.single(len(lost)))
 
 
@@ -217,15 +226,18 @@ def ratio_difference(
     rng: np.random.Generator,
 ) -> Figure:
     """The second share less the first, each (holds, among) of its own images; sources are drawn."""
+    # sums by source once: the bootstrap adds them up instead of going through images
     counts = source.sums(np.stack([*first, *second], axis=1).astype(float))
 
     def difference(drawn: Int[np.ndarray, " source"]) -> float | None:
         holds, among, other_holds, other_among = counts[drawn].sum(axis=0)
+        # a draw without wrong answers of one model has no share
         if among == 0 or other_among == 0:
             return None
         return float(other_holds / other_among - holds / among)
 
     everyone = Groups.single(source.count)
+    # each source once: the figure of the data as it is
     value = difference(everyone.codes)
     ends = bca_interval(difference, everyone, rng)
     if value is None or ends is None:

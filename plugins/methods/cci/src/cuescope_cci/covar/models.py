@@ -44,10 +44,12 @@ def load_models(given: str) -> list[ModelEntry]:
 
 
 def _text(given: str) -> str:
+    # a shipped list goes before a file of the same name
     if given in LISTS:
         return files(__package__).joinpath(f"models_{given}.yaml").read_text("utf-8")
     try:
         return Path(given).read_text("utf-8")
+    # a picture named by mistake is no UTF-8, and no reason for a traceback
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
             f"bench covar: cannot read --models {given}",
@@ -76,6 +78,7 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
         raise UserError(
             what, expected=EXPECTED, got=f"{where}: {first['msg']}"
         ) from None
+    # rows are told apart by their names alone
     [(name, count)] = Counter(entry.name for entry in entries).most_common(1)
     if count > 1:
         raise UserError(
@@ -91,6 +94,7 @@ def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
         other = entries[second].design
         if design.keys() == other.keys():  # what is not told may differ as well
             differences = dict(design.items() - other.items())
+            # of two differences nobody could say which one made the figure
             if len(differences) == 1:
                 [what] = differences
                 yield Pair(what, first, second)

@@ -20,6 +20,7 @@ Ends = dict[str, tuple[float, float, float]]
 
 def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
     """Figures 1c and 19: the variants of some sources, and which of them are answered wrongly."""
+    # imported here: tables without pictures need no drawing
     from cuescope_sdk.report import StripRow, frame_strips, thumbnail
 
     is_photo = images.of(ORIGINAL)
@@ -30,6 +31,7 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
         rows = []
         for background in np.unique(images.background[variants])[:MOST_BACKGROUNDS]:
             of_row = variants[images.background[variants] == background]
+            # the same order in all rows, so that they can be compared
             of_row = of_row[np.argsort(images.subset[of_row], kind="stable")]
             shown = [images.samples[index] for index in (*photos, *of_row)]
             thumbnails = [thumbnail(sample.frames[0], SIDE) for sample in shown]
@@ -52,6 +54,7 @@ def _telling(answers: Answers, images: Images) -> list[int]:
     count = int(images.photo.max()) + 1
     right = np.bincount(images.photo[photo & answers.right], minlength=count) > 0
     wrong = np.bincount(images.photo[~photo & ~answers.right], minlength=count)
+    # a photo that is wrong itself shows nothing of what its variants change
     return list(np.lexsort((-wrong, ~right)))
 
 
@@ -71,6 +74,7 @@ def _wrong_words(answers: Answers, images: Images, variants: Codes) -> str:
 def class_chart(model: str, classes: Sequence[ClassDrops]) -> Picture | None:
     """Figures 6 and 8 with intervals: the mean and the worst drop of each class."""
     rows = {name: _ends(figures) for name, figures in class_rows(classes)}
+    # without photos no class has a drop
     if not rows:
         return None
     return _chart(
@@ -111,6 +115,7 @@ def _ends(figures: Mapping[str, Figure]) -> Ends:
 def _chart(rows: Mapping[str, Ends], title: str, caption: str) -> Picture:
     from cuescope_sdk.report import interval_chart
 
+    # a row without any interval would be an empty line
     shown = {name: ends for name, ends in rows.items() if ends}
     return Picture(
         title=title, caption=caption, image=interval_chart(shown, "", "points lost")

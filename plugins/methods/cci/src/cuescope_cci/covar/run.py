@@ -40,6 +40,7 @@ def run(
     pictures: int,
 ) -> Iterator[Table | Picture]:
     """All that the bench shows; `open_session` takes the SPEC and the options of a model."""
+    # before any model is opened: a typing error must show at once
     entries = load_models(models)
     images = None
     answers = []
@@ -47,6 +48,7 @@ def run(
     for entry in entries:
         session = open_session(entry.model, entry.options)
         audit = session.audit
+        # the images of the first model for all: figures are paired image by image
         if images is None:
             samples = draw_sources(audit.samples, photos, rng("photos"))
             images = read_images(samples, audit.labels)
@@ -55,6 +57,7 @@ def run(
             audit, session.parts.method.plugin.options, images, entry.name, errors
         )
         answers.append(of_model)
+        # now, as the answer sheet goes with the session
         planted.append(planted_answers(session.samples, of_model, images))
         del session, audit  # one model in memory at a time
     if images is None:
@@ -63,9 +66,11 @@ def run(
     tested = {}
     for model in answers:
         tested[model.name] = subset_drops(model.right, images, rng("subsets"))
+    # over all models together, as they stand in one table
     drops = correct(tested)
     yield subset_table(drops)
     yield from subset_charts(drops)
+    # of one model: the pictures show the data, and one example of its answers
     yield from grids(answers[0], images, pictures)
     for model in answers:
         yield from _classes(model, images, rng("classes"))
@@ -109,6 +114,7 @@ def _classes(
     for code in np.unique(images.label):
         drops = class_drops(model.right, images, images.labels[code], rng)
         classes.append(drops)
+    # without the row of all classes: it is no class, and is corrected by itself
     classes = correct_classes(classes)
     yield from class_tables(model.name, [*correct_classes([whole]), *classes])
     chart = class_chart(model.name, classes)
@@ -124,6 +130,7 @@ def planted_answers(
     planted = []
     for sample, code in zip(images.samples, answers.predicted, strict=True):
         present = sheets[sample.key].get(f"background of {images.labels[code]}")
+        # a wrong label without a planted background: no answer sheet for all classes
         if present is None:
             return None
         planted.append(any(present))

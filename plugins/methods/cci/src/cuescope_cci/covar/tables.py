@@ -46,6 +46,7 @@ def points(figure: Figure, *, few: bool = True) -> Cell:
     """`+12 [+3, +20] few *`, None where nothing is known; without `few` that is said elsewhere."""
     if figure.value is None or figure.low is None or figure.high is None:
         return None
+    # whole points: intervals are wider than any decimal
     value, low, high = (round(100 * x) for x in (figure.value, figure.low, figure.high))
     text = f"{value:+d} [{low:+d}, {high:+d}]"
     if few and figure.few:
@@ -62,6 +63,7 @@ def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
 def _table(
     title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()
 ) -> Table:
+    # rows may lack a column, as that of the answer sheet
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
     return Table(
         title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes
@@ -80,10 +82,12 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     rows: list[Row] = []
     for name, flagged in reasons.items():
         member = images.of(name)
+        # a subset that was dropped whole still has a row: it says why
         if not member.any() and not flagged:
             continue
         notes = [sample.annotations for sample in compress(images.samples, member)]
         exact = [note["kept_exactly"] for note in notes if "kept_exactly" in note]
+        # what the subset is held against in Figure 7
         partner = images.original if name in (ORIGINAL, PLAIN) else images.plain
         row: Row = {
             "subset": SUBSETS.get(name, "photos"),
@@ -146,6 +150,7 @@ def error_tables(
             row: Row = {"model": model.name}
             for name in images.subsets:
                 row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)
+            # the photos are no subset of the paper's table
             row["all"] = _share_cell(holds, known & ~images.of(ORIGINAL), images)
             rows.append(row)
         note = (
@@ -194,6 +199,7 @@ def class_tables(model: str, classes: Sequence[ClassDrops]) -> Iterator[Table]:
         row: Row = {"class": drops.name}
         of_subset = dict(row)
         for name, drop in drops.drops.items():
+            # it stands in the first of both tables
             if name != PLAIN:
                 of_subset[SUBSETS[name]] = points(drop, few=False)
         of_subsets.append(of_subset)
@@ -259,6 +265,7 @@ def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | 
             if exchange.sheet is not None:
                 row["as planted %"] = percent(exchange.sheet)
             rows.append(row)
+    # without a wrong answer there is nothing for both to agree about
     if not any(row["wrong"] for row in rows):
         return None
     return _table(

@@ -59,6 +59,7 @@ class AnswerSource(AnsweredImage):
     @property
     def key(self) -> str:
         """The key of the audited sample."""
+        # images are asked on the model's canvas, whose samples have this suffix
         return self.sample.key.removesuffix("/canvas")
 
     @property
@@ -102,6 +103,7 @@ class AnswerSource(AnsweredImage):
     @property
     def overruled(self) -> bool:
         """Whether the answer is that to the background alone, and not that to the objects alone."""
+        # where both parts alone give the answer, nothing says which one decided
         return self.prediction == self.background_answer != self.object_answer
 
     @property
@@ -122,6 +124,7 @@ class AnswerSource(AnsweredImage):
     @property
     def fine_grained(self) -> bool:
         """A wrong answer that looked at an object and named its look-alike."""
+        # None is unknown, and no look-alike
         return self.wrong and self.on_object and self.alike is True
 
     @property
@@ -157,6 +160,7 @@ def source_answers(
     for image, importance in zip(images, maps, strict=True):
         factors = {}
         for name, value in image.sample.annotations.get("factors", {}).items():
+            # as texts: a manifest may have 1 in one row and "1" in another
             factors[str(name)] = str(value)
         sources.append(
             AnswerSource(**vars(image), importance=importance, factors=factors)
@@ -241,11 +245,13 @@ def with_kinds(
         or not _clusters_wanted(options, tested)
     ):
         return list(sources)
+    # of the background alone: with the objects in it a kind would be a class
     kinds = clustered_kinds(np.stack(embeddings), audit.rng("kinds of backgrounds"))
     if kinds is None:
         return list(sources)
     answers = np.array([str(source.background_answer) for source in tested])
     with_kind = {}
+    # a number says nothing to a reader: the name tells what such a background is taken for
     for kind in range(int(kinds.max()) + 1):
         of_kind = kinds == kind
         alone, counts = np.unique(answers[of_kind], return_counts=True)
@@ -262,6 +268,7 @@ def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> boo
         return options.kinds == "clusters"
     area = areas(tested)
     factors = factor_values(tested).values()
+    # a factor that is the object's size says nothing of backgrounds
     return all(
         len(set(factor)) == 1 or follows_size(factor, area) for factor in factors
     )
@@ -269,6 +276,7 @@ def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> boo
 
 def check(audit: Audit, options: CCIOptions) -> None:
     """Raise UserError for options and samples that do not go together."""
+    # a text that is not looked at would be read as if the maps were about it
     if (options.target == "text") != (options.text is not None):
         raise UserError(
             "cci: target=text and text=... go together", got=f"text={options.text}"
@@ -279,6 +287,7 @@ def check(audit: Audit, options: CCIOptions) -> None:
                 f"cci: sample '{sample.key}' has no {'label' if sample.choices else 'choices'}",
                 expected="labelled images",
             )
+    # other options: another method is audited, and its data need no masks
     if audit.options is options and (missing := _missing(audit)):
         warn_of_weak_data(
             audit,
@@ -344,6 +353,7 @@ def wrong_answers(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
 
 def clearest_first(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
     """By how much of the map lies on the background."""
+    # the key breaks ties: the report must not depend on the order of the data
     return sorted(sources, key=lambda source: (-source.background_share, source.key))
 
 
@@ -352,6 +362,7 @@ def by_rule(sources: Sequence[AnswerSource], rule: str) -> list[AnswerSource]:
     judged = []
     for source in sources:
         region = source.by_rule.get(rule)
+        # a rule may say nothing of a map that has no positive part
         if region is not None:
             judged.append(replace(source, region=region))
     return judged
@@ -361,6 +372,7 @@ def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     """All images, then those of each value of each factor that has several values."""
     by_name = {BACKGROUND: list(sources)}
     for name, factor in varying_factors(sources).items():
+        # sorted values: the order of features must not follow that of the images
         for value in distinct(factor):
             group = [source for source in sources if source.factors.get(name) == value]
             by_name[f"{BACKGROUND}|{name}={value}"] = group
@@ -395,4 +407,5 @@ def factor_words(group: str) -> str:
     >>> factor_words("background"), factor_words("background|size=small")
     ('', 'size: small')
     """
+    # once: a value may have an equals sign of its own
     return group.partition("|")[2].replace("=", ": ", 1)

@@ -18,6 +18,7 @@ from cuescope_sdk.data import load_yaml
 Pair = tuple[str, str]
 Judged = dict[Pair, bool | None]
 Judge = Callable[[Sequence[Pair]], Judged]
+# "not similar" has the word, and is the opposite
 DENIALS = frozenset({"not", "no", "never", "cannot", "hardly", "neither", "nor"})
 
 PROMPT = """\
@@ -36,6 +37,7 @@ class ChoiceSimilarity(Readout):
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """The same for every trial."""
         rows = np.asarray(model.embed_choices(self.choices), dtype=np.float64)
+        # rows have unit length, so products are cosines
         return [rows @ rows.T] * len(trials)
 
 
@@ -46,6 +48,7 @@ def choose_judge(audit: Audit, options: CCIOptions) -> tuple[str, Judge]:
     """
     families = _families(audit, options.taxonomy)
     kind = options.judge
+    # what is there decides, best first: the paper asks a language model
     if kind == "auto":
         kind = "taxonomy" if families else "embedding"
         if "text-generator" in audit.tools:
@@ -97,6 +100,7 @@ def _compare_families(families: Mapping[str, str], pairs: Sequence[Pair]) -> Jud
     judged: Judged = {}
     for pair in pairs:
         true, predicted = map(families.get, pair)
+        # two labels without a family are not of the same one
         is_known = true is not None and predicted is not None
         judged[pair] = true == predicted if is_known else None
     return judged
@@ -106,6 +110,7 @@ def _ask(audit: Audit, pairs: Sequence[Pair]) -> Judged:
     prompts = [
         PROMPT.format(true=true, predicted=predicted) for true, predicted in pairs
     ]
+    # all at once, as a language model batches; none where nothing is wrong
     answers = audit.tools["text-generator"].generate(prompts) if prompts else []
     return dict(zip(pairs, map(parse_similar, answers), strict=True))
 
@@ -121,6 +126,7 @@ def parse_similar(answer: str) -> bool | None:
     words = {token.strip("'") for token in tokens}
     denied = words & DENIALS or any(word.endswith("n't") for word in words)
     verdict = words & {"similar", "different"}
+    # an answer that is not understood must not count for either side
     if denied or len(verdict) != 1:
         return None
     return verdict == {"similar"}
@@ -131,7 +137,9 @@ def _compare_embeddings(audit: Audit, alike: float, pairs: Sequence[Pair]) -> Ju
     judged: Judged = {}
     close = None
     for true, predicted in pairs:
+        # a text of the user's own has no place among the class embeddings
         if true in audit.labels and predicted in audit.labels:
+            # only when the first pair needs them: embeddings of all classes cost a trial
             if close is None:
                 close = _close_labels(audit, alike)
             row = audit.labels.index(true)

@@ -41,9 +41,11 @@ def answers_apart(
 
     None for a mask that leaves no foreground or no background, or that no cluster follows.
     """
+    # the embedding comes for free with the answer, and kinds of backgrounds are made of it
     outputs: frozenset[Output] = frozenset({"logits"})
     if "embedding" in audit.capabilities.outputs:
         outputs |= {"embedding"}
+    # images of which nothing can be said are not asked: their trials would be wasted
     decidable = []
     trials = []
     for index, (image, mask) in enumerate(zip(images, masks, strict=True)):
@@ -75,6 +77,7 @@ def hidden_region(
     if apart is None:
         return None
     choice = image.sample.choices.index(target)
+    # against the other choices: hiding anything large lowers all of them
     without_objects = relative_drop(image.logits, apart.background, choice)
     without_background = relative_drop(image.logits, apart.objects, choice)
     return "background" if without_background > without_objects else "foreground"
@@ -100,6 +103,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
             masks.append(mask)
     if not masks:
         return None
+    # masks of some only would be shares of those that somebody chose to annotate
     if bare:
         raise UserError(
             f"cci: sample '{bare[0].key}' has no foreground mask, and others have",
