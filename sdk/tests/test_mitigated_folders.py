@@ -16,8 +16,7 @@ from cuescope.mitigated import STAMP, mitigator_of, read_stamp, write_mitigated
 from cuescope.sealed import seal_file
 from cuescope_sdk import UserError
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router
-from cuescope_sdk.mitigation._mitigation import ARRAYS, write
-from cuescope_sdk.mitigation._mitigator import save
+from cuescope_sdk.mitigation._mitigation import ARRAYS
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ LEARNED = Learned(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save(LEARNED, tmp_path, mitigator="last-layer", model={"model": "f", "spec": "toy"})
+    LEARNED.save(tmp_path, mitigator="last-layer", model={"model": "f", "spec": "toy"})
     return tmp_path
 
 
@@ -244,6 +243,6 @@ def test_a_file_outside_of_the_folder_is_not_read(folder: Path) -> None:
 
 
 def test_it_is_written_again_in_the_place_of_another(folder: Path) -> None:
-    write(LEARNED, {"mitigator": "coop", "model": "g", "spec": "toy"}, folder)
+    LEARNED.save(folder, mitigator="coop", model={"model": "g", "spec": "toy"})
     assert mitigator_of(folder) == "coop"
     assert Learned.load(folder).labels == LEARNED.labels

@@ -55,8 +55,7 @@ from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
 from cuescope_sdk.editing import cached_editor
-from cuescope_sdk.mitigation import CueRouter, Mitigation, Router, content
-from cuescope_sdk.mitigation._mitigation import write
+from cuescope_sdk.mitigation import CueRouter, Mitigation, Router
 from cuescope_sdk.workers import KeptJobs
 from cuescope_toy.loading import WeightsFile
 
@@ -204,11 +203,11 @@ class Head(Mitigation):
 def write_mitigation(folder: Path) -> None:
     weights = np.random.default_rng(0).normal(size=(2, 3))
     head = Head(LABELS, weights, 1 / 3, CueRouter(np.eye(3), (0, 2)))
-    write(head, {"mitigator": "last-layer", "model": "f", "spec": "toy"}, folder)
+    head.save(folder, mitigator="last-layer", model={"model": "f", "spec": "toy"})
 
 
 def read_mitigation(folder: Path) -> object:
-    return mitigator_of(folder), content(Head.load(folder))
+    return mitigator_of(folder), Head.load(folder).content()
 
 
 FACTS = {"validation accuracy": "0.931", "weights": "trained on moving-shapes"}

@@ -1,19 +1,8 @@
 """What learns to do without a cue, what it learned, and a model that answers with it."""
 
-from cuescope_sdk.mitigation._mitigation import (
-    Mitigation,
-    columns_of,
-    content,
-    rescored,
-)
-from cuescope_sdk.mitigation._mitigator import Mitigator, Task, save
-from cuescope_sdk.mitigation._routing import (
-    Ask,
-    CueRouter,
-    Router,
-    centroids,
-    stills_of,
-)
+from cuescope_sdk.mitigation._mitigation import Mitigation, columns_of, rescored
+from cuescope_sdk.mitigation._mitigator import Mitigator, Task
+from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 
 __all__ = [
     "Ask",
@@ -22,10 +11,6 @@ __all__ = [
     "Mitigator",
     "Router",
     "Task",
-    "centroids",
     "columns_of",
-    "content",
     "rescored",
-    "save",
-    "stills_of",
 ]

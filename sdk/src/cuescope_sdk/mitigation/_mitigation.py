@@ -39,6 +39,22 @@ class Mitigation(ABC):
         """More files for the folder, by name: something for other programs to read."""
         return {}
 
+    def content(self) -> list[tuple[str, Any]]:
+        """All that was learned, for a digest."""
+        return [(type(self).__name__, None), *_parts(self, "")]
+
+    def save(self, folder: Path, *, mitigator: str, model: Mapping[str, str]) -> None:
+        """Write it, for `-M mitigated=FOLDER`; `model` has the model's fingerprint and spec."""
+        arrays: dict[str, np.ndarray] = {}
+        plain: dict[str, Any] = {}
+        for name, value in _parts(self, ""):
+            (arrays if isinstance(value, np.ndarray) else plain)[name] = value
+        packed = io.BytesIO()
+        np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
+        stamp: dict[str, object] = {"mitigator": mitigator, **model}
+        stamp |= {"class": type(self).__name__, "learned": plain}
+        write_mitigated(folder, stamp, {ARRAYS: packed.getvalue(), **self.files()})
+
     @classmethod
     def load(cls, folder: Path) -> Self:
         """From a folder that `save` wrote; raises UserError where it does not fit.
@@ -62,23 +78,6 @@ class Mitigation(ABC):
             raise UserError(
                 f"mitigated={folder}", expected=WANTED, got=reason, remedy=REMEDY
             ) from error
-
-
-def write(mitigation: Mitigation, stamp: Mapping[str, object], folder: Path) -> None:
-    """Keep what was learned; `stamp` says who learned it, and of which model."""
-    arrays: dict[str, np.ndarray] = {}
-    plain: dict[str, Any] = {}
-    for name, value in _parts(mitigation, ""):
-        (arrays if isinstance(value, np.ndarray) else plain)[name] = value
-    packed = io.BytesIO()
-    np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
-    stamp = {**stamp, "class": type(mitigation).__name__, "learned": plain}
-    write_mitigated(folder, stamp, {ARRAYS: packed.getvalue(), **mitigation.files()})
-
-
-def content(mitigation: Mitigation) -> list[tuple[str, Any]]:
-    """All that was learned, for a digest."""
-    return [(type(mitigation).__name__, None), *_parts(mitigation, "")]
 
 
 def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,7 @@
 """The base of a mitigator: what it is given, and how a model answers with what it learned."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ from cuescope.plugin import Plugin
 from cuescope.registry import version_with_code
 from cuescope.respond import answer_batch
 from cuescope.types import Outcome, Response, Sample, Trial
-from cuescope_sdk.mitigation._mitigation import Mitigation, content, write
+from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
 from cuescope_sdk.stills import OUTPUTS, baseline_trials, stack_embeddings, stack_logits
 
@@ -123,19 +123,12 @@ class Mitigator(Plugin, ABC):
                 model.fingerprint,
                 entry.name,
                 version_with_code(entry.dist),
-                *content(learned),
+                *learned.content(),
             ),
             options=_wider(model.options, folder),
             name=entry.name,
         )
         return changed  # type: ignore[no-any-return]
-
-
-def save(
-    mitigation: Mitigation, folder: Path, *, mitigator: str, model: Mapping[str, str]
-) -> None:
-    """Write what was learned, for `-M mitigated=FOLDER`; `model` has its fingerprint and spec."""
-    write(mitigation, {"mitigator": mitigator, **model}, folder)
 
 
 def _changed_class(

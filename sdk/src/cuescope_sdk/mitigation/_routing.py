@@ -36,6 +36,18 @@ class CueRouter:
     centroids: Float[np.ndarray, "cluster dim"]
     cues: tuple[int, ...]
 
+    @classmethod
+    def of(
+        cls,
+        embedding: Float[np.ndarray, "frame dim"],
+        members: Sequence[Sequence[int]],
+        cues: tuple[int, ...],
+    ) -> "CueRouter":
+        """Each centroid is the unit mean of the unit rows of its cluster's members."""
+        unit = normalise(embedding)
+        means = np.stack([unit[list(rows)].mean(axis=0) for rows in members])
+        return cls(normalise(means), cues)
+
     def route(self, trials: Sequence[Trial], ask: Ask) -> Bool[np.ndarray, "trial cue"]:
         """Which cues each trial's sample shows, as the model sees it with the trial's edit."""
         shows, _ = self.nearest(trials, ask)
@@ -57,7 +69,7 @@ class CueRouter:
         Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
     ]:
         """The same as `place`, after asking for the embedding of each frame held still."""
-        stills = [each for trial in trials for each in stills_of(trial)]
+        stills = [each for trial in trials for each in self.stills(trial)]
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
         return self.place(
@@ -71,7 +83,7 @@ class CueRouter:
     ]:
         """Which clusters each sample shows, and the cosine of each of its frames with each.
 
-        `embedding` has the frames held still, in the order of `stills_of` each trial.
+        `embedding` has the frames held still, in the order of `stills` of each trial.
         """
         cosine = normalise(embedding) @ self.centroids.T
         shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
@@ -82,25 +94,17 @@ class CueRouter:
             shows[row, of_trial[-1].argmax(axis=1)] = True
         return shows, of_trial
 
-
-def stills_of(trial: Trial) -> list[Trial]:
-    """Each frame of a trial's sample held still, asked for its embedding, and for any logits."""
-    sample = trial.sample
-    single = len(sample.frames) == 1
-    return [
-        Trial(
-            sample=sample if single else sample.static(frame),
-            edit=trial.edit,
-            condition=trial.condition if single else "static",
-            outputs=OUTPUTS if sample.choices else frozenset({"embedding"}),
-        )
-        for frame in range(len(sample.frames))
-    ]
-
-
-def centroids(
-    embedding: Float[np.ndarray, "frame dim"], members: Sequence[Sequence[int]]
-) -> Float[np.ndarray, "cluster dim"]:
-    """The unit mean of the unit rows of each cluster's members."""
-    unit = normalise(embedding)
-    return normalise(np.stack([unit[list(rows)].mean(axis=0) for rows in members]))
+    @staticmethod
+    def stills(trial: Trial) -> list[Trial]:
+        """Each frame of a trial's sample held still, asked for its embedding and any logits."""
+        sample = trial.sample
+        single = len(sample.frames) == 1
+        return [
+            Trial(
+                sample=sample if single else sample.static(frame),
+                edit=trial.edit,
+                condition=trial.condition if single else "static",
+                outputs=OUTPUTS if sample.choices else frozenset({"embedding"}),
+            )
+            for frame in range(len(sample.frames))
+        ]

@@ -10,14 +10,7 @@ import numpy as np
 
 from cuescope.digest import digest
 from cuescope_sdk import Response, Trial, UserError
-from cuescope_sdk.mitigation import (
-    CueRouter,
-    Mitigation,
-    Task,
-    centroids,
-    content,
-    save,
-)
+from cuescope_sdk.mitigation import CueRouter, Mitigation, Task
 from cuescope_sdk.testing._contract import (
     NotApplicable,
     PerClass,
@@ -78,7 +71,7 @@ class MitigatorContract(ShownContract):
             samples=samples,
             shows=shows[:, None],
             hurts=("middle",),
-            router=CueRouter(centroids(embedding, members), (0,)),
+            router=CueRouter.of(embedding, members, (0,)),
             ask=self.ask,
             context=self.context(),
             names=(CUE,),
@@ -100,7 +93,7 @@ class MitigatorContract(ShownContract):
     def test_learns_the_same_twice(self) -> None:
         """A report that runs again finds the same."""
         expect(
-            digest(*content(self.fit())) == digest(*content(self.learned)),
+            digest(*self.fit().content()) == digest(*self.learned.content()),
             "the same learned from the same task",
             got="something else",
             remedy="Draw from a seeded generator that is made anew in fit",
@@ -158,7 +151,7 @@ class MitigatorContract(ShownContract):
         with TemporaryDirectory() as place:
             folder = Path(place)
             model = {"model": self.asked.fingerprint, "spec": "fake"}
-            save(self.learned, folder, mitigator="plugin", model=model)
+            self.learned.save(folder, mitigator="plugin", model=model)
             loaded = self.plugin.learned.load(folder)
         reloaded = [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)]
         expect(

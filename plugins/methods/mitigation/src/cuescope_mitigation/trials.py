@@ -33,16 +33,7 @@ from cuescope_sdk import (
     load_report,
     open_samples,
 )
-from cuescope_sdk.mitigation import (
-    CueRouter,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    centroids,
-    save,
-    stills_of,
-)
+from cuescope_sdk.mitigation import CueRouter, Mitigation, Mitigator, Router, Task
 from cuescope_sdk.statistics import Groups, split_groups
 from cuescope_sdk.stills import (
     FrameId,
@@ -131,7 +122,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     seen = [run_samples[occurrence.sample] for occurrence in shown]
     samples = _samples_held_out(audit, seen)
     trials = list(baseline_trials(samples))
-    routing = list(chain.from_iterable(map(stills_of, trials)))
+    routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
     # before anything is asked: what cannot be mitigated must cost no answers
     mitigator = build(audit, options)
     mitigator.check(audit.capabilities, [cue.word for cue in cues])
@@ -141,7 +132,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     outcomes = list(islice(answers, len(trials)))
     keys = [feature.key for feature in features]
     columns = tuple(keys.index(cue.feature.key) for cue in cues)
-    router = CueRouter(centroids(stack_embeddings(of_stills), members), columns)
+    router = CueRouter.of(stack_embeddings(of_stills), members, columns)
     embedding = stack_embeddings(list(answers))
     clusters, nearness = router.place(trials, embedding)
     shows_any = clusters[:, list(columns)].any(axis=1)
@@ -278,7 +269,7 @@ def _members(
             frame = sample.key, occurrence.frame or 0
             if frame not in rows:
                 rows[frame] = len(stills)
-                of_sample = stills_of(Trial(sample=sample))
+                of_sample = CueRouter.stills(Trial(sample=sample))
                 stills.append(of_sample[frame[1]])
             of_feature.append(rows[frame])
         members.append(of_feature)
@@ -397,11 +388,8 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
     learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
     if options.save is not None:
-        save(
-            learned,
-            options.save,
-            mitigator=mitigator_name(options),
-            model=options.model,
+        learned.save(
+            options.save, mitigator=mitigator_name(options), model=options.model
         )
     draws = []
     # without changed answers a placebo would show nothing
