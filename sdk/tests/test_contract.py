@@ -22,12 +22,16 @@ from cuescope_sdk.testing import (
     FakeModel,
     PluginShelf,
     Setup,
-    expect,
     results,
     run_audit,
     run_check,
 )
-from cuescope_sdk.testing._contract import ContractViolation, expect_error, lies_within
+from cuescope_sdk.testing._contract import (
+    ContractViolation,
+    expect,
+    expect_error,
+    lies_within,
+)
 from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions, points_at
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._fresh_import import import_freshly

@@ -2,15 +2,17 @@
 
 import os
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cuescope_hard_imagenet import CLASSES, HardImageNet
 from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
 from cuescope_sdk import HasBenchmark, UserError
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image, write_mask
+from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 BELT, SKI = (
     SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0])
@@ -19,6 +21,14 @@ BELT, SKI = (
 RANKING = "meta/paths_by_rank.pkl"
 SIZE = (16, 12)
 BOX = (2, 3, 9, 8)
+
+
+def write_mask(path: Path, box: tuple[int, int, int, int]) -> None:
+    """A black image that is white in a box (x0, y0, x1, y1)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mask = Image.new("L", SIZE)
+    mask.paste(255, box)
+    mask.save(path, "PNG")
 
 
 def path_of(one, number):
@@ -56,12 +66,10 @@ class TestHardImageNet(LayoutContract):
         for one in (BELT, SKI):
             for number in (1, 2, 3):
                 write_image(root / "images" / path_of(one, number), SIZE)
-                write_mask(
-                    root / "train" / f"{one.wnid}_{one.wnid}_{number}.JPEG", BOX, SIZE
-                )
+                write_mask(root / "train" / f"{one.wnid}_{one.wnid}_{number}.JPEG", BOX)
             photo = f"ILSVRC2012_val_0000{one.number:04d}.JPEG"
             write_image(root / "images" / "val" / one.wnid / photo, SIZE)
-            write_mask(root / "val" / f"{one.wnid}_{photo}", BOX, SIZE)
+            write_mask(root / "val" / f"{one.wnid}_{photo}", BOX)
         (root / "meta").mkdir()
         ranking = {
             SKI.number: [path_of(SKI, number) for number in (2, 3, 1)],

@@ -61,7 +61,6 @@ from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
 from cuescope_sdk.data._tables import read_text, table_rows
 from cuescope_sdk.data._video_questions import (
     Question,
-    Timed,
     VideoQuestionOptions,
     VideoQuestions,
     describe_video_problems,
@@ -69,7 +68,6 @@ from cuescope_sdk.data._video_questions import (
     parse_timed_actions,
     read_classes,
     require_enough_questions,
-    split_cell,
 )
 
 __all__ = [
@@ -87,7 +85,6 @@ __all__ = [
     "Probe",
     "Question",
     "Roots",
-    "Timed",
     "Unread",
     "VideoQuestionOptions",
     "VideoQuestions",
@@ -132,7 +129,6 @@ __all__ = [
     "required_place",
     "sample_indices",
     "segment_of",
-    "split_cell",
     "steady_bytes",
     "table_rows",
     "warn_of_weak_data",

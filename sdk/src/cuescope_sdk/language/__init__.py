@@ -1,7 +1,6 @@
 """What is done with words: yes or no, names and lists in replies, cues, ways of asking."""
 
 from cuescope_sdk.language._asking import (
-    WORDINGS,
     WayOfAsking,
     add_description,
     add_guidance,
@@ -40,7 +39,6 @@ __all__ = [
     "MENTAL",
     "OUT_OF_SIGHT",
     "TextMemory",
-    "WORDINGS",
     "WayOfAsking",
     "add_description",
     "add_guidance",

@@ -10,12 +10,6 @@ from textwrap import shorten
 from typing import Literal
 
 WayOfAsking = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
-# the wordings of an ensemble, for a question of any kind; {question} is the question
-WORDINGS = (
-    "{question}",
-    "Look at all that is shown, then answer: {question}",
-    "{question} Decide by what is shown.",
-)
 LONGEST = (
     800  # characters of a description: the question stands behind it in the same prompt
 )

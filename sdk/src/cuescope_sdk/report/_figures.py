@@ -165,22 +165,6 @@ def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
     return _jpeg(figure)
 
 
-def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
-    """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
-    shown = [frames[index] for index in _even_indices(len(frames), most)]
-    images = [Image.fromarray(thumbnail(frame, side)) for frame in shown]
-    width = max(image.width for image in images) + 2
-    height = max(image.height for image in images) + 2
-    lines = -(-len(images) // 2)
-    sheet = Image.new("RGB", (2 * width, lines * height), PAPER)
-    for number, image in enumerate(images):
-        row, column = divmod(number, 2)
-        sheet.paste(image, (column * width, row * height))
-    out = BytesIO()
-    sheet.save(out, "JPEG", quality=QUALITIES[1])
-    return out.getvalue()
-
-
 def _even_indices(count: int, most: int) -> list[int]:
     """All of `count` indices, or `most` of them from the first to the last."""
     return [round(index) for index in np.linspace(0, count - 1, min(count, most))]

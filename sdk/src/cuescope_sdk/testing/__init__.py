@@ -9,14 +9,7 @@
 """
 
 from cuescope_sdk.testing._chat_server import ChatServer, serve_chat
-from cuescope_sdk.testing._contract import (
-    Contract,
-    Result,
-    checks,
-    expect,
-    results,
-    run_check,
-)
+from cuescope_sdk.testing._contract import Contract, Result, checks, results, run_check
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY, LABELS, FakeDataset
@@ -39,7 +32,6 @@ from cuescope_sdk.testing._media_files import (
     answered_as_seen,
     grey_levels,
     write_image,
-    write_mask,
     write_video,
 )
 from cuescope_sdk.testing._method_contract import MethodContract
@@ -90,7 +82,6 @@ __all__ = [
     "ToolContract",
     "answered_as_seen",
     "checks",
-    "expect",
     "grey_levels",
     "results",
     "run_audit",
@@ -98,7 +89,6 @@ __all__ = [
     "serve_chat",
     "temporary_cache",
     "write_image",
-    "write_mask",
     "write_video",
 ]
 

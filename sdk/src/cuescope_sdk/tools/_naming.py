@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
-from cuescope.errors import UserError
-from cuescope.types import Frame, Readout, Trial, Value
+from cuescope.types import Frame, Value
 
 
 class NameGuess(Value):
@@ -71,23 +70,6 @@ class Namer(Protocol):
 
 
 NAMER = ToolRole("namer", Namer)
-
-
-class TextEmbeddings(Readout):
-    """Unit rows (text, dim) of texts by the model's own text tower."""
-
-    name = "text-embeddings-1"
-    texts: tuple[str, ...]
-
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """The same for every trial; raises UserError for a model that reads no texts."""
-        if not hasattr(model, "embed_texts"):
-            raise UserError(
-                "the model has no text tower to compare frames with words",
-                expected="a model with embed_texts, for this namer",
-                remedy="Take another, --tool namer=detected-names:DETECTOR",
-            )
-        return [np.asarray(model.embed_texts(self.texts), np.float32)] * len(trials)
 
 
 def best_name(

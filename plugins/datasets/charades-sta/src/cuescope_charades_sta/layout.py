@@ -7,14 +7,9 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import (
-    Timed,
-    parse_timed_actions,
-    read_csv,
-    read_lines,
-    split_cell,
-)
+from cuescope_sdk.data import parse_timed_actions, read_csv, read_lines
 
+Timed = tuple[str, float, float]
 # Some lines have spaces around ##; times may be whole seconds.
 _MOMENT = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)\s*##\s*(\S.*)")
 
@@ -62,11 +57,15 @@ def read_videos(
             "timed_actions": sort_by_start(actions),
             "duration": row.length,
             "scene": row.scene,
-            "objects": split_cell(row.objects),
+            "objects": _parts(row.objects),
             "script": row.script,
-            "descriptions": split_cell(row.descriptions),
+            "descriptions": _parts(row.descriptions),
         }
     return videos
+
+
+def _parts(cell: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in cell.split(";") if part.strip())
 
 
 def sort_by_start(timed: Iterable[Timed]) -> tuple[Timed, ...]:

@@ -10,19 +10,14 @@ from PIL import Image, ImageDraw
 from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
 from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
-from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import (
-    StripRow,
-    bar_chart,
-    contrast,
-    frame_sheet,
-    frame_strips,
-    thumbnail,
-)
+from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
+from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_strips, thumbnail
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
 SHOWN = 3  # samples of a side
+SHEET = "#fcfcfa"  # the ground that frames lie on
+QUALITY = 85  # of a JPEG
 
 
 # --------------------------------------------------------------------- the same questions, twice
@@ -124,6 +119,24 @@ def clip(outcome: Outcome) -> bytes | None:
     if not frames:
         return empty_sheet()
     return frame_sheet(frames) if len(frames) > 1 else None
+
+
+def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
+    """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
+    count = min(len(frames), most)
+    even = np.linspace(0, len(frames) - 1, count)
+    shown = [frames[round(index)] for index in even]
+    images = [Image.fromarray(thumbnail(frame, side)) for frame in shown]
+    width = max(image.width for image in images) + 2
+    height = max(image.height for image in images) + 2
+    lines = -(-len(images) // 2)
+    sheet = Image.new("RGB", (2 * width, lines * height), SHEET)
+    for number, image in enumerate(images):
+        row, column = divmod(number, 2)
+        sheet.paste(image, (column * width, row * height))
+    out = BytesIO()
+    sheet.save(out, "JPEG", quality=QUALITY)
+    return out.getvalue()
 
 
 def empty_sheet() -> bytes:

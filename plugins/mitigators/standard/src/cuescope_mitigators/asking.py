@@ -26,7 +26,6 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.language import (
-    WORDINGS,
     WayOfAsking,
     add_description,
     add_guidance,
@@ -37,6 +36,12 @@ from cuescope_sdk.language import (
 from cuescope_sdk.mitigation import Ask, Router, Task
 from cuescope_sdk.stills import baseline_trials
 
+# the wordings of an ensemble, for a question of any kind; {question} is the question
+WORDINGS = (
+    "{question}",
+    "Look at all that is shown, then answer: {question}",
+    "{question} Decide by what is shown.",
+)
 Way = Literal["plain", "ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 WAYS: tuple[Way, ...] = ("plain", *get_args(WayOfAsking))
 NAMED = frozenset({"spurious-list", "spurious-top"})  # ways that say what the cues are

@@ -42,7 +42,7 @@ from cuescope_sdk.mitigation import (
     columns_of,
     rescored,
 )
-from cuescope_sdk.models import fill, templates_of
+from cuescope_sdk.models import prompts_of, templates_of
 
 
 class PromptsOptions(Options):
@@ -89,11 +89,8 @@ class TemplateRows(Readout):
                 expected="a model with a text tower",
                 remedy="Take last-layer, which needs the embeddings alone",
             )
-        texts = [
-            fill(template, label)
-            for template in self.templates
-            for label in self.labels
-        ]
+        prompts = [prompts_of(self.templates, label) for label in self.labels]
+        texts = list(chain.from_iterable(zip(*prompts, strict=True)))
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1
         return [rows.reshape(shape).astype(np.float32)] * len(trials)

@@ -7,7 +7,8 @@ import numpy as np
 from cuescope_sdk import Audit, Frame
 from cuescope_sdk.maths import Clusters, normalise
 from cuescope_sdk.stills import Answers
-from cuescope_sdk.tools import FrameGroup, NameGuess, TextEmbeddings
+from cuescope_sdk.tools import FrameGroup, NameGuess
+from cuescope_trove.naming.text_embeddings import TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
