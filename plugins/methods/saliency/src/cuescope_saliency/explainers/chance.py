@@ -67,7 +67,7 @@ def random(case: Case) -> Tensor:
 def generator_for(case: Case, name: str) -> torch.Generator:
     """A generator of its own for each image, on the CPU; it depends on nothing but pixels."""
     # Of pixels, not of a sample's place in the data: --limit must not change a map.
-    # sorted keys, float32: the same seed whatever order or dtype the inputs have
+    # sorted: the order of inputs must not matter; float32: numpy has no bfloat16
     values = [case.inputs[key].float().cpu().numpy() for key in sorted(case.inputs)]
     # the name keeps the noise of m2ib apart from the random map of the same image
     seed = derive(case.settings.seed, name, digest(*values))
