@@ -120,6 +120,7 @@ class StepGrounding(Plugin):
         audit.note("questions", trials.describe_plan(audit))
         audit.expect_more(trials.most_variants(audit))
         traces = audit.once(trials.baseline_traces, audit)
+        # labels that mean no claim are refused here, before changed videos are asked about
         audit.once(analysis.labels_of, audit)
         yield from report.features(audit, traces)
 

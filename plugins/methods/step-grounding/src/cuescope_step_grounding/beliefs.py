@@ -100,6 +100,7 @@ def similarities(
 ) -> Float[np.ndarray, " pair"]:
     """Cosine of each pair of texts; each text is encoded once."""
     texts = list(dict.fromkeys(chain.from_iterable(pairs)))
+    # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
     vectors = dict(

@@ -122,6 +122,7 @@ class StepGroundingBench(Plugin):
             models, folders = self._audited_models(Setting(changes=options.components))
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
         yield make_table("Models, in and out of distribution", COLUMNS, rows)
+        # a generator for each table, so that one more leaves the others as they are
         result = law(models, self.context.rng("bench step-grounding", "law"))
         yield result.table()
         if options.components:
@@ -157,6 +158,7 @@ class StepGroundingBench(Plugin):
                 ("shape-world:test", {"test": options.videos}),
                 ("shape-world:ood", {"ood": options.videos}),
             )
+        # also for stored runs: they hold answers, and not what their samples show
         if not all(spec for spec, _ in named):
             raise UserError(
                 "bench step-grounding: match",
@@ -212,6 +214,7 @@ class StepGroundingBench(Plugin):
             raise UserError(
                 "bench step-grounding: ood without runs", expected="both, or neither"
             )
+        # a folder of its own, so that a bench that was killed goes on
         runner = Runner(context, context.cache / "bench" / "step-grounding")
         folders: list[Path] = []
 

@@ -127,6 +127,7 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     held = f"claims that the video supports: {counts.supported} of {counts.claims}"
     other = f"claims that the video does not support: {counts.unsupported} of {counts.claims}"
     verdict = "unsupported"
+    # what could not be checked tells more than an empty side
     if counts.unverifiable and not counts.unsupported:
         other = (
             f"claims that cannot be checked: {counts.unverifiable} of {counts.claims}"
@@ -269,6 +270,7 @@ def _exhibit(shown: StepClaim) -> Exhibit:
     step = shorten(
         reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ..."
     )
+    # a claim about the whole video means no frame in particular
     meant = frames_meant(shown.claim, len(sample.frames)) if shown.claim.frames else ()
     decided = shown.judgement.frame
     frame = next(iter(meant), None) if decided is None else decided

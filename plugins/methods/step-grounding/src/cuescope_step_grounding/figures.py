@@ -48,6 +48,7 @@ def attach_figures(
     if costs:
         audit.attach(changes_table(costs))
     for index, trace in enumerate(examples(judged, audit.options.shown)):
+        # one table is enough: further traces are pictures
         if index == 0:
             audit.attach(trace_table(judged, trace))
         if trace.sample.frames:
@@ -68,6 +69,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
             accuracy = mean(trace.accuracy for trace in traces)
             sgr = mean(trace.grounding for trace in traces)
             hr = mean(trace.hallucination for trace in traces)
+            # TCS and VRS are measured in the style of the options alone
             rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
     note = (
         "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "

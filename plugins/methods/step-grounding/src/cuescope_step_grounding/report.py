@@ -50,6 +50,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     options: StepGroundingOptions = audit.options
     yield Feature(key=REASONING, kind="reasoning", name="Reasoning")
     yield Feature(key=ANSWERS, kind="answers", name="Rightly answered")
+    # a recording cannot be asked about changed videos
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
     for kind in KINDS.values():

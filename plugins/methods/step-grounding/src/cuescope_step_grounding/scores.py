@@ -146,6 +146,7 @@ def visual_reliance(
     if relevant_magnitude <= 0 or irrelevant_magnitude <= 0:
         return None
     control = max(irrelevant / irrelevant_magnitude, 0.0) + epsilon
+    # where SGR rises after relevant changes there is no reliance: 0
     return float(np.clip(relevant / relevant_magnitude / control, 0.0, clip))
 
 

@@ -108,6 +108,7 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
     given = related(sgr, retention, given=accuracy, strata=strata, units=whole)
     same = _largest_group(models)
     matched = None
+    # without names of groups no two models are known to be alike in capacity
     if same.any():
         of_same = None if strata is None else strata[same]
         units = None if whole is None else whole[same]

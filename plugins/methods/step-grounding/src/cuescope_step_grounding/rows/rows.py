@@ -229,6 +229,7 @@ class _Rows:
     ) -> tuple[str, float, bool] | tuple[()]:
         """What is lost on the way, in words; its p-value; whether it is large."""
         early, late = np.array([rates["early"], rates["late"]], np.float64)
+        # a loss needs both ends of a trace
         measured = ~np.isnan(early - late)
         samples = list(compress(samples, measured))
         losses = (early - late)[measured]
@@ -351,6 +352,7 @@ def most_named_things(traces: Sequence[Reasoning], most: int) -> list[str]:
     """The things that several traces name, the commonest first."""
     count: Counter[str] = Counter()
     for trace in traces:
+        # each trace once, however often it names a thing
         count.update(judging.named_things(trace.claims))
     several = [name for name, n in count.items() if n > 1]
     # by name too, so that things named equally often keep one order

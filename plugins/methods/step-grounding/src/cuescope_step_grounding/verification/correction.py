@@ -60,6 +60,7 @@ def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | N
         "unsupported": [],
     }
     for sample, verdict, people in pairs:
+        # of what either leaves open no error is known
         if verdict in _DECIDED and people in _DECIDED:
             by_people[people].append((sample, verdict))
     sensitivity, specificity = (

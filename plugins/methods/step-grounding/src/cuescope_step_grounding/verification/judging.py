@@ -94,6 +94,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
 
     cases: list[tuple[Sample, Iterable[Claim]]] = []
     for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
+        # what is named at one moment is also looked for in the whole video
         things = map(existence, named_things(trace.claims))
         # a belief is judged again at the time of each later step
         recalled = beliefs.recalled_claims(trace.claims)
@@ -105,6 +106,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     for plan in deals.values():
         cases += plan.cases()
     swapped += len(cases)
+    # one call, so that a detector sees each frame once, whatever is asked of it
     judgements = judge_claims(
         audit.tools.get("claim-verifier") or SceneVerifier(), cases
     )
@@ -185,6 +187,7 @@ def _consistencies(
     tau = threshold(audit)
 
     def lapses(sample: Sample, claim: Claim) -> bool:
+        # what cannot be verified is not contradicted: it stands
         return judgements.of(sample, claim).verdict == "unsupported"
 
     def justification(

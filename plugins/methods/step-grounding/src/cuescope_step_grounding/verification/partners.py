@@ -176,6 +176,7 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
         timed = [
             (step, moment) for step in trace.claims if (moment := _moment(step, sample))
         ]
+        # a single moment has none to change places with
         if len({moment for _, moment in timed}) < 2:
             continue
         for block in _blocks(_shuffle(timed, rng), partners):

@@ -38,6 +38,7 @@ def referents_of(view: View, noun: Word) -> list[str]:
     """What a single noun or pronoun means."""
     if is_agent(noun):
         return [AGENT]
+    # "the left one" is a thing, and "one" alone a pronoun
     if noun.text in {"one", "ones"} and noun.kids("det", "amod"):
         return noun_of_one(view, noun)
     if noun.text in WORDS["pronouns"] and noun.name != "each other":

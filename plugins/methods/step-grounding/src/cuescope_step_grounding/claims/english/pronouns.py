@@ -120,6 +120,7 @@ class Story:
         for subject in clause_of(pronoun).kids("nsubj"):
             if is_nameable(subject):
                 return [name_of(subject)]
+            # a reflexive one would ask for itself without end
             if subject.text not in _REFLEXIVE:
                 return self.resolve(subject)
         return []
