@@ -52,6 +52,7 @@ class XCLIP:
             attention_mask=tokens.attention_mask,
             pixel_values=_pixels(self.files, self._processor.image_processor, clip),
         )
+        # float: numpy has no bfloat16
         return np.asarray(output.logits_per_video[0].float().cpu().numpy())
 
 

@@ -79,6 +79,7 @@ class Actions(Plugin, LazyWeights):
                 return Judgement.open("out of vocabulary")
             judgements = []
             for clip in choose_clips(meant, len(sample.frames), self._network.length):
+                # claims about one moment share their clip
                 if clip not in logits:
                     images = [sample.frames[index].load() for index in clip]
                     logits[clip] = self._network.logits(images, texts)
@@ -127,6 +128,7 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
         spare = max(length - span, 0)
         wanted = max(meant[0] - spare // 2, 0)
         first = min(wanted, max(frames - length, 0))
+        # moments may be further apart than a clip is long: then all of them
         last = max(meant[-1], min(first + length, frames) - 1)
         return [_spread(first, last, length)]
     latest = max(frames - length, 0)
@@ -172,6 +174,7 @@ def forms(verb: str) -> set[str]:
     return {
         verb,
         third_person(verb),
+        # "take": "taking"
         f"{stem}ing",
         f"{verb}ing",
         f"{double}ing",

@@ -57,6 +57,7 @@ def find_boxes(
     # frames with the same names to look for go in one call
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for key, of_frame in names_of.items():
+        # sorted, so that equal sets are one call
         alike[tuple(sorted(of_frame))].append(key)
     detections: dict[str, tuple[Detection, ...]] = {}
     for wanted, keys in alike.items():
@@ -143,6 +144,7 @@ class BoxEvidence:
             case "relation":
                 other = normalise_words(claim.object or "")
                 return self._judge_relation(index, subject, predicate, other)
+            # a passive may not say who does it
             case "action" if not subject:
                 return Judgement.open("unclear reference")
             case "action" if colour := colour_after(predicate):
@@ -231,6 +233,7 @@ class BoxEvidence:
         """Whether any track does it since the frame before; in the first frame, until the next."""
         if self._frames < 2:
             return Judgement.open("no evidence")
+        # before a thing appears, and after it has gone, there is no box of it
         if how in ("appear", "disappear"):
             return self._of_phrase(phrase, self._judge_appearance(index, phrase, how))
         if not self._boxes(index, phrase):

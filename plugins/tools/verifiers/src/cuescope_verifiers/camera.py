@@ -83,11 +83,13 @@ class Camera(Plugin):
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
+            # where nothing is annotated every frame is left open
             scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
             return SceneEvidence(scene, sample.frames).at
         if source == "poses":
             steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
             return evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1])
+        # several claims about a moment need its shift once
         return evidence_of(FLAT, cache(partial(self._motions, sample.frames)))
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:

@@ -80,6 +80,7 @@ class ImageText(Plugin, LazyWeights):
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
         new = [text for text in texts if text not in self._texts]
         if new:
+            # of length 1, so that the product of two rows is their cosine
             rows = unit(self._model.embed_texts(new))
             self._texts |= zip(new, rows, strict=True)
         return [self._judge(sample, claims) for sample, claims in cases]

@@ -181,6 +181,7 @@ def opposites(claim: Claim) -> list[str]:
             does = [third_person(verb) for verb in _swap(predicate)] or [
                 f"does not {predicate}"
             ]
+            # a passive may not say who does it
             return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
     return []
 
@@ -188,6 +189,7 @@ def opposites(claim: Claim) -> list[str]:
 def third_person(verb: str) -> str:
     """ "pick up" -> "picks up"."""
     first, space, rest = verb.partition(" ")
+    # "o" too: "goes"
     if first.endswith(("s", "sh", "ch", "x", "z", "o")):
         first += "es"
     elif (

@@ -32,6 +32,7 @@ class Tracks(BoxGeometry):
 
     def __init__(self, options: TrackOptions, context: Context) -> None:
         super().__init__(options, context)
+        # a library that is missing is told before any frame is looked at
         library()
         self.facts |= {
             "tracks": "ByteTrack",
