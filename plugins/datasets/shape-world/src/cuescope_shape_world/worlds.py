@@ -109,6 +109,7 @@ def _attempt(
             if life is not None and _fits(world, life):
                 break
         else:
+            # there is no room for it: among other shapes there may be
             return None
         world = replace(world, lives=(*world.lives, life))
         free -= set(life.phrases)
@@ -184,6 +185,7 @@ def _steps(rng: Generator, still: Frames, first: int, last: int) -> Corners:
         start = int(rng.integers(first + 1, last + 1))
         length = int(rng.integers(2, 6))
         stop = min(start + length, last + 1)
+        # two movements in a row would be one to whoever looks
         moves_nearby = steps[max(first, start - 1) : stop + 1].any()
         if still[start:stop].all() and not moves_nearby:
             way = str(rng.choice(list(WAYS)))
