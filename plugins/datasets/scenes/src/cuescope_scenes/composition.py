@@ -84,6 +84,7 @@ def compose(
     for _ in range(rng.integers(MOST_DISTRACTORS, endpoint=True)):
         name = str(rng.choice(DISTRACTORS))
         things.append(_place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
+    # drawn last, so that another share of blurred pictures moves no thing
     blur = rng.uniform(*BLUR) if rng.random() < blurred else 0.0
     pixels = derive(seed, "scenes", "pixels")
     return Composition(Scene(background, tuple(things), blur, noise, pixels), size)

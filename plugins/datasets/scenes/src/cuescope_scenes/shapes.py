@@ -20,6 +20,7 @@ Points = Float[
 Curve = Float[np.ndarray, " point"]
 Marks = Bool[np.ndarray, "row col"]
 
+# the polygon is closed: a last corner would be the first again
 TURN = np.linspace(0, tau, 72, endpoint=False)  # angles of the corners of a curve
 HOLE = 0.36  # radius
 INK = (28.0, 20.0, 20.0)  # of the marks
@@ -73,6 +74,7 @@ ARROW = [
 ]
 OUTLINES: dict[str, Points] = {
     "round": _polar(TURN, 0.94),
+    # 0.7, so that its corners lie within the unit circle
     "boxed": np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * 0.7,
     "petalled": _polar(TURN, 0.82 + 0.18 * np.cos(6 * TURN)),
     "hollow": _polar(TURN, 1.0),

@@ -63,6 +63,7 @@ def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Places:
     """Right and down on the picture, in radii of the object at its centre's distance."""
     right, up, near = (points @ rotation(pose).T).T
     nearness = DISTANCE / (DISTANCE - near)
+    # up is negative, for rows count downwards
     places: Places = np.stack([right, -up], axis=1) * nearness[:, None]
     return places
 
@@ -84,6 +85,7 @@ def visible_faces(
             # it looks away: the convex body that it is part of hides it
             if normal @ (eye - corners[0]) <= 0:
                 continue
+            # a face that looks away from the light is in its own shadow, and not darker still
             lit = max(float(to_camera @ normal @ light), 0.0)
             brightness = SHADOW + (1 - SHADOW) * lit
             places = project(corners, pose) * radius + (col, row)
@@ -97,6 +99,7 @@ def on_picture(places: Places, view: View) -> Places:
     angle = np.radians(view.turn)
     cos = np.cos(angle)
     sin = np.sin(angle)
+    # anticlockwise to whoever looks, for rows count downwards
     turn = np.array([[cos, sin], [-sin, cos]])
     turned = (places - middle) @ turn.T
     moved: Places = turned * view.zoom + middle + (view.right, view.down)

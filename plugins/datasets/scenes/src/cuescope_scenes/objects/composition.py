@@ -61,6 +61,7 @@ def draw_questions(
     """Sample, class and wording: in each image all that is there, and as many that are not."""
     # Ranks of random numbers: the first n absent classes of each image, n being those present.
     number = np.where(objects, np.inf, rng.random(objects.shape))
+    # twice: the first gives the order, the second the rank of each
     ranks = number.argsort(axis=1).argsort(axis=1)
     present = objects.sum(axis=1, keepdims=True)
     has_question = objects | (ranks < present)

@@ -95,6 +95,7 @@ def detection(thing: Thing) -> Detection:
     """The smallest box around the footprint."""
     place = np.argwhere(footprint(thing))
     top, left = place.min(axis=0).tolist()
+    # + 1: a box ends behind its last pixel
     bottom, right = (place.max(axis=0) + 1).tolist()
     return Detection(name=thing.name, score=1.0, box=(left, top, right, bottom))
 
