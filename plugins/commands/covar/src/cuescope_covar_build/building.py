@@ -46,6 +46,7 @@ class Builder:
         self.folder = folder
         self.quality = quality
         self._keep_all = keep_all
+        # the property draws example variants each time that it is read
         self._names = recipe.names
 
     def keys(self, sample: Sample) -> list[str]:
@@ -71,6 +72,7 @@ class Builder:
         ):
             for sample in self.sources.samples():
                 keys = self.keys(sample)
+                # of a complete photo too: the manifest has all rows
                 ordered += keys
                 if self._lacking(keys):
                     for made in self._make_images(sample, pool):
@@ -86,19 +88,23 @@ class Builder:
             on_background(recipe, source, background) for background in backgrounds
         ]
         paint(firsts, recipe.editor)
+        # after painting: a variant starts from the pixels of its image
         groups = [[first, *of_variants(recipe, source, first)] for first in firsts]
+        # without the first of each group, which is painted already
         variants = [draft for group in groups for draft in group[1:]]
         paint(variants, recipe.editor)
         if recipe.viewpoint_editor is not None:
             paint(variants, recipe.viewpoint_editor)
         if recipe.segmenter is not None:
             for draft in variants:
+                # a viewpoint only: other variants carry the mask through their geometry
                 if draft.mask is None:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
         if self.quality is not None:
             # a variant is judged with its image on the background; a model has threads of its own
             threads = 1 if self.quality.judges.model else THREADS
             with ThreadPoolExecutor(threads) as pool:
+                # list: an error in a thread is raised here
                 list(pool.map(partial(self.quality.judge, source), groups))
         return list(chain.from_iterable(groups))
 
@@ -113,6 +119,7 @@ class Builder:
             if images := self._lacking(self._keys_on(sample, background)):
                 wanted[background] = images
         backgrounds = list(wanted)
+        # one background at least, however large the photo
         step = max(1, AT_ONCE // source.mask.size)
         for start in range(0, len(backgrounds), step):
             chunk = backgrounds[start : start + step]
@@ -123,6 +130,7 @@ class Builder:
         self, source: Source, drafts: Sequence[Draft], pool: ThreadPoolExecutor
     ) -> None:
         """Write files, then the rows that say that they are there."""
+        # list: an error in a thread is raised before any row says that its file is there
         rows = list(pool.map(partial(self._write, source), drafts))
         self.folder.add(rows)
 
@@ -130,6 +138,7 @@ class Builder:
         parts = _parts(source.sample, draft.background, draft.variant.name)
         name = "/".join(parts) + ".png"
         image = mask = image_digest = mask_digest = ""
+        # of a dropped image only the row stays
         if self._keep_all or not draft.dropped:
             image = f"images/{name}"
             image_digest = self.folder.write_image(image, draft.image)

@@ -62,6 +62,7 @@ def choose_by_words(labels: Sequence[str], writer: TextGenerator, count: int) ->
     for label, reply in zip(fitting, replies, strict=True):
         by_kind.setdefault(_kind(reply), []).append(label)
     chosen: list[str] = []
+    # a class of every kind before a second of any
     while len(chosen) < min(count, len(fitting)):
         in_turn = [members.pop(0) for members in by_kind.values() if members]
         chosen += in_turn[: count - len(chosen)]
@@ -78,6 +79,7 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
     """So many places; raises UserError where the writer names fewer in three rounds."""
     places: dict[str, None] = {}
     for turn in range(ROUNDS):
+        # places that it wrote twice are still missing
         question = SCENES.format(count=count - len(places))
         if places:
             question += f" Not again: {', '.join(places)}."
@@ -96,5 +98,7 @@ def write_backgrounds(writer: TextGenerator, count: int) -> tuple[str, ...]:
 
 
 def _kind(reply: str) -> str:
+    # a model may think aloud before its answer
     words = strip_thinking(reply).strip().splitlines()
+    # a reply without a word is a kind too, so its class has a turn
     return clean_name(words[0]) or "other" if words else "other"

@@ -35,6 +35,7 @@ def build(options: BuildOptions, output: Output) -> None:
     The same command goes on where it was stopped. `--data covar:DIR` shows the result to any
     method.
     """
+    # imported here: `--help` need not wait for OpenCV
     from cuescope_covar_build.opening import open_build
 
     with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
@@ -105,6 +106,7 @@ def classes(
         )
         chosen = choose_by_words(labels, writer, count)
     _give(as_yaml("classes", chosen.classes), out)
+    # on standard error: standard output may hold the list itself
     echo(
         f"{len(chosen.classes)} of {chosen.asked:,} classes: {chosen.fitting:,} can stand anywhere,"
         f" of {chosen.kinds} kinds; {chosen.unclear:,} unclear",
@@ -153,6 +155,7 @@ def _show(options: BuildOptions, rows: "list[Row]", as_json: bool) -> None:
 
     dropped = [row for row in rows if row.dropped]
     counts = Counter(row.subset for row in rows if not row.dropped)
+    # a Counter has 0 for a subset of which nothing is left
     by_subset = {name: counts[name] for name in (ORIGINAL, *SUBSETS)}
     out = options.out.expanduser()
     manifest = out / MANIFEST

@@ -62,6 +62,7 @@ def _field(name: str, kind: Any) -> dict[str, Any]:
         "@id": identity,
         "name": identity,
         **description,
+        # what is left are the scores, `float | None`
         "dataType": KINDS.get(kind, "sc:Float"),
         "source": {"fileObject": {"@id": "manifest"}, "extract": {"column": name}},
     }

@@ -82,12 +82,15 @@ def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     base = first.frame
     drafts = []
     for variant in recipe.variants(source, background):
+        # without the edit of the first, which is done
         draft = replace(first, variant=variant, base=base, edit=None)
+        # a copy: figures of this image are added to it below
         draft.parameters = dict(variant.parameters)
         drafts.append(draft)
         if variant.move is None:
             draft.editor = recipe.viewpoint_editor
             draft.prompt = variant.instruction
+            # no geometry says where an editor puts the object of another view
             draft.mask = None
             draft.matrix = None
             draft.edit = ImageEdit(base, draft.prompt, None, draft.seed)
@@ -97,11 +100,14 @@ def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
         draft.mask = moved.mask
         draft.matrix = moved.matrix
         draft.parameters["resampled"] = variant.resampled
+        # only these can move a part of the object out of the image
         if variant.subset in ("translate", "rotation", "crop"):
+            # a crop also enlarges what it shows
             zoom = abs(np.linalg.det(moved.matrix[:, :2]))
             share = min(1.0, float(moved.mask.sum() / (mask.sum() * zoom)))
             draft.parameters["object_share"] = round(share, 4)
         editable = variant.editable(moved, recipe.keeps)
+        # painting it would be paid for and thrown away
         if not moved.mask.any():
             draft.dropped = GONE
         elif editable.any():
@@ -117,6 +123,7 @@ def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
     waiting: list[Draft] = []
     edits: list[ImageEdit] = []
     for draft in drafts:
+        # viewpoints wait for another editor, which is asked after this one
         if draft.edit is not None and draft.editor is editor:
             waiting.append(draft)
             edits.append(draft.edit)
@@ -139,6 +146,7 @@ def _require_kept(spec: str, edit: ImageEdit, before: Pixels, after: Pixels) -> 
             expected=f"an image of {cols} x {rows} pixels",
             got=f"{after.shape[1]} x {after.shape[0]}",
         )
+    # without a mask every pixel may change
     if edit.mask is None:
         return
     changed = (before != after)[~edit.mask].any(axis=-1)

@@ -22,6 +22,7 @@ from cuescope_sdk.data import Draft
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
 COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
+# no space, the quota of the user, the largest file that the disk takes
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 LONGEST = 60  # characters of a name within a file's
 
@@ -41,6 +42,7 @@ class BuildFolder:
         if (file := folder / SETTINGS).is_file():
             self._require_same(file)
             self.rows = {row.key: row for row in self._read_rows()}
+        # a build writes many files, and never among somebody's own
         elif folder.is_dir() and any(folder.iterdir()):
             raise UserError(
                 f"--out {folder}",
@@ -74,6 +76,7 @@ class BuildFolder:
 
     def write_image(self, name: str, image: Pixels) -> str:
         """A lossless PNG inside the folder; the digest of the file."""
+        # OpenCV writes blue, green, red
         return self._write_picture(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
 
     def write_mask(self, name: str, mask: Mask) -> str:
@@ -88,12 +91,15 @@ class BuildFolder:
             (self.folder / JOURNAL).open("a", encoding="utf-8") as file,
         ):
             file.write(lines)
+            # on the disk itself: a power cut after this loses no row
             file.flush()
             os.fsync(file.fileno())
+        # after the write: what is in memory is on the disk too
         self.rows |= {row.key: row for row in rows}
 
     def finish(self) -> None:
         """The manifest is written: the journal has done its work."""
+        # a build that lacked nothing has no journal
         (self.folder / JOURNAL).unlink(missing_ok=True)
 
     @contextmanager
@@ -124,12 +130,14 @@ class BuildFolder:
 
     def _is_as_written(self, row: Row) -> bool:
         pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
+        # a dropped image has no file, a viewpoint perhaps no mask
         pictures.pop("", None)
         try:
             for name, written in pictures.items():
                 content = (self.folder / name).read_bytes()
                 if picture_digest(content) != written:
                     return False
+        # a file that is gone counts as changed
         except OSError:
             return False
         return True
@@ -163,6 +171,7 @@ class BuildFolder:
         if (self.folder / MANIFEST).is_file():
             try:
                 yield from read_manifest(self.folder)
+            # not refused: a damaged manifest costs time, not the build
             except (DamagedFileError, BadDataError) as error:
                 warnings.warn(
                     f"images that it lists are made again: {error}", stacklevel=2
@@ -171,6 +180,7 @@ class BuildFolder:
         if not journal.is_file():
             return
         sound = []
+        # as bytes: a torn line may be no UTF-8
         lines = journal.read_bytes().splitlines(keepends=True)
         for line in lines:
             row = _journal_row(line)
@@ -203,8 +213,10 @@ def _seal(row: Mapping[str, Any]) -> str:
 
 def file_name(text: str) -> str:
     """A text as a part of a path, spaces as "_"; with a digest where more of it is lost."""
+    # without a dot in front, which would hide the file
     plain = re.sub(r"[^A-Za-z0-9.-]+", "_", text).strip("_.-")[:LONGEST]
     whole = plain.replace("_", " ") == text
+    # a text without any such letter is its digest alone
     return plain if whole else f"{plain}-{digest(text)[:8]}".lstrip("-")
 
 

@@ -45,9 +45,11 @@ class Filter:
 
     def judge(self, source: Source, drafts: Sequence[Draft]) -> None:
         """Give each draft its scores, and the reason why it is dropped."""
+        # a mask without the object is refused by what compares pixels
         shown = [draft for draft in drafts if draft.shows_object]
         cases = [as_case(source, draft, self.recipe.editor) for draft in shown]
         if self.thresholds is None:
+            # measured all the same: the rehearsal of a plan is to take as long as a build
             list(measure(cases, self.judges))
             return
         qualities = judge(cases, self.thresholds, self.judges)
@@ -65,6 +67,7 @@ class Filter:
         """
         self.judges = self.judges.usable(context)
         path = folder / LIMITS
+        # limits that are there stay: all images of a folder are judged by the same
         self.thresholds = read_thresholds(path, begun=begun)
         if self.thresholds is not None:
             return
@@ -78,9 +81,11 @@ class Filter:
                 clean = _clean_cases(recipe, source, background)
                 cases += clean
                 measures += measure(clean, self.judges)
+                # composites are on drawn backgrounds then: photos show what is usual of real ones
                 if self.recipe.editor.pasting is None:
                     unedited = _unedited_cases(recipe, source, background)
                     cases += unedited
+                    # other measures would call it a fault that the background is the source's own
                     measures += map(_blind_only, measure(unedited, self.judges))
                 advance(1)
         subsets = [case.subset for case in cases]
@@ -115,6 +120,7 @@ def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
     except DamagedFileError:
         if begun:
             raise
+        # no image was judged by them, so they are set anew
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"covar: {path} cannot be read", remedy=remedy) from error
@@ -129,6 +135,7 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
     asked = None
     if draft.edit is not None:
         painted = draft.edit.mask
+        # an editor without a mask may paint anywhere
         if painted is None:
             painted = np.ones(mask.shape, bool)
         if editor.pasting is not None and np.array_equal(painted, ~mask):
@@ -144,6 +151,7 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
         base=draft.base,
         background=draft.background.name if draft.background else "",
         label=source.label,
+        # a build says how many times smaller, a case how large
         scale=1 / draft.parameters.get("scale", 1.0),
         geometry=draft.matrix,
         painted=painted,
@@ -158,6 +166,7 @@ def _pairs(
     pairs = []
     for number in range(min(CLEAN_PAIRS, len(samples) * len(backgrounds))):
         turn, photo = divmod(number, len(samples))
+        # + turn: else a photo could meet the same background in every round
         background = (number + turn) % len(backgrounds)
         pairs.append((samples[photo], backgrounds[background]))
     return pairs
@@ -179,7 +188,9 @@ def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
         editor=NamedEditor("", pasting.fingerprint, pasting, pasting),
         backgrounds=backgrounds,
         instruction=instruction,
+        # nobody knows whether a generated view is a clean one
         viewpoint_editor=None,
+        # other draws than those of the images that are judged
         seed=derive(recipe.seed, "clean"),
     )
 
@@ -206,5 +217,6 @@ def _unedited_cases(
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
     drafts = [first, *of_variants(recipe, source, first)]
+    # what needs no painting: its pixels are the photo's own
     unedited = [draft for draft in drafts if draft.edit is None and draft.shows_object]
     return [as_case(source, draft, recipe.editor) for draft in unedited]

@@ -35,10 +35,12 @@ def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     rows, cols = mask.shape
     matrix = np.eye(2, 3)
     if vertical:
+        # - 1: the middles of pixels are whole numbers
         matrix[1] = 0, -1, rows - 1
     else:
         matrix[0] = -1, 0, cols - 1
     axis = 0 if vertical else 1
+    # a copy: OpenCV takes no array that runs backwards
     image = np.flip(image, axis).copy()
     mask = np.flip(mask, axis).copy()
     return Moved(image, mask, np.ones_like(mask), matrix)
@@ -53,6 +55,7 @@ def translate(image: Pixels, mask: Mask, right: int, down: int) -> Moved:
 def rotate(image: Pixels, mask: Mask, degrees: float) -> Moved:
     """Turned about the middle, counter-clockwise."""
     rows, cols = mask.shape
+    # between the middles of the outer pixels
     middle = ((cols - 1) / 2, (rows - 1) / 2)
     matrix = cv2.getRotationMatrix2D(middle, degrees, 1.0)
     return _warp(image, mask, matrix, cv2.INTER_LINEAR)
@@ -61,6 +64,7 @@ def rotate(image: Pixels, mask: Mask, degrees: float) -> Moved:
 def crop(image: Pixels, mask: Mask, area: float) -> Moved:
     """The middle part with this share of the area, as large as the whole again."""
     rows, cols = mask.shape
+    # a share of the area is its root on each side
     height = max(1, round(rows * area**0.5))
     width = max(1, round(cols * area**0.5))
     top = (rows - height) // 2
@@ -96,9 +100,11 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
 
 def _warp(image: Pixels, mask: Mask, matrix: Matrix, how: int) -> Moved:
     whole = np.full(mask.shape, 255, np.uint8)
+    # a pixel that is mixed with the border is not known
     known = _move(whole, matrix, mask, flags=how) == 255
     return Moved(
         _move(image, matrix, mask, flags=how, border=cv2.BORDER_REFLECT_101),
+        # the object's pixels there are mixed with the border, so an editor fills them
         (_move(mask, matrix, mask) > 0) & known,
         known,
         matrix,
@@ -128,4 +134,5 @@ def _zoom(wide: float, high: float, right: float, down: float) -> Matrix:
 def _resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:
     """At this (width, height)."""
     levels = mask.astype(np.uint8)
+    # EXACT counts from the middle of a pixel, as the picture is resized
     return cv2.resize(levels, size, interpolation=cv2.INTER_NEAREST_EXACT).astype(bool)

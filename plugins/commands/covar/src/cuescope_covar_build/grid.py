@@ -35,6 +35,7 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
     if not files or not backgrounds:
         return
     spread = np.linspace(0, len(photos) - 1, ROWS).round()
+    # fewer photos than rows would come several times
     chosen = np.unique(spread.astype(int))
     height = HEAD + CELL * len(chosen)
     width = CELL * len(variants)
@@ -46,6 +47,7 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
         )
     for line, number in enumerate(chosen):
         photo = photos[number]
+        # another background first for each photo
         first = line * len(backgrounds) // len(chosen)
         in_turn = backgrounds[first:] + backgrounds[:first]
         # a background of which the quality filter dropped something shows less
@@ -55,6 +57,7 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
         for column, variant in enumerate(variants):
             behind = ORIGINAL if variant == ORIGINAL else background
             file = files.get((photo, behind, variant))
+            # a dropped image leaves its cell white
             if file is not None:
                 left = column * CELL
                 picture[top : top + CELL, left : left + CELL] = _cell(folder / file)

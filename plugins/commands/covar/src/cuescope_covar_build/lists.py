@@ -36,6 +36,7 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
     for number, entry in enumerate(entries, 1):
         values = {"name": entry} if isinstance(entry, str) else entry
         if isinstance(values, dict) and "name" in values:
+            # a name without a prompt is its own prompt
             values = {"prompt": values["name"], **values}
         try:
             background = Background.model_validate(values)
@@ -63,6 +64,7 @@ def choose_classes(
     the source's labels.
     """
     if given is None:
+        # lists differ in capitals; the images keep the source's spelling
         return labels
     by_name = {label.lower(): label for label in labels}
     if given == PAPER:
@@ -82,6 +84,7 @@ def choose_classes(
         if name.lower() not in by_name:
             refuse_unknown(title, "class", name, labels)
         chosen.append(by_name[name.lower()])
+    # a class that is listed twice is built once
     return tuple(dict.fromkeys(chosen))
 
 
@@ -109,6 +112,7 @@ def _read_list(path: Path, what: str) -> list[Any]:
     except yaml.YAMLError as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"covar: {path}", expected="YAML", got=reason) from None
+    # one file may hold classes and backgrounds
     entries = content.get(what) if isinstance(content, dict) else content
     if not isinstance(entries, list) or not entries:
         raise UserError(

@@ -83,6 +83,7 @@ def schema() -> "pa.Schema":
     kinds: dict[object, str] = {int: "int64", bool: "bool", str: "string"}
     columns = []
     for field in fields(Row):
+        # what is left are the scores
         kind = kinds.get(field.type, "float64")
         columns.append(pa.field(field.name, kind))
     return pa.schema(columns)
@@ -93,8 +94,10 @@ def write_manifest(folder: Path, rows: Sequence[Row], choices: Sequence[str]) ->
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    # the answers are those of all images, so no column has them
     described = schema().with_metadata({"choices": json.dumps(list(choices))})
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=described)
+    # in memory first: the seal is of the bytes
     content = BytesIO()
     pq.write_table(table, content, compression="zstd")
     path = folder / MANIFEST
@@ -116,6 +119,7 @@ def read_manifest(folder: Path) -> list[Row]:
     try:
         table = pq.read_table(pa.BufferReader(content))
         return [Row(**values) for values in table.to_pylist()]
+    # TypeError: columns that are no fields of a row, from another version
     except (pa.ArrowException, TypeError) as error:
         reason = str(error).splitlines()[0]
         raise BadDataError(

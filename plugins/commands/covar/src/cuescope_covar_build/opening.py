@@ -53,7 +53,9 @@ class OpenBuild:
         folder = self.builder.folder
         quality = self.builder.quality
         folder.begin()
+        # before anything is counted: a damaged image is one that is lacking
         folder.forget_changed(self.context)
+        # a complete build judges nothing
         if quality is not None and self.builder.lacking():
             with folder.telling():
                 begun = bool(folder.rows)
@@ -65,6 +67,7 @@ class OpenBuild:
             write_manifest(folder.folder, rows, self.choices)
             write_croissant(folder.folder, rows)
             write_grid(folder.folder, rows)
+        # last: a kill before this leaves the journal to go on from
         folder.finish()
         return rows
 
@@ -74,6 +77,7 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
 
     Raises UserError for a word that does not fit.
     """
+    # words first: a typo is told before anything is opened
     keeps = parse_keeps(options.keep)
     scales = parse_scales(options.scales)
     tools = Tools.of(options)
@@ -87,11 +91,13 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     chosen = choose_samples(
         data, classes, options.per_class, options.limit, options.seed
     )
+    # all that could be chosen: limits do not depend on --limit
     every = choose_samples(data, classes, None, None, options.seed)
     context = context.for_dataset(data)
     segmenter = tools.open(SEGMENTER, context)
     detector = tools.open(DETECTOR, context)
     sources = Sources(data, chosen, segmenter, options.side, every)
+    # before the editors are opened: a bad mask is told sooner
     size = sources.check(context)
     viewpoint_editor = None
     if options.viewpoint_editor is not None:
@@ -241,6 +247,7 @@ def open_writer(
     """The text generator of `--tool text-generator=SPEC`, and the labels of the source."""
     specs = pairs("--tool", tools)
     options = by_role(pairs("-T", tool_options))
+    # an option without its tool is a mistake too
     for role in (*specs, *options):
         if role != WRITER or WRITER not in specs:
             raise UserError(f"tool role '{role}'", expected=f"--tool {WRITER}=SPEC")

@@ -71,19 +71,24 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     lacking = builder.lacking()
     images_each = 1 + len(recipe.backgrounds) * len(recipe.names)
     images = len(builder.sources) * images_each
+    # perhaps not whole: of some pairs a part is made
     pairs = _count_pairs(builder) / len(recipe.names)
     of_editor = round(pairs * (recipe.edits - recipe.views))
     edits = {editor.spec: of_editor}
     seconds = _seconds(editor, of_editor, opened)
     rows, cols = opened.size
     bytes_each = 2.0 * rows * cols  # bytes a pixel of a photo as such a PNG
+    # what is on the disk says it better
     if made:
         bytes_each = folder_size(folder, made.values()) / len(made)
     if views is not None:
         of_views = round(pairs * recipe.views)
+        # one editor may do both
         edits[views.spec] = edits.get(views.spec, 0) + of_views
         more = _seconds(views, of_views, opened)
+        # a sum without the unknown part would promise too little
         seconds = None if seconds is None or more is None else seconds + more
+    # not with a viewpoint editor: a rehearsal would generate images
     elif _is_quick(editor):
         seconds_each, rehearsed = _rehearse(builder)
         seconds = seconds_each * lacking
@@ -119,6 +124,7 @@ def _seconds(editor: "NamedEditor", edits: int, opened: "OpenBuild") -> float | 
     if _is_quick(editor):
         return 0.0
     tool: Any = editor.tool
+    # a plan takes (width, height)
     hours: float | None = tool.plan_of(edits, 0, opened.size[::-1]).hours
     return None if hours is None else 3600 * hours
 
@@ -131,6 +137,7 @@ def _rehearse(builder: "Builder") -> tuple[float, float]:
     builder.draft(source, backgrounds[:1])  # the first one opens files
     start = time.perf_counter()
     drafts = builder.draft(source, backgrounds)
+    # before the clock is read: a build encodes too
     size = sum(len(encode_png(draft.image)) for draft in drafts)
     seconds = time.perf_counter() - start
     return seconds / len(drafts), size / len(drafts)
@@ -138,6 +145,7 @@ def _rehearse(builder: "Builder") -> tuple[float, float]:
 
 def _free_bytes(folder: Path) -> int:
     """Of the disk on which a folder is, or will be."""
+    # a folder to come is on the disk of its nearest parent
     while not folder.exists():
         folder = folder.absolute().parent
     return disk_usage(folder).free

@@ -49,6 +49,7 @@ class Recipe:
     @property
     def names(self) -> list[str]:
         """What the images of one photo on one background are called; the first is made first."""
+        # the draw does not matter: names say nothing of what is drawn
         examples = variants(generator(0), (64, 64), "", self.scales, views=self.views)
         return ["background", *(variant.name for variant in examples)]
 
@@ -68,6 +69,7 @@ class Recipe:
 
     def prompt(self, background: Background, label: str) -> str:
         """What the editor is told."""
+        # not str.format: a person's words may hold other braces
         instruction = self.instruction.replace("{background}", background.prompt)
         return instruction.replace("{label}", label)
 

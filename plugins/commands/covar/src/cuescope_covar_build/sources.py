@@ -69,6 +69,7 @@ def choose_samples(
             by_class[label].append(index)
     chosen: list[int] = []
     for name, indices in by_class.items():
+        # with the name: another class changes no draw of this one
         chosen += _draw(indices, per_class, seed, "per class", name)
     if not chosen:
         names = ", ".join(classes[:8]) or "(it has none)"
@@ -84,6 +85,7 @@ def _draw(indices: list[int], most: int | None, seed: int, *names: str) -> list[
     """At most so many of them, in their order."""
     if most is None or most >= len(indices):
         return indices
+    # the first of one permutation: a larger number only adds
     order = generator(seed, "covar", *names).permutation(len(indices))
     return sorted(indices[position] for position in order[:most])
 
@@ -130,6 +132,7 @@ class Sources:
             with suppress(BadDataError):
                 self.open(sample)
                 samples.append(sample)
+        # where none opens, the build says why
         return samples or list(self.samples())[:count]
 
     def check(self, context: Context) -> tuple[int, int]:
@@ -140,6 +143,7 @@ class Sources:
         sizes = []
         with context.progress("Checking photos and masks", len(self)) as advance:
             for sample in self.samples():
+                # a segmenter takes its time, and is not asked yet
                 if self._segmenter is None or foreground_of(sample) is not None:
                     sizes.append(self.open(sample).mask.shape)
                 else:
@@ -156,6 +160,7 @@ class Sources:
         if mask is None:
             mask = self._outline(sample)
         else:
+            # an annotated mask is as large as the photo, not as its shrunken copy
             cols, rows = single_frame(sample).load().size
             if mask.shape != (rows, cols):
                 raise _fault(

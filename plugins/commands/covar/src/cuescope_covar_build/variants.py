@@ -62,8 +62,10 @@ def variants(
 ) -> list[Variant]:
     """The variants of an image of `size` (row, col), what is drawn of them drawn from `rng`."""
     rows, cols = size
+    # all is drawn before it is used: other scales change no shift and no angle
     right = round(float(rng.uniform(-SHIFT, SHIFT)) * cols)
     down = round(float(rng.uniform(-SHIFT, SHIFT)) * rows)
+    # rounded: the manifest says exactly what was done
     degrees = round(float(rng.uniform(-ANGLE, ANGLE)), 2)
     area = round(float(rng.uniform(*AREA)), 3)
     shown = sorted(rng.permutation(len(VIEWPOINTS))[:VIEWS].tolist())

@@ -61,6 +61,7 @@ class Composite(Plugin):
 
     def __init__(self, options: CompositeOptions, context: Context) -> None:
         super().__init__(options, context)
+        # imported here: options are listed without OpenCV
         from cuescope_covar_build.composite.drawn import Drawn
         from cuescope_covar_build.composite.photos import Photos
 
@@ -72,6 +73,7 @@ class Composite(Plugin):
         self.fingerprint = digest(
             "composite",
             VERSION,
+            # of names and contents: another photo, another fingerprint
             self._backgrounds.fingerprint,
             options.shadow,
             options.feather,
@@ -106,6 +108,7 @@ class Composite(Plugin):
                 remedy=nearest(edit.instruction, self.names)
                 or "composite:FOLDER takes photos named after their background",
             )
+        # of seed and name alone: a variant shows the same photo as its image
         rng = generator(edit.seed, "composite", name)
         background = self._backgrounds.show(name, mask.shape, rng)
         painted = paint(
@@ -123,6 +126,7 @@ def best_name(instruction: str, names: Sequence[str]) -> str | None:
 
 
 def _words(text: str) -> list[str]:
+    # an underscore parts words as a space does
     return re.findall(r"[^\W_]+", text.lower())
 
 

@@ -33,6 +33,7 @@ class Drawn:
         recipe = self._recipes[name]
         rows, cols = shape
         horizon = recipe["horizon"]
+        # 0 is a background without a horizon
         if horizon:
             horizon += float(rng.uniform(-0.06, 0.06))
         edge = round(rows * horizon)
@@ -46,6 +47,7 @@ class Drawn:
         picture += np.where(under, grain, cloud)[..., None]
         for colour in recipe.get("spots", ()):
             chosen = rng.random(shape) < 0.004
+            # a spot lies on the ground, where there is a horizon
             if horizon:
                 chosen &= under
             picture[_grow(chosen)] = colour
@@ -68,8 +70,10 @@ def _noise(
 
     total = np.zeros(shape)
     for octave in range(OCTAVES):
+        # a field of one cell would be no grain
         cells = [max(2, round(2**octave / size)) for size in stretch]
         field = rng.standard_normal(cells)
+        # halved with each octave: the coarse grain is the strongest
         total += (
             cv2.resize(field, shape[::-1], interpolation=cv2.INTER_CUBIC) / 2**octave
         )
@@ -80,6 +84,7 @@ def _grow(points: Bool[np.ndarray, "row col"]) -> Bool[np.ndarray, "row col"]:
     """Points as discs."""
     import cv2
 
+    # a share of the side: a larger image is the same drawing, not one with finer spots
     size = max(2, round(0.012 * max(points.shape)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     return cv2.dilate(points.astype(np.uint8), disc).astype(bool)

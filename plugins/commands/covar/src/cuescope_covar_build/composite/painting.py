@@ -23,6 +23,7 @@ def paint(
     take on the colour of the object's edge. Around a picture the fading is wider, and there is no
     shadow.
     """
+    # no edge is there that could fade, and nothing that casts a shadow
     if mask.all() or not mask.any():
         return np.where(mask[..., None], background, source)
     width = feather
@@ -38,10 +39,13 @@ def paint(
         if picture:
             # without the streaks that single pixels of the border would draw
             colours = _smooth(colours, width / 4)
+        # + 1: the last of `width` pixels still has some of the edge's colour
         share = np.minimum(distance / (width + 1), 1)
+        # smoothstep: no crease where the fading begins and ends
         share = share * share * (3 - 2 * share)
         scene = share[..., None] * scene + (1 - share[..., None]) * colours
     painted = np.rint(scene).astype(np.uint8)
+    # smoothed and rounded colours would not be the source's own
     return np.where(mask[..., None], painted, source)
 
 
@@ -60,6 +64,7 @@ def keeps_picture(mask: Mask) -> bool:
         return True
     points = cv2.findNonZero((~mask).astype(np.uint8))
     width, height = cv2.minAreaRect(points)[1]
+    # + 1: OpenCV measures between the middles of the outer pixels
     return len(points) >= FILLED * (width + 1) * (height + 1)
 
 
@@ -69,6 +74,7 @@ def cast_shadow(kept: Mask) -> Plane:
     side = min(kept.shape)
     drop = round(SHADOW_DROP * side)
     moved = np.zeros(kept.shape, np.float32)
+    # not [:-drop], which is empty for a drop of 0
     moved[drop:] = kept[: rows - drop]
     return _smooth(moved, SHADOW_SIZE * side)
 
@@ -80,6 +86,7 @@ def nearest_outside(mask: Mask) -> tuple[Plane, Int[np.ndarray, "row col"]]:
     distance, label = cv2.distanceTransformWithLabels(
         mask.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
     )
+    # OpenCV numbers the pixels that stay in its own order
     place = np.zeros(label.max() + 1, np.int64)
     outside = np.flatnonzero(~mask)
     place[label.ravel()[outside]] = outside

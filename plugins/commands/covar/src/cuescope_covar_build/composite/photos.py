@@ -13,8 +13,8 @@ from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.data import Probe, folders_in, image_frame, images_in, probe_all
 
 PART = (0.7, 1.0)  # of the largest part of the photo that has the wanted shape
-_NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")  # "beach-2", "beach (3)"
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # "GreenMeadow"
 LARGEST = (
     2048  # pixels of a side that a photo keeps in memory; more would only be shrunk
 )
@@ -48,6 +48,7 @@ class Photos:
         self._probes = probe_all(
             list(chain.from_iterable(self._files.values())), context
         )
+        # now, not in the middle of a build
         for file, probe in self._probes.items():
             if probe.problem:
                 raise UserError(
@@ -56,6 +57,7 @@ class Photos:
                     remedy="Mend or remove it",
                 )
         self.names = tuple(sorted(self._files))
+        # of contents too: a photo that was replaced makes other composites
         self.fingerprint = digest([(name, self._digests(name)) for name in self.names])
 
     def _digests(self, name: str) -> list[str | None]:
@@ -80,7 +82,9 @@ class Photos:
         part = photo[top : top + part_rows, left : left + part_cols]
         if rng.random() < 0.5:
             part = part[:, ::-1]
+        # INTER_AREA averages: a part that gets smaller shows no moiré
         how = cv2.INTER_AREA if part_rows > rows else cv2.INTER_CUBIC
+        # a copy: OpenCV takes no view that runs backwards
         return cv2.resize(part.copy(), (cols, rows), interpolation=how)
 
 
@@ -90,6 +94,7 @@ def background_name(stem: str) -> str:
     >>> background_name("GreenMeadow-2"), background_name("rocky_shore")
     ('green meadow', 'rocky shore')
     """
+    # a name that is a number alone stays as it is
     spaced = _HUMP.sub(" ", _NUMBER.sub("", stem) or stem)
     return " ".join(re.split(r"[\s_-]+", spaced.strip())).lower()
 

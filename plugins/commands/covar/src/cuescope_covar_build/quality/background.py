@@ -74,6 +74,7 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     """
     if view.asked_background is not None:
         return view.asked_background, np.ones(view.size, bool)
+    # a new background on the source itself: nothing says how it should look
     if view.geometry is None or view.case.base.key == view.case.source.key:
         return None
     if view.base.shape != view.source.shape:
@@ -91,6 +92,7 @@ def unchanged_share(view: View) -> float | None:
     shares = []
     if view.geometry is not None:
         shares += _mean_likeness(view, view.geometry)
+    # an editor that ignored the geometry leaves the source's background in place
     if view.source.shape == view.edited.shape and not view.in_place:
         shares += _mean_likeness(view, np.eye(3))
     return max(shares, default=None)
@@ -104,6 +106,7 @@ def _mean_likeness(view: View, geometry: Matrix) -> list[float]:
     is_moved = not np.allclose(geometry, np.eye(3))
     if is_moved or source.shape != view.edited.shape:
         source = move(source, geometry, view.size)
+        # a pixel with any of the object in it is left out
         away = move(away.astype(np.float32), geometry, view.size) > 0.01
     clear &= view.background & ~grow(away, 3)
     if clear.sum() < LEAST:
@@ -121,6 +124,7 @@ class Window:
     def __init__(self, inside: Mask, side: int) -> None:
         self.size = (side, side)
         self.inside = inside.astype(np.float32)
+        # not 0, by which means are divided
         self.weight: Plane = np.maximum(cv2.blur(self.inside, self.size), 1e-3)
 
     def mean(self, pixels: np.ndarray) -> np.ndarray:
@@ -145,6 +149,7 @@ def local_likeness(first: Pixels, second: Pixels, inside: Mask) -> Plane:
     power_second = channel_sum(window.mean(second**2))
     scale = np.sqrt(np.maximum(power_first * power_second, 1e-3))
     correlation = covariance / scale
+    # 3: the powers are sums over the channels
     smooth_both = np.maximum(power_first, power_second) < 3 * SMOOTH**2
     near = channel_max(np.abs(mean_first - mean_second)) < SIMILAR
     return np.where(smooth_both, near, correlation.clip(0, 1))
@@ -188,11 +193,13 @@ def strange_border(view: View, expected: Pixels, covers: Mask) -> float | None:
 def largest_patch(residual: Plane, known: Mask) -> float:
     """The side of the largest connected patch that differs, as a share of the image's side."""
     differs = (residual > DIFFERENT) & known
+    # opened: a line of one pixel is no object
     square = np.ones((2, 2), np.uint8)
     opened = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_OPEN, square)
     count, _, stats, _ = cv2.connectedComponentsWithStats(opened, connectivity=8)
     if count < 2:
         return 0.0
+    # from 1: component 0 is all that does not differ
     largest = stats[1:, cv2.CC_STAT_AREA].max()
     return float(np.sqrt(largest / residual.size))
 
@@ -237,6 +244,7 @@ def _contrast(
     step = round(1.25 * side)
     around = (step, step)
     padded = np.pad(mean, (around, around, (0, 0)))
+    # beside the image nothing is usable
     padded_usable = np.pad(usable, step)
     least = np.full((rows, cols), np.inf, np.float32)
     neighbours = np.zeros((rows, cols), np.int32)
@@ -248,11 +256,13 @@ def _contrast(
         difference = np.sqrt(channel_sum((padded[shifted] - mean) ** 2))
         np.minimum(least, difference, out=least, where=there)
         neighbours += there
+    # 5 of 8: at the frame and beside the object some are missing
     valid = usable & (neighbours >= 5)
     if valid.sum() < LEAST:
         return []
     contrasts = least[valid]
     usual = np.quantile(contrasts, USUAL)
+    # the floor: on an even background faint noise would look large
     return [float(contrasts.max() / (usual + CONTRAST_FLOOR))]
 
 
@@ -266,9 +276,11 @@ def like_object(view: View) -> float | None:
         return None
     small, free = _small(view.edited, view.background)
     code = _bins(small)
+    # at full size: in the small copy the object may be a few pixels
     own = _histogram(_bins(view.edited[view.edited_mask]))
     other = _histogram(code[free])
     ratio = np.log(own / other)[code] * free
+    # one rare colour must not decide alone
     ratio = ratio.clip(-RATIO, RATIO).astype(np.float32)
     excesses = []
     for side in COPIES:
@@ -286,6 +298,7 @@ def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     factor = min(1.0, SIDE / max(where.shape))
     rows, cols = (max(1, round(factor * side)) for side in where.shape)
     size = (rows, cols)
+    # a pixel of the copy that is mixed with the object is no background
     return shrink_to(pixels, size), shrink_to(where, size) > 0.9
 
 

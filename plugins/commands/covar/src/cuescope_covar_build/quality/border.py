@@ -52,6 +52,7 @@ def border_scores(view: View) -> dict[str, float | None]:
     if edited is None:
         return {}
     source = read_border(view.source, view.source_mask)
+    # below 0 is no credit: it would raise the score of the edited border
     usual = 0.0 if source is None else max(0.0, seam(source))
     return {"seam": seam(edited) - usual, "leak": max(0.0, leak(edited))}
 
@@ -59,7 +60,9 @@ def border_scores(view: View) -> dict[str, float | None]:
 def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     """Profiles across the border of a mask; None where too little of it lies in the image."""
     signed = signed_distance(mask)
+    # smoothed: the border is a staircase of pixels, whose slopes jump
     slopes = np.stack(np.gradient(smooth(signed, 1.5)), axis=-1)
+    # RETR_CCOMP: holes have a border too
     contours, _ = cv2.findContours(
         mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE
     )
@@ -75,9 +78,11 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     down, right = normal.T[..., None] * offset
     rows = (row[:, None] + down).astype(np.float32)
     cols = (col[:, None] + right).astype(np.float32)
+    # beside the image counts as deep inside, so that no such normal is clear
     depth = cv2.remap(signed, cols, rows, cv2.INTER_LINEAR, borderValue=-99)
     # a normal that runs into another part of the object, or out of the image, tells nothing
     outside = (depth[:, 2 - INNER : REACH - INNER] > 0.5).all(axis=1)
+    # the slope of a distance is 1; far less lies on a ridge, where no way leads outwards
     clear = outside & (length > 0.3)
     if clear.sum() < LEAST:
         return None
@@ -89,7 +94,9 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
 
 def signed_distance(mask: Mask) -> Plane:
     """Distance from the edge, px, negative inside."""
+    # where the image cuts the object off is an edge too
     padded = np.pad(mask, 1)
+    # the edge is half a pixel from the middles on both sides
     inside = 0.5 - depth_of(padded)
     outside = depth_of(~padded) - 0.5
     signed = np.where(padded, inside, outside)
@@ -117,6 +124,7 @@ def seam(border: Border) -> float:
     ratios = []
     for width in WIDTHS:
         along = max(ridge(border, at, width) for at in range(3))
+        # -6 is inside; a strip of 4 px there would be compared with the edge itself
         places = (*AROUND, -6) if width < 4 else AROUND
         around = np.median([ridge(border, at, width) for at in places])
         ratios.append(np.log2((along + GRAIN) / (around + GRAIN)))

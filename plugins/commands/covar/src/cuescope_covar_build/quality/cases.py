@@ -101,6 +101,7 @@ class View:
         self.exact = False
         if case.geometry is not None:
             matrix = _square(case.geometry)
+            # the geometry is of the whole images, not of their copies
             back = np.linalg.inv(_zoom(source.factor))
             self.geometry = _zoom(edited.factor) @ matrix @ back
             self.in_place = np.allclose(matrix, np.eye(3))
@@ -141,6 +142,7 @@ class View:
         """Where the editor left the image that it was given as it was."""
         if self.case.painted is None:
             return np.ones(self.size, bool)
+        # a pixel that was painted in part is not kept
         left: Mask = shrink_to(self.case.painted, self.size) == 0
         return left
 
@@ -169,6 +171,7 @@ def move(pixels: np.ndarray, matrix: Matrix, size: Size) -> np.ndarray:
     """An image under a geometry, black beside it; where it is made smaller it is smoothed first."""
     area = abs(np.linalg.det(matrix[:2, :2]))
     shrink = float(np.sqrt(area))
+    # four neighbours are read: without a blur the others would alias
     if shrink < 0.9:
         pixels = smooth(pixels, 0.5 * np.sqrt(1 / shrink**2 - 1))
     return cv2.warpPerspective(pixels, matrix, size[::-1], flags=cv2.INTER_LINEAR)
@@ -183,6 +186,7 @@ def move_mask(mask: Mask, matrix: Matrix, size: Size) -> Mask:
 def covered(shape: tuple[int, ...], matrix: Matrix, size: Size) -> Mask:
     """Where an image of `shape` lies under a geometry, clear of its border."""
     whole = np.ones(shape[:2], np.float32)
+    # 0.99: a resampled 1 is not quite 1
     return shrink(move(whole, matrix, size) > 0.99, 1)
 
 
@@ -207,6 +211,7 @@ def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.nda
         return cv2.GaussianBlur(pixels, (0, 0), sigma)
     inside = mask.astype(np.float32)
     total = smooth(pixels * inside[..., None], sigma)
+    # not 0: far from the mask no weight is left
     weight = np.maximum(smooth(inside, sigma), 1e-4)
     smoothed: Pixels = total / weight[..., None]
     return smoothed
@@ -214,6 +219,7 @@ def smooth(pixels: np.ndarray, sigma: float, mask: Mask | None = None) -> np.nda
 
 def shrink_to(pixels: np.ndarray, size: Size) -> np.ndarray:
     """The mean over the pixels that become one, at (row, col) pixels."""
+    # of a mask the mean is a share; OpenCV resizes no booleans
     pixels = pixels.astype(np.float32)
     return cv2.resize(pixels, size[::-1], interpolation=cv2.INTER_AREA)
 
@@ -235,6 +241,7 @@ def channel_max(pixels: Pixels) -> Plane:
 
 def share_along(change: np.ndarray, way: np.ndarray) -> np.ndarray:
     """How far each colour's change goes along a way, as a share of the way (least squares)."""
+    # below a grey level a way has no direction
     length = np.maximum(channel_sum(way**2), 1.0)
     share: np.ndarray = channel_sum(change * way) / length
     return share
@@ -260,6 +267,7 @@ def _square(matrix: np.ndarray) -> Matrix:
 def _whole(matrix: Matrix) -> bool:
     """Whether pixels land on pixels, as large as they were."""
     near = np.abs(matrix - np.rint(matrix)).max() < 1e-6
+    # whole numbers may enlarge all the same
     area = abs(np.linalg.det(matrix[:2, :2]))
     return bool(near and abs(area - 1) < 1e-6)
 

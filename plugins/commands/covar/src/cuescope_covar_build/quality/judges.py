@@ -61,6 +61,7 @@ class Judges:
         """Without the questions that the model cannot answer, and says so."""
         if self.model is None:
             return self
+        # whether it can answer does not depend on what it sees
         grey = frame_of(np.full((32, 32, 3), GREY))
         names = {"labels": self.labels, "backgrounds": self.backgrounds}
         for kind, choices in names.items():
@@ -81,6 +82,7 @@ class Judges:
             rows: list[Scores] = [{} for _ in views]
             if self.model is not None:
                 self._compare_objects(self.model, views, rows)
+                # of one background there is no other to be likelier
                 if (
                     "logits" in self.model.capabilities.outputs
                     and len(self.backgrounds) > 1
@@ -156,6 +158,7 @@ def cut_out(pixels: Pixels, mask: Mask) -> Frame:
     """The object on grey, with a margin."""
     left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
     margin = round(MARGIN * max(width, height)) + 1
+    # a negative start would count from the end
     rows = slice(max(0, top - margin), top + height + margin)
     cols = slice(max(0, left - margin), left + width + margin)
     on_grey = np.where(mask[..., None], pixels, GREY)
@@ -164,11 +167,13 @@ def cut_out(pixels: Pixels, mask: Mask) -> Frame:
 
 def without_object(view: View) -> Frame:
     """The background, its surroundings' colours where the object is."""
+    # with the edge, where the object's colours are mixed in
     hidden = grow(view.edited_mask, 3)
     if hidden.all():
         return frame_of(np.full_like(view.edited, GREY))
     filled = smooth(view.edited, 0.05 * max(view.size), ~hidden)
     window = np.ones((3, 3), np.uint8)
+    # further inside than the blur reaches there is no colour yet
     far = cv2.erode(hidden.astype(np.uint8), window) > 0
     unreached = far & ~filled.any(axis=2)
     filled[unreached] = view.edited[~hidden].mean(axis=0)
@@ -220,6 +225,7 @@ def _edited_object(view: View) -> Frame:
     back = np.linalg.inv(view.geometry)
     size = view.source.shape[:2]
     mask = move_mask(view.edited_mask, back, size)
+    # moved out of the source's frame: a cut-out needs a place
     if not mask.any():
         mask = view.source_mask
     return cut_out(move(view.edited, back, size), mask)

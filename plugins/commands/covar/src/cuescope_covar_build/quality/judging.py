@@ -44,6 +44,7 @@ def judge(
     verdicts: dict[str, Quality] = {}
     for case, measures in zip(cases, measure(cases, judges), strict=True):
         verdicts[case.edited.key] = _verdict(case, measures, thresholds)
+    # after all verdicts: a base may come later than what was made from it
     qualities = []
     for case in cases:
         base = verdicts.get(case.base.key)
@@ -71,6 +72,7 @@ def measure(
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
     memory = Memory()
     answers = judges.scores(cases, memory) if judges else repeat({})
+    # not strict: without judges `repeat` has no end
     for case, of_models in zip(cases, answers, strict=False):
         view = View(case, memory)
         scores = (
@@ -86,6 +88,7 @@ def _verdict(
     case: Case, measures: dict[str, float | None], thresholds: Thresholds
 ) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
+    # None stays where a check has no measure
     scores: dict[str, float | None] = dict.fromkeys(FAULTS)
     for name, excess in excesses.items():
         check = MEASURES[name].check
@@ -104,6 +107,7 @@ def _verdict(
 
 def _with_base(quality: Quality, base: Quality | None) -> Quality:
     """Dropped with the image that it was made from."""
+    # a fault of its own is the better reason
     if quality.reason or base is None or not base.reason:
         return quality
     reason = f"the image that it was made from: {base.reason}"

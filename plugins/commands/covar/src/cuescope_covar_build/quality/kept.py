@@ -34,6 +34,7 @@ def object_scores(view: View) -> dict[str, float | None]:
     moved = view.moved_source
     mask = view.moved_mask
     scores: dict[str, float | None] = {"object_size": size_error(view)}
+    # another viewpoint: no pixel has its counterpart, only colours can be compared
     if moved is None or mask is None:
         before = view.source[view.source_mask]
         after = view.edited[view.edited_mask]
@@ -44,6 +45,7 @@ def object_scores(view: View) -> dict[str, float | None]:
     if both.sum() < LEAST:  # too small, or elsewhere: then its place tells
         return scores
     change = change_inside(view, moved, both)
+    # moved pixels must be equal, resampled ones take values of their neighbours
     allowed = SAME if view.exact else LEVEL + SLOPE * local_range(moved)
     differs = channel_max(np.abs(change)) > allowed
     scores["object_pixels"] = float(differs[both].mean())
@@ -67,6 +69,7 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
     padded = np.pad(view.edited_mask, 1).astype(np.uint8)
     depth = cv2.distanceTransform(padded, cv2.DIST_L2, 3)[1:-1, 1:-1]
     most = np.interp(depth, DEPTH, BLEND).astype(np.float32)
+    # from 1 px on: the edge itself is mixed
     ring = grow(view.edited_mask, 6) & ~grow(view.edited_mask, 1)
     way = smooth(view.edited, 4.0, ring) - moved
     mixed = share_along(change, way).clip(0, most)
@@ -112,6 +115,7 @@ def _with_differences(colours: np.ndarray) -> np.ndarray:
 
 def misplaced_share(expected: Mask, shown: Mask) -> float:
     """1 - Dice of where the object should be and where it is, a pixel's width forgiven."""
+    # any object that is shown then is in the wrong place
     if not expected.any():
         return 1.0
     covered = np.count_nonzero(grow(expected, 1) & shown)

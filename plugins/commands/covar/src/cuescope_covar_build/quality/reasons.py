@@ -12,6 +12,7 @@ def sentence(name: str, value: float, case: Case) -> str:
     """What a score says of an image."""
     return MEASURES[name].sentence.format(
         value=value,
+        # at most 30 doublings: a larger power says nothing more
         ratio=2 ** min(abs(value), 30),
         asked=case.background or "the background asked for",
         label=case.label or "the object",
@@ -31,6 +32,7 @@ def describe_faults(dropped: Sequence[Row]) -> str:
 
 def worst_fault(row: Row) -> str:
     """In words, the check with the largest score; the reason itself where none is above 1."""
+    # None, where nobody measured it, is no fault
     scores = {name: getattr(row, f"score_{name}") or 0.0 for name in FAULTS}
     worst = max(scores, key=scores.__getitem__)
     return FAULTS[worst] if scores[worst] > 1 else row.dropped

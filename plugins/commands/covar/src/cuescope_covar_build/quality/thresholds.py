@@ -47,6 +47,7 @@ class Thresholds:
     @property
     def few(self) -> bool:
         """Too few clean images for the quantile: the limits are the largest of what was seen."""
+        # with fewer the conformal rank lies beyond the largest value
         return self.images < 1 / self.false_drops - 1
 
     def excesses(self, subset: str, scores: Scores) -> dict[str, float]:
@@ -90,6 +91,7 @@ def fit_thresholds(
         )
     if not scores:
         raise UserError("Thresholds need clean images", got="none")
+    # by photo: its own images would make the limits too fit for it
     folds = {
         source: index % FOLDS for index, source in enumerate(dict.fromkeys(sources))
     }
@@ -98,12 +100,15 @@ def fit_thresholds(
     for part in range(FOLDS):
         held_out = np.flatnonzero(fold == part).tolist()
         others = np.flatnonzero(fold != part).tolist()
+        # the images of a single photo have no others
         limits = _all_limits(subsets, scores, others or held_out, false_drops)
         thresholds = Thresholds(limits, false_drops, len(others))
         for index in held_out:
             excesses = thresholds.excesses(subsets[index], scores[index])
             largest.append(max(excesses.values(), default=0.0))
+    # not below 1: each score keeps at least its own quantile
     factor = max(1.0, conformal_quantile(largest, 1 - false_drops))
+    # units from all images, their factor from held-out ones
     limits = _all_limits(subsets, scores, range(len(scores)), false_drops)
     for of_subset in limits.values():
         for name, limit in of_subset.items():
@@ -126,6 +131,7 @@ def _all_limits(
         if len(members) >= OF_ITS_OWN:
             limits[subset] = _limits(members, false_drops)
             for name, measure in MEASURES.items():
+                # it compares an image with itself alone, whatever the subset
                 if measure.blind:
                     limits[subset].pop(name, None)
     return limits
@@ -138,5 +144,6 @@ def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
         if values:
             usual = float(np.median(values))
             unit = conformal_quantile(values, 1 - false_drops) - usual
+            # at least: where clean images hardly vary, a trifle would drop an image
             limits[name] = Limit(usual, max(unit, measure.least), len(values))
     return limits
