@@ -101,6 +101,7 @@ class Transformer(nn.Module):
         patch = file.size(name, 2)
         positions = file.size("transformer.pos_embed", 1)
         self.frames = file.size("transformer.temporal_embed", 1)
+        # one of the positions is the class token's
         self.side = round((positions - 1) ** 0.5) * patch
         hidden = file.size("transformer.blocks.0.mlp.fc1.weight")
         heads = file.heads(dim, head_dim)
@@ -156,6 +157,7 @@ class AllInOneNetwork(Network):
             -1
         ].out_features  # one may be left over, for all answers that are none
         if chooses:
+            # its class is no answer: it is the score of the choice in the prompt
             self.vocabulary = ()
             self.without_vocabulary = (
                 "This checkpoint takes multiple-choice questions alone."
@@ -174,6 +176,7 @@ class AllInOneNetwork(Network):
         if self.head_name == CLASSIFIER:
             return [Prompt(sample.key, sample.frames, question)]
         before = f"{question}Options: {' '.join(sample.choices)}Answer: "
+        # an open question has a prompt too, for `attention` and `modalities`
         choices = sample.choices or ("",)
         return [
             Prompt(sample.key, sample.frames, f"{before}{choice}") for choice in choices

@@ -30,6 +30,7 @@ class NetworkRunner:
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """The responses, in order."""
+        # first: an open question without a vocabulary is refused before anything runs
         answers = [self._answers(trial.sample) for trial in trials]
         responses: dict[int, Response] = {}
         for edit, indices in group_by_edit(trials):
@@ -37,6 +38,7 @@ class NetworkRunner:
             groups = [self.network.prompts(trials[index].sample) for index in indices]
             states = self._states(list(chain.from_iterable(groups)), edit)
             for index, group in zip(indices, groups, strict=True):
+                # the prompts of a sample follow one another
                 sample_states = list(islice(states, len(group)))
                 sample = trials[index].sample
                 responses[index] = self._response(sample_states, sample, answers[index])
@@ -49,6 +51,7 @@ class NetworkRunner:
         scores = self.network.score(states, sample, answers)
         logits = to_array(scores)
         best = answers[int(logits.argmax())]
+        # logits are of choices: a vocabulary would give thousands
         return Response(logits=logits if sample.choices else None, text=best)
 
     def _answers(self, sample: Sample) -> tuple[str, ...]:
@@ -68,6 +71,7 @@ class NetworkRunner:
                 batch = self.network.collate([prompts[index] for index in indices])
                 with use_fusion(Fusion(batch.modality, edit, batch.cross)):
                     states.update(zip(indices, self.network(batch), strict=True))
+        # batches are by number of frames: back to the order of the prompts
         return (states[index] for index in sorted(states))
 
     def _batches(self, prompts: Sequence[Prompt]) -> Iterator[list[int]]:

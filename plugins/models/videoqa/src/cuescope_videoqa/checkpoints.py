@@ -54,6 +54,7 @@ def read_checkpoint(owner: str, path: Path) -> Checkpoint:
 def read_tensors(owner: str, path: Path) -> dict[Any, Any]:
     """The mapping that a file holds, its tensors on the CPU; raises UserError."""
     path = require_file(owner, path)
+    # first: a small archive may unpack to far more than its size
     require_small_archive(owner, path)
     try:
         content = _load(path)

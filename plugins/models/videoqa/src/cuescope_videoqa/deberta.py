@@ -73,6 +73,7 @@ class VideoDeberta(nn.Module):
         last = layers.pop() if decodes else None
         for number, layer in enumerate(layers):
             states = self._layer(layer, number, states, states, bias)
+            # DeBERTa-v2 adds its convolution to the first layer alone
             if number == 0 and encoder.conv is not None:
                 states = encoder.conv(embedded, states, mask.long())
         if last is not None:
@@ -93,6 +94,7 @@ class VideoDeberta(nn.Module):
             position = torch.arange(states.shape[1], device=states.device)
             states = states + embeddings.position_embeddings(position)
         if embeddings.token_type_embeddings is not None:
+            # video and words are one segment
             states = states + embeddings.token_type_embeddings.weight[0]
         return embeddings.LayerNorm(states) * mask[..., None]  # type: ignore[no-any-return]
 

@@ -124,6 +124,7 @@ def rows_within(count: int, segment: Segment) -> range:
     """
     start, end, length = segment
     per_second = count / length
+    # a segment may begin where the features end
     first = min(int(start * per_second + ROUNDING), count - 1)
     after = min(math.ceil(end * per_second - ROUNDING), count)
     return range(first, max(after, first + 1))

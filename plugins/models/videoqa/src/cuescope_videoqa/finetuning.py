@@ -100,11 +100,13 @@ class Finetune(Plugin):
         model_options = {"checkpoint": str(options.checkpoint), **options.model_options}
         model = self.context.build("model", options.model, model_options)
         network = model.runner.network
+        # read again: the network may hold more than the file, as a frozen language model
         published = read_checkpoint(options.model, options.checkpoint)
         parameters = trainable_parameters(network, set(published.tensors))
         training = Training(network, parameters, rate)
         order = self.context.rng("videoqa-finetune")
         rows: list[dict[str, Cell]] = []
+        # below every accuracy, so that the first epoch is written
         best = -1.0
         with self.context.progress("epochs", epochs) as advance:
             for epoch in range(1, epochs + 1):
@@ -119,6 +121,7 @@ class Finetune(Plugin):
                         "balanced accuracy": 100 * balanced,
                     }
                 )
+                # of equal epochs the earliest
                 if balanced > best:
                     best = balanced
                     # what the file held and no more: parts that are frozen come with their own
@@ -128,6 +131,7 @@ class Finetune(Plugin):
                     }
                     out = options.out.expanduser()
                     out.parent.mkdir(parents=True, exist_ok=True)
+                    # now, so that a run that is killed leaves its best epoch
                     torch.save({"model": content}, out)
                 advance(1)
         yield Table(
@@ -193,6 +197,7 @@ class Training:
     def __post_init__(self) -> None:
         import torch
 
+        # the runner has frozen all of them
         for parameter in self.parameters.values():
             parameter.requires_grad_(True)
         self._optimizer = torch.optim.AdamW(self.parameters.values(), lr=self.rate)
@@ -205,6 +210,7 @@ class Training:
             self._optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             self._optimizer.step()
+            # the last batches may be smaller
             total += float(loss.detach()) * len(batch)
         return total / len(samples)
 

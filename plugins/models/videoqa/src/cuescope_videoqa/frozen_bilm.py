@@ -205,6 +205,7 @@ class FrozenBiLMNetwork(Network):
             self.tokenizer, [answer], self.options.answer_tokens, special=False
         )
         ids = ids[0].to(self.device)
+        # an answer without a token must not divide by 0
         count = max(len(ids), 1)
         # An answer of several tokens is their mean, as the authors initialise their answer layer.
         row = self.body.deberta.embeddings.word_embeddings(ids).sum(0) / count

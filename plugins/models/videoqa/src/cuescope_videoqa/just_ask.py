@@ -72,7 +72,7 @@ class JustAskNetwork(Network):
         words = file.size("linear_question.weight", 1)
         positions = file.size("position.position_embeddings.weight")
         # The file has one table of positions for both; nothing in it says where the video begins.
-        if not 2 <= options.question_tokens < positions:
+        if not 2 <= options.question_tokens < positions:  # [CLS] and [SEP] at least
             raise UserError(
                 f"{self.owner}: question_tokens={options.question_tokens}",
                 expected=f"2 to {positions - 1}, "

@@ -49,6 +49,7 @@ def find_folder(owner: str, name: str, weights: bool = False) -> Path:
     import huggingface_hub
 
     cached = huggingface_hub.try_to_load_from_cache(name, "config.json")
+    # the hub's client has a third answer, an object: known not to exist
     if isinstance(cached, str):
         return Path(cached).parent
     remedy = "Connect, or name a folder with its files: -M text_encoder, -M vision."
@@ -81,6 +82,7 @@ def folder_files(folder: Path, weights: bool = False) -> list[Path]:
     files.update(folder / name for name in TOKENIZERS)
     if weights and (file := weights_file(folder)):
         files.add(file)
+    # sorted: a folder has no order of its own, and the digest has one
     return sorted(file for file in files if file.is_file())
 
 
@@ -130,6 +132,7 @@ def read_answers(owner: str, path: Path | None) -> tuple[str, ...]:
 
 def _is_numbered(numbers: Collection[object]) -> bool:
     """Whether they are 0, 1, 2 ..., in any order."""
+    # as text: files have 0 or "0", and True must not pass for 1
     return sorted(map(str, numbers)) == sorted(map(str, range(len(numbers))))
 
 

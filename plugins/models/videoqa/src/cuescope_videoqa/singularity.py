@@ -119,6 +119,7 @@ class SingularityNetwork(Network):
         ids = self._ids(texts, self.options.question_tokens)
         mask = ids != self.tokenizer.pad_token_id
         video = self._video([prompt.frames for prompt in prompts])
+        # `on_device` moves no `cross`
         cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
         batch = self.on_device((mask * TEXT).to(torch.int8), ids=ids, video=video)
         return replace(batch, cross=cross)
@@ -130,6 +131,7 @@ class SingularityNetwork(Network):
         (width,) = self.vision_layernorm.normalized_shape
         count = len(videos[0])
         if not count:
+            # no keys: by that `_fusion_block` knows that nothing is shown
             return torch.zeros(
                 len(videos), 0, width, dtype=self.dtype, device=self.device
             )
@@ -175,6 +177,7 @@ class SingularityNetwork(Network):
             else:
                 fusion_layer = 2 * (number - self.first)
                 states = self._fusion_block(layer, fusion_layer, states, mask, video)
+        # without padding: the decoder attends to every state that it is given
         return [row[tokens] for row, tokens in zip(states, mask, strict=True)]
 
     def _fusion_block(
@@ -244,13 +247,15 @@ class SingularityNetwork(Network):
             input_ids=ids,
             attention_mask=(ids != self.tokenizer.pad_token_id).long(),
             encoder_hidden_states=question,
-            use_cache=False,
+            use_cache=False,  # one pass, no steps after it
         )
+        # float first: sums of half-precision logarithms order close answers by chance
         return output.logits.float().log_softmax(-1)  # type: ignore[no-any-return]
 
     def _ids(self, texts: Sequence[str], length: int) -> Int[Tensor, "text token"]:
         """Tokens after [CLS], without [SEP] but where the text has one."""
         length = min(length, self.text_decoder.config.max_position_embeddings)
+        # [CLS] takes one of the places
         ids = token_ids(self.tokenizer, texts, length - 1, special=False)
         cls = torch.full((len(ids), 1), self.tokenizer.cls_token_id)
         return torch.cat([cls, ids], dim=1)
@@ -262,6 +267,7 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     pixels = image.permute(2, 0, 1)[None].float()
     # Tensors, not Pillow: the authors resize without antialiasing, and answers depend on it.
     square = interpolate(pixels, (side, side), mode="bicubic", align_corners=False)[0]
+    # whole grey levels, as of an image; bicubic goes beyond 0 and 255
     share = square.round().clamp(0, 255) / 255
     return (share - 0.5) / 0.5
 
