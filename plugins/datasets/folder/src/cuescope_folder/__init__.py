@@ -52,6 +52,7 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         name = place.manifest.name
         rows = read_rows(place.manifest, copies)
         named = path_cells(rows, name)
+        # what a Parquet file holds as bytes is here already
         cells = {
             cell: where for cell, where in named.items() if cell not in copies.files
         }

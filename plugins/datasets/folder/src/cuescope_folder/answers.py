@@ -17,6 +17,7 @@ def common_choices(
     The given choices in their order, or the labels (of every split) in alphabetical order. Raises
     UserError where a label is none of the given choices, or these stand beside open answers.
     """
+    # items with choices of their own have no say in what is common
     others = [item for item in items if not item.choices]
     if choices is not None:
         if answers == "open":
@@ -24,6 +25,7 @@ def common_choices(
                 "folder: -D choices with -D answers=open", remedy="Leave one out"
             )
         return _given_choices(choices, others, root)
+    # where some rows have choices, those without are taken for open questions
     if answers == "auto" and len(others) == len(items) and has_shared_answers(items):
         answers = "pooled"
     return _labels(others) if answers == "pooled" else ()
@@ -38,6 +40,7 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     if not any(item.question for item in items):
         return True
     labels = _labels(items)
+    # a question of yes or no often stands in one row, with one of the two
     if sorted(map(str.lower, labels)) == ["no", "yes"]:
         return True
     if (
@@ -87,6 +90,7 @@ def _given_choices(
     choices: Sequence[str], items: Sequence[Item], root: Path
 ) -> tuple[str, ...]:
     """The given choices, each once."""
+    # a label that the file lists twice is one choice
     given = tuple(dict.fromkeys(_read_choices(choices, root)))
     for label in _labels(items):
         if label not in given:
@@ -99,6 +103,7 @@ def _given_choices(
 
 
 def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
+    # one word is a file: a choice of one label would be none
     if len(choices) != 1:
         return choices
     file = Path(choices[0]).expanduser()
@@ -122,6 +127,7 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
 def read_names(file: Path, what: str) -> list[str]:
     """The lines of a text file, without empty ones."""
     try:
+        # utf-8-sig: editors on Windows put a mark in front
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(

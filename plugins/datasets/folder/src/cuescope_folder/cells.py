@@ -18,6 +18,7 @@ def parse_json(text: str | bytes) -> Any:
     """The value of a JSON text; raises ValueError for what is none, or is nested too deeply."""
     try:
         value = json.loads(text)
+    # the reader of JSON calls itself for each bracket
     except RecursionError:
         raise ValueError("brackets are nested too deeply") from None
     if not _is_modest(value):
@@ -29,6 +30,7 @@ def parse_json(text: str | bytes) -> Any:
 
 def require_modest(value: object, column: str, location: str) -> None:
     """Raise UserError for a cell of too many letters or values, or nested too deeply."""
+    # numbers are small, and bytes have limits of their own
     if isinstance(value, bool | int | float | bytes | None):
         return
     if not _is_modest(value):
@@ -43,6 +45,7 @@ def _is_modest(value: object) -> bool:
     """Whether a value is neither too deep, nor of too many letters and parts."""
     level: list[object] = [value]
     letters = parts = 0
+    # level by level: a function that calls itself would fail on what it is to find
     for _ in range(MOST_DEPTH + 1):
         below: list[object] = []
         for part in level:
@@ -81,6 +84,7 @@ def plain(value: object) -> Any:
 
 def text_of(value: object, what: str, location: str) -> str:
     """A text or number as text; raises UserError for anything else, where `what` was expected."""
+    # a number is a name too: classes are often numbered
     if isinstance(value, str | int | float) and str(value).strip():
         return printable_name(str(value).strip())
     got = "an empty cell" if value is None else repr(value)[:60]
@@ -144,6 +148,7 @@ def cues_of(value: object, location: str) -> dict[str, tuple[bool, ...]]:
     for cue, present in sheet.items():
         if present is None:  # Parquet fills a cue of other rows with a null
             continue
+        # 0 and 1 equal False and True, and pass
         if not isinstance(present, list) or any(
             flag not in (True, False) for flag in present
         ):
@@ -169,6 +174,7 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
             ):
                 raise wrong
             name = printable_name(str(name))
+            # annotated, so certain
             boxes.append(Detection(name=name, score=1.0, box=(x0, y0, x1, y1)))
     except (ValueError, TypeError):
         raise wrong from None

@@ -62,6 +62,7 @@ class Columns:
 
     def cells(self, row: Mapping[str, Any], location: str) -> dict[str, Any]:
         """The cells of a row as a manifest has them; raises UserError for a label that is none."""
+        # a null is a missing cell, as in a manifest
         cells = {name: row[name] for name in self.others if row[name] is not None}
         choices = row[self.choices] if self.choices else None
         if choices is not None:
@@ -72,7 +73,9 @@ class Columns:
         return cells
 
     def _label(self, value: Any, choices: Sequence[Any] | None, location: str) -> str:
+        # a number is a class of the column, or a place among the row's choices
         names = self.names or (choices if choices is not None else ())
+        # before int: True is 1, and would be read as a class
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, int) and names:
@@ -108,6 +111,7 @@ def choose_columns(
         return [name for name, kind in features.items() if isinstance(kind, kinds)]
 
     media = of_kind(source.Image, source.Video)
+    # a mask is an image too, and would make two columns to choose from
     masks = [
         name for name in media if name.lower() in MASKS and name != given.get("image")
     ]
@@ -130,6 +134,7 @@ def choose_columns(
                     remedy=nearest(name, list(features)),
                 )
             return name
+        # in the order of the usual names: `label` goes before `fine_label`
         usual_names = [
             name for word, name in product(usual, features) if name.lower() == word
         ]
@@ -144,6 +149,7 @@ def choose_columns(
                 expected=f"-D {role}=COLUMN",
                 got=f"columns {', '.join(features)}",
             )
+        # an option takes another column for these roles only
         if likely and role in given:
             guessed.append(role)
         return likely[0] if likely else ""
@@ -165,6 +171,7 @@ def choose_columns(
     choices = pick("choices", of_kind(list, source.List), CHOICES, needed=False)
     used = {image, label, question, choices, *media}
     free = [name for name in of_kind(source.Value) if name not in used]
+    # a manifest would read such a name as something else
     others = [name for name in free if name.lower() not in RESERVED]
     kind = features[label]
     names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()

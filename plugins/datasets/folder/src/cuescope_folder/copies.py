@@ -25,6 +25,7 @@ class Copies:
         """Keep the bytes; `name` stands for them. Raises UserError for a name of other bytes."""
         path = self._kept.add(content, name)
         if self.files.setdefault(name, path) != path:
+            # rows would show each other's image
             raise UserError(
                 f"folder: there are two different {name}", expected="each name once"
             )
@@ -39,6 +40,7 @@ class Copies:
 
     def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
         """Keep the records of a file; the `files` of each are those that it names."""
+        # default=str: a cell may hold a date
         lines = map(partial(json.dumps, default=str), records)
         write_sealed(self.folder / f"{stamp}.jsonl", "\n".join(lines).encode())
 
@@ -57,6 +59,7 @@ class Copies:
             require_inside([self._kept.folder], files.values(), "folder")
         except UserError:  # a folder of copies that was given along may name anything
             return None
+        # somebody removed a copy: the table is read again
         if not all(map(Path.exists, files.values())):
             return None
         self.files |= files

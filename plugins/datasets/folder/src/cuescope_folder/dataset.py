@@ -74,6 +74,7 @@ class FileSamples(Plugin):
         grouping = group_items(items, options.group, found.columns)
         items = grouping.items
         choices = options.choices
+        # not for open answers: choices beside them are refused
         if choices is None and found.labels and options.answers != "open":
             choices = found.labels
         common = common_choices(items, choices, options.answers, root)
@@ -93,6 +94,7 @@ class FileSamples(Plugin):
         passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
         contradictory = contradictions(self._samples)
         passed_over["contradictions"] = shorten_list(contradictory, NAMED, "; ")
+        # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(
             items, common
@@ -104,6 +106,7 @@ class FileSamples(Plugin):
             cues |= dict.fromkeys(sample.annotations.get("cues", {}))
             keys.add(sample.key)
             contents.append(_content(sample, self.labels))
+        # groups of what can be read: items left out are in no test
         shown = [item for item in items if item.key in keys]
         self.facts |= group_facts(grouping, shown)
         self.planted_cues = tuple(PlantedCue(key=cue, name=cue) for cue in cues)
@@ -145,6 +148,7 @@ def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
 
 def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None:
     """Raise BadDataError where more than `max_bad` of the items cannot be read, or all of them."""
+    # all of them damaged is refused, whatever max_bad allows
     if not problems or (len(problems) <= max_bad * items and len(problems) < items):
         return
     share = len(problems) / items
@@ -165,6 +169,7 @@ def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None
 def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     annotations = {}
     for name, value in sample.annotations.items():
+        # by content: where a mask lies on the disk is no part of the data
         annotations[name] = value.key if isinstance(value, Frame) else value
     frames = [frame.key for frame in sample.frames]
     content: list[object] = [

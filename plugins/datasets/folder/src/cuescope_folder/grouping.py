@@ -30,6 +30,7 @@ def group_items(
     """
     paths = [item.path for item in items]
     groups: Sequence[str | None] = [item.group for item in items]
+    # a column with groups goes before what paths may say
     if any(groups):
         source = f"column '{rule or 'group'}'"
     elif rule is not None:
@@ -60,6 +61,7 @@ def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
     facts = {"groups": describe_groups(groups, labels, grouping.source, alone)}
     groups = []
     splits = []
+    # of every split, for `shown` has one only
     for item in grouping.items:
         groups.append(item.group or item.key)
         splits.append(item.split)
@@ -75,6 +77,7 @@ def _require_rule(rule: str, columns: Collection[str]) -> None:
     """Raise UserError for an empty column, and for what looks like the name of one not there."""
     if rule in columns:
         raise UserError(f"folder: group: column '{rule}' is empty in every row")
+    # a rule has a capturing group: without "(" a column was meant
     if columns and "(" not in rule:
         raise UserError(
             "folder: group",

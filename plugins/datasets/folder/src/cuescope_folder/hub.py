@@ -72,6 +72,7 @@ class HuggingFaceOptions(SampleOptions):
     def place(self) -> tuple[str, str | None]:
         """The repository, and the split."""
         repository, colon, split = self.source.rpartition(":")
+        # a slash after the colon: an address, or a path of Windows
         if not colon or "/" in split or "\\" in split:
             return self.source, self.split
         return repository, self.split or split
@@ -92,6 +93,7 @@ class HuggingFace(FileSamples):
         copies = Copies(self.context)
         repository, wanted = options.place
         source = _datasets()
+        # pinned to a commit: `main` may move while it is read
         revision = _revision(source, repository, options.revision)
         root = Path(repository).expanduser() if _is_local(repository) else None
         pinned = {"revision": revision} if root is None else {}
@@ -109,15 +111,18 @@ class HuggingFace(FileSamples):
             data = source.load_dataset(
                 repository, config, split=split, streaming=True, **pinned
             )
+            # without declared types the library looks at the first rows
             features = data.features or data._resolve_features().features
             columns = choose_columns(source, repository, features, options.columns)
             for name in columns.files:
+                # undecoded: the bytes are kept as they were stored
                 data = data.cast_column(name, type(features[name])(decode=False))
             stamp = digest(
                 "hf", repository, revision, config, split, vars(columns), options.rows
             )
             records = copies.recall_records(stamp)
             if records is None:
+                # 0: nobody knows how many rows a stream has
                 total = options.rows or 0
                 with self.context.progress("Reading rows", total) as advance:
                     records = []
@@ -169,6 +174,7 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
         root = Path(repository).expanduser()
         stamps = []
         for file in sorted(root.rglob("*")):
+            # of sizes and times: contents would be read whole at each start
             if file.is_file():
                 status = file.stat()
                 stamps.append(
@@ -177,6 +183,7 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
         return digest(stamps)
     if repository.startswith((".", "/", "~")):
         raise UserError(f"hf: no folder {repository}")
+    # a commit never moves, so the hub is not asked
     if wanted and COMMIT.fullmatch(wanted):
         return wanted
     require_hub("hf", repository, "Connect, or give a folder: hf:./data")
@@ -242,7 +249,9 @@ def _record(
         role = "path" if column == columns.image else "mask"
         if cell is not None:
             content = own.content(cell, f"{where}: '{column}'")
+            # of a path the name only: it may be one on its author's machine
             given = str(cell.get("path") or "").rpartition("/")[2]
+            # with the number of the row: names of images repeat
             named[role] = f"row-{number}/{given or column}"
             copies.add(named[role], content)
     return {"number": number, "cells": named, "files": copies.of(named)}
@@ -261,6 +270,7 @@ def _one_line(repository: str) -> Iterator[None]:
         yield
     except UserError:
         raise
+    # the libraries' errors have no common class
     except Exception as error:
         words = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(

@@ -168,6 +168,7 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
     return (
         bool(deep)
         and all(file.parts[0].lower() in SPLITS for file in deep)
+        # with files alone in them, `train` and `test` are the classes
         and any(len(file.parts) > 2 for file in deep)
     )
 
@@ -194,6 +195,7 @@ def _walk(
     """The sort key and the name, relative to `root`, of each file below the folder `inside`."""
     folder = root / inside
     try:
+        # scandir: asking for each kind of entry would look at the disk again
         entries = list(os.scandir(folder))
     except OSError as error:
         raise UserError(f"folder: cannot read {folder}", got=error.strerror) from None

@@ -71,6 +71,7 @@ class Paths:
                 got=", ".join(files),
                 remedy="Write the name with its suffix",
             )
+        # the file with that suffix may be a link out of the data
         return (
             _inside(root, str(below.with_name(files[0])), location) if files else below
         )
@@ -88,6 +89,7 @@ class Paths:
             raise UserError(
                 f"folder: {location}: cannot read {folder}", got=error.strerror
             ) from None
+        # natural: frame10 comes after frame2
         for name in sorted(names, key=natural):
             path = folder / name
             kind = kind_of(PurePosixPath(name))
@@ -184,6 +186,7 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         if "choices" in cells
         else (),
         mask=_mask(row, paths, location),
+        # one name for a split, as it is in folders
         split=None if split is None else canonical_split(printable_name(str(split))),
         group=None if group is None else _group(cells.get(group), location),
         question=None if question is None else printable_name(str(question)),
@@ -200,6 +203,7 @@ def _inside(root: Path, path: str, location: str) -> PurePosixPath:
     remedy = "Give the folder that holds all files, and the table with -D manifest=FILE"
     end = inside(root, path, f"folder: {location}", remedy)
     absolute = Path(path).is_absolute()
+    # a relative path stays as it is written: a key follows no links
     return PurePosixPath(end.relative_to(root) if absolute else path)
 
 

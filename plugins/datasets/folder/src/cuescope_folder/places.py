@@ -45,11 +45,13 @@ class Place:
 def find_place(options: FolderOptions, context: Context) -> Place:
     """Find the data, and fetch what must be here first; raises UserError where there is none."""
     given = str(options.path)
+    # before addresses, for shards may lie at one
     if given.endswith(SHARD_SUFFIXES):
         return Place(None, shards=tuple(_expand(given)))
     if is_address(given):
         return _remote(given, options, context)
     if options.manifest is not None and is_address(str(options.manifest)):
+        # the folder's own manifest is passed over: another was named
         root, _ = locate(Path(given), None)
         return _of_table(str(options.manifest), options, context, root)
     path = Path(given).expanduser()
@@ -105,6 +107,7 @@ def _of_table(
     base: str | None = None,
 ) -> Place:
     table = copy_of(address, context)
+    # never a table of yesterday, where the address has none any more
     table.unlink(missing_ok=True)
     roots = Roots.of(address)
     fetch_all(
@@ -115,6 +118,7 @@ def _of_table(
     if root is not None:
         return Place(root, table)
     if base is None:
+        # paths in a table continue the folder that it is in
         base = address.rpartition("/")[0]
     return Place(table.parent.resolve(), table, base)
 
@@ -165,6 +169,7 @@ def _shards_alone(folder: Path) -> tuple[str, ...]:
                 folder, entry.absolute(), f"folder: {entry}"
             )  # a link may lead anywhere
             shards.append(str(entry))
+        # notes may lie beside shards; an image there makes it a folder of files
         elif entry.suffix not in (".txt", ".json", ".md") or not entry.is_file():
             only_notes_beside = False
     return tuple(shards) if only_notes_beside else ()
@@ -184,8 +189,10 @@ def _alternatives(inner: str) -> list[str]:
         return inner.split(",")
     first, last = span.groups()
     numbers = range(int(first), int(last) + 1)
+    # before any number is written out
     if not 0 < len(numbers) <= MOST_SHARDS:
         raise UserError(
             "folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}"
         )
+    # "000..009": zeros in front are part of a file's name
     return [str(number).zfill(len(first)) for number in numbers]

@@ -83,6 +83,7 @@ class Repository:
                 f"hf: {self.name} has files of the kind '{kind}'",
                 expected=", ".join(KINDS),
             )
+        # what the library has found itself, whatever the card says
         for files in (builder.config.data_files or {}).values():
             for file in files:
                 self._own(str(file), f"hf: {self.name}")
@@ -94,6 +95,7 @@ class Repository:
         nor below an address that was typed.
         """
         content = cell["bytes"]
+        # a byte more than is allowed shows that it is too large
         if content is None:
             with self._opened(str(cell.get("path") or ""), where) as file:
                 content = file.read(MOST_BYTES + 1)
@@ -106,6 +108,7 @@ class Repository:
     def _opened(self, path: str, where: str) -> AbstractContextManager[Any]:
         import fsspec
 
+        # only these: by other addresses fsspec opens files of this machine
         if path.partition("://")[0] in WEB_AND_BUCKETS:
             self.roots.require(path, where, expected="a file of the repository")
             address: AbstractContextManager[Any] = open_address("hf", path, self.roots)
@@ -117,6 +120,7 @@ class Repository:
         """The path of a file of the repository, in an archive of it too."""
         member, chained, archive = path.partition("::")
         if chained:
+            # the archive may itself lie in an archive
             name = member.removeprefix("zip://")
             if name == member or not is_plain_name(name):
                 raise self._not_own(path, where)
@@ -179,6 +183,7 @@ def _patterns(name: str, card: str) -> Iterator[str]:
     is_readme = name == "README.md"
     data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
     configs = data.get("configs") if isinstance(data, dict) else None
+    # a list of what waits: a card may nest deeper than functions can call themselves
     waiting: list[Any] = [configs]
     for _ in range(_MOST_PATTERNS):
         if not waiting:
@@ -207,6 +212,7 @@ def _texts(value: Any) -> Iterator[str]:
         elif isinstance(part, list):
             waiting.extend(part)
         elif isinstance(part, dict):
+            # {split: ..., path: ...}: the name of a split is no path
             paths = {k: v for k, v in part.items() if k != "split"}
             waiting.extend(paths.values())
     raise UserError("hf: the card of the repository names too many data files")

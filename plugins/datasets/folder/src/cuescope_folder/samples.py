@@ -80,6 +80,7 @@ def _times_and_actions(
     ends between two of them is not seen, and left out.
     """
     described = item.actions or item.question or item.label is None
+    # a single frame has no order in time
     if not described or wanted < 2 or kind_of(item.files[0]) == "image":
         return {}
     (file,) = item.files
@@ -149,10 +150,12 @@ def contradictions(samples: Sequence[Sample]) -> list[str]:
     alike: dict[tuple[object, ...], list[Sample]] = {}
     for sample in samples:
         if sample.label is not None:
+            # by content: one picture under two names is asked about twice
             shown = tuple(frame.key for frame in sample.frames)
             alike.setdefault((shown, sample.question), []).append(sample)
     lines = []
     for group in alike.values():
+        # with the same label it is a duplicate, and no contradiction
         if any(sample.label != group[0].label for sample in group):
             words = [f"{sample.key}: {sample.label}" for sample in group]
             lines.append(", ".join(words))

@@ -48,6 +48,7 @@ def shard_rows(
     with context.progress("Reading shards", len(shards)) as advance:
         for shard in shards:
             title = PurePosixPath(shard).name
+            # shards of two folders may have one name, and names are keys
             if titles[title] > 1:
                 title = name_at(shard) if is_address(shard) else shard
             stamp = digest("shard", title, _stamp(shard))
@@ -77,6 +78,7 @@ def _row(record: Mapping[str, Any], names: Sequence[str]) -> Row:
     if label is not None and "label" not in cells:
         number = str(label)
         if names and number.isdecimal():
+            # by its length first: int() of a very long number is slow
             if len(number) > MOST_DIGITS or int(number) >= len(names):
                 raise UserError(
                     f"folder: {record['location']}: class {number[:MOST_DIGITS]}",
@@ -100,6 +102,7 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
             for member in archive:
                 name = printable_name(member.name.removeprefix("./"))
                 folder, slash, last = name.rpartition("/")
+                # at the first dot: of 0001.mask.png the suffix is mask.png
                 stem, dot, suffix = last.partition(".")
                 # a sparse file is holes that stand for any number of zeros
                 if not member.isfile() or member.issparse() or not dot or not stem:
@@ -110,6 +113,7 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
                         expected=f"at most {MOST_BYTES:,} bytes",
                         got=f"{member.size:,}",
                     )
+                # WebDataset keeps the files of a sample side by side
                 if folder + slash + stem != key:
                     if key is not None:
                         yield _record(title, key, parts, copies)
@@ -154,6 +158,7 @@ def _record(
         if suffix in parts:
             cells[column] = parts[suffix].decode("utf-8", "replace").strip()
     if "json" in parts:
+        # what a file of its own says wins over the .json
         cells = _json(parts["json"], location) | cells
     return {
         "location": location,
@@ -213,6 +218,7 @@ def _unpack(file: Any) -> Any:
     """The bytes of a tar file, which may be compressed by gzip."""
     start = file.read(len(GZIP))
     whole = BufferedReader(_Joined(start, file))
+    # by its first bytes, for a name may say anything
     if start != GZIP:
         return whole
     most = min(MOST_GROWN, SMALL_SHARD + GROWTH * _stored_size(file))
@@ -241,6 +247,7 @@ class _Joined(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
+        # first what was read already: an empty start is false
         content = self._start[: len(buffer)] or self._rest.read(len(buffer))
         self._start = self._start[len(content) :]
         buffer[: len(content)] = content

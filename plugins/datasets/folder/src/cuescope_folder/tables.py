@@ -66,6 +66,7 @@ def read_rows(manifest: Path, copies: Copies) -> list[Row]:
     rows: list[Row] = []
     try:
         for row in reader(manifest, copies):
+            # while rows come: a table without end would fill the memory
             if len(rows) >= MOST_ROWS:
                 raise _too_large(manifest, len(rows) + 1, manifest.stat().st_size)
             rows.append(row)
@@ -104,6 +105,7 @@ def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
 def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
     title = f"folder: {manifest.name}"
     text = read_text(manifest, "folder", PART_BYTES)
+    # StringIO: splitlines would also cut at marks that JSON allows in a text
     for number, line in enumerate(StringIO(text), start=1):
         if not line.strip():
             continue
@@ -134,6 +136,7 @@ def _parquet_rows(manifest: Path, copies: Copies) -> Iterator[Row]:
             if images:
                 yield from _rows_with_images(manifest, file, images, copies)
                 return
+            # list: errors of later batches are told here too
             batches = list(_batches(manifest, file))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{title} is no Parquet", got=_first_line(error)) from None
@@ -227,6 +230,7 @@ def _image_cells(
     most = SMALL_IMAGES + IMAGE_BYTES_A_BYTE * manifest.stat().st_size
     if stored > most:
         raise _too_large(manifest, metadata.num_rows, stored, most)
+    # few at once: a batch of images is large
     together = min(64, max(1, PART_BYTES // max(1, stored)))
     spent = 0
     for batch in file.iter_batches(batch_size=together):
@@ -402,6 +406,7 @@ def _rename_hint(
 
 
 def _add_hint(needed: Sequence[str], columns: Sequence[str]) -> str:
+    # the whole line became one column: it has another delimiter
     if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
         return "Put commas between the columns of a .csv, tabs between those of a .tsv"
     if "path" in needed:
