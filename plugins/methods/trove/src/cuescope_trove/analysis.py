@@ -117,6 +117,7 @@ def observe(
     temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
     observations = Observations(
         label=label,
+        # the best answer, whatever top_k counts as right: eq. 2 is about what was answered
         prediction=logits.argmax(axis=1),
         correct=among_top(logits, label, top_k),
         frame_sample=frame_sample,
@@ -161,6 +162,7 @@ def pair_rows(
             retest=float(table.retest[pair]),
             suspects=int(table.suspects[pair]),
             first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
+            # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],
             share=float(mistake.share[pair]),
             confidence=float(mistake.confidence[pair]),

@@ -28,6 +28,7 @@ def contrasts(
     measured = list(answers.outcomes)
     part = audit.once(analyse, audit, options, features).part
     if part is not None:
+        # pictures of the part where a cue was looked for would show it too clearly
         measured = list(compress(measured, ~part))
     by_key = {feature.key: feature for feature in features}
     for score in findings:

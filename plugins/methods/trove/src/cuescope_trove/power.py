@@ -222,6 +222,7 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     labels = np.array(
         [audit.labels.index(str(sample.label)) for sample in audit.samples]
     )
+    # groups, not samples: those prove the least that their samples can
     counts = [groups.take(labels == label).count for label in np.unique(labels)]
     n = float(np.median(counts))
     discover = options.discover

@@ -70,6 +70,7 @@ def scores(
         missed = faultless_words(observations, len(features), options)
         audit.note("could have been missed", missed)
         return
+    # said, as an audit without findings would look as if the model were sound
     if not correct.any():
         audit.note(
             "errors", "all: the model is never right here, so no cue can cost accuracy"
@@ -80,6 +81,7 @@ def scores(
     tried = [
         row for row in rows if row.first_gap is not None and row.p_value is not None
     ]
+    # one part has no second loss that could be put beside the first
     if tried:
         audit.attach(losses_table(tried[:MOST_SHOWN]))
     control = analysis.control.name if analysis.control else ""
@@ -200,6 +202,7 @@ def _still_frame_sentence(row: PairRow, labels: int) -> str:
     answer = f"'{row.answer}'"
     if row.share <= 0.5:  # it must not read as if all errors were the same
         answer += ", the most common of several wrong answers,"
+    # below a half "is answered" would be false: other answers may be likelier
     if row.confidence >= 0.5:
         return (
             f"A single frozen frame with it is answered {answer} with {row.confidence:.0%} "
@@ -220,11 +223,13 @@ def note_clusters(audit: Audit, choice: ClusterChoice) -> None:
     audit.note(
         "clusters", clusters_words(choice.clusters.count, choice.silhouettes, frames)
     )
+    # few frames shorten the sweep: then the data chose the number, not the options
     if list(choice.silhouettes) != list(choice.wanted):
         wanted = _list_words(choice.wanted)
         audit.note(
             "cluster sweep", f"shorter than {wanted}: there are only {frames} frames"
         )
+    # then the static bias is of the answer itself, and time tells nothing
     if all(len(sample.frames) == 1 for sample in audit.samples):
         audit.note("frames", "one a sample: its still clip is the sample itself")
 

@@ -21,6 +21,7 @@ def check(audit: Audit, top_k: int) -> None:
             expected=f"top_k below the {len(audit.labels)} labels",
             got=str(top_k),
         )
+    # pairs are of labels: an open answer belongs to none of them
     require_closed_labels(audit, "trove")
 
 

@@ -174,6 +174,7 @@ def costliest_gap(
             for sample in samples
             if sample.label == label and (sample.key, 0) in shows
         ]
+        # any frame, as eq. 1 counts a cluster: a cue in one frame is on screen
         present = np.array(
             [_shows_anywhere(sample, shows) for sample in mine], dtype=bool
         )
@@ -314,6 +315,7 @@ def _naming_evidence(
         occurrences = [(seen.sample, seen.frame or 0) for seen in feature.occurrences]
         frames = [frame for frame in occurrences if frame in cue.shows]
         flags = np.array([cue.shows[frame] for frame in frames])
+        # a cluster that shows the cue now and then would get a name that misleads
         if not len(flags) or flags.mean() < NAMING_SHARE:
             continue
         # A cue that is nearly everywhere fills any cluster: its share must also beat its rate.

@@ -53,6 +53,7 @@ def check_with_detector(
     samples = ordered
     if analysis.part is not None:
         samples = list(compress(ordered, ~analysis.part))
+    # of this label only: frames of others would be looked through for nothing
     samples = [sample for sample in samples if sample.label == label]
     shows = detect(audit, samples, name, options.threshold)
     keys = [sample.key for sample in ordered]
@@ -168,6 +169,7 @@ def confidence_evidence(
     assert low is not None
     assert high is not None
     verdict: Verdict = "inconclusive"
+    # a frame that tells nothing gives any answer 1 in |Y|
     if low > chance:
         verdict = "supported"
     elif high < chance:

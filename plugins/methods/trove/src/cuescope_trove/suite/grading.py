@@ -218,6 +218,7 @@ def rival_grades(
             if name != "george":  # its slices do not look at errors
                 options["discover"] = "0"
             method = audit.context.build("method", name, options)
+            # by its hooks, as an audit calls them: a rival is graded as users meet it
             features = list(method.propose_features(audit=audit))
             scores = list(method.compute_scores(audit=audit, features=features))
             ranked = rank_annotated_frames(features, scores, label, "slice_value")

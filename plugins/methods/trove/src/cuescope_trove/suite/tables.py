@@ -69,6 +69,7 @@ def _parts(
     results: Sequence[Result], part: Callable[[Configuration], Any]
 ) -> dict[str, list[Result]]:
     parts: dict[str, list[Result]] = {}
+    # sorted by the part: columns must not follow the order of the grid
     for result in sorted(results, key=lambda result: part(result.configuration)):
         name = str(part(result.configuration))
         parts.setdefault(name, []).append(result)
