@@ -78,6 +78,7 @@ class CCI(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The background, as a whole and for each kind, with the images that lean on it."""
+        # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_cci.error_source import answer_sources, features
         from cuescope_cci.trials import most_trials
         from cuescope_sdk.data import require_data
@@ -102,6 +103,7 @@ class CCI(Plugin):
         from cuescope_cci.figures import attach_evidence
         from cuescope_cci.report import scores
 
+        # once: a language model and a segmenter need not say the same twice
         sources = audit.once(answer_sources, audit, self.options)
         ranked = list(scores(audit, self.options, sources))
         known = audit.once(measure_backgrounds, audit, self.options, sources)

@@ -66,6 +66,7 @@ def rules_table(
     cells = []
     for rule in wrong[0].by_rule:
         judged = by_rule(wrong, rule)
+        # answer by answer: two rules with equal shares may mean other answers
         same = share_of(
             judged, lambda source: source.region == source.by_rule[used], confidence
         )
