@@ -40,7 +40,7 @@ def configurations() -> Iterator[Configuration]:
     """
     windows = {length: _windows(length) for length in LENGTHS}
     rounds = range(max(LENGTHS))
-    # stable: of equal turns the stronger association goes first
+    # stable: of equal turns the earlier number of cue frames goes first
     order = sorted(
         product(rounds, ROUNDS_LATER), key=lambda pair: pair[0] + ROUNDS_LATER[pair[1]]
     )
