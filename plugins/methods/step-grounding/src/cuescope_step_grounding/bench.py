@@ -120,6 +120,7 @@ class StepGroundingBench(Plugin):
             models, folders = self._stored_models()
         else:
             models, folders = self._audited_models(Setting(changes=options.components))
+        # numbered: one model may stand there with several benchmarks
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
         yield make_table("Models, in and out of distribution", COLUMNS, rows)
         # a generator for each table, so that one more leaves the others as they are

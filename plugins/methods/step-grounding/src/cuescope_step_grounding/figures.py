@@ -156,6 +156,7 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
         distance = abs((trace.grounding or 0.0) - 0.6)
         return not trace.hallucination, not trace.accuracy, distance, trace.sample.key
 
+    # without steps there is nothing to show
     written = [trace for trace in judged.baselines if trace.reasoning.trace.steps]
     return sorted(written, key=rank)[:most]
 

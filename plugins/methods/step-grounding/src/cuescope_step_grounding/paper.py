@@ -91,6 +91,7 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
     rows = []
     for reading in _read("paper_text.toml", tomllib.loads)["correlations"]:
         chosen = np.ones(benchmark.shape, bool)
+        # the text's cluster of equal capacity: models of 7B
         if reading.get("matched"):
             chosen &= tables.matched[:, None]
         if "benchmark" in reading:
@@ -194,6 +195,7 @@ def _number_row(
 def _reliance(tables: PaperTables) -> Table:
     """VRS needs magnitudes that are not printed; with equal ones it is the ratio of the drops."""
     printed = _read("paper_text.toml", tomllib.loads)["reliance"]
+    # drops are printed below 0
     relevant = -np.mean([tables.perturbed[kind]["sgr"] for kind in RELEVANT], axis=0)
     ratios = (relevant / -tables.perturbed["irrelevant"]["sgr"]).tolist()
     rows = []

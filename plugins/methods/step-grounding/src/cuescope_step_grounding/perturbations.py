@@ -160,6 +160,7 @@ def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     if not candidates:
         return None
     changed = list(frames)
+    # half of one frame would be none
     for index in rng.permutation(candidates)[: max(1, len(candidates) // 2)].tolist():
         boxes = key[index] if key else {}
         if boxes:
@@ -172,6 +173,7 @@ def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
 
 def _irrelevant(sample: Sample, rng: Generator) -> Frames:
     """The background a little brighter, or darker where it is bright; what is annotated stays."""
+    # never 0: VRS divides by how large the change is
     by = int(rng.integers(LEVELS // 2, LEVELS + 1))
     annotated = boxes_of(sample) or ({},) * len(sample.frames)
     changed = []

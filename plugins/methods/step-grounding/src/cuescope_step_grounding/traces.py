@@ -204,6 +204,7 @@ def _salvage(text: str, after: str) -> JsonSteps | None:
     """The whole items of broken JSON."""
     items = filter(_is_shallow, islice(_objects(text), MOST_ITEMS))
     steps = list(filter(None, map(_item_words, items)))
+    # no object is whole: it may be a list of plain sentences
     if not steps:
         # strict=False: models break lines within strings, which JSON forbids
         steps = [
@@ -317,6 +318,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
             problems.append("cut")
     kept = []
     for step in steps[:most]:
+        # marks of bold type and code are no words of a step
         words = re.sub(r"\*\*|__|`", "", step).split()
         if words:
             kept.append(" ".join(words))

@@ -131,6 +131,7 @@ def accuracy_of(
     rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample]
 ) -> float | None:
     """The share of right answers about these samples among the rows of `answers.parquet`."""
+    # answers to changed videos and in other styles have no part in the accuracy
     texts = {
         row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"
     }

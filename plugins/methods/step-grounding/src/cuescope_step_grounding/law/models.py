@@ -42,6 +42,7 @@ def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
                 expected="runs of step-grounding",
                 remedy="`cuescope audit step-grounding ...` makes them",
             )
+    # by fingerprint: one SPEC may stand for other weights later
     if own.model.fingerprint != of_other.model.fingerprint:
         raise UserError(
             "runs of two models",

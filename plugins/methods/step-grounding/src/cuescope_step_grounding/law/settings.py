@@ -30,6 +30,7 @@ class Setting:
 
     def of(self, request: Request, known: bool = True) -> Request:
         """The request under this setting; on data that is not `known` nothing is changed."""
+        # VRS is read from the run on known data alone
         if self.changes and known:
             request = _with(request, "method_options", {"perturbations": list(CHANGES)})
         if not self.name:

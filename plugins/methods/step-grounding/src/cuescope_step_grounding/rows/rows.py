@@ -308,6 +308,7 @@ class _Rows:
                     judgement = self.judged.judgements.of(
                         trace.sample, judging.existence(name)
                     )
+                    # what could not be checked is neither shown nor missing
                     if judgement.verdict != "unverifiable":
                         samples.append(trace.sample)
                         shown.append(float(judgement.verdict == "supported"))

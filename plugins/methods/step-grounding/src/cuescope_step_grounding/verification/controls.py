@@ -56,6 +56,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
         if "subject" in KINDS[claim.kind].says:
             for phrase in filter(None, (claim.subject, claim.object)):
                 heads.add(head_noun(phrase))
+                # what stands before a noun describes it
                 words["attribute"].update(phrase.split()[:-1])
         if claim.predicate and claim.kind in words:
             words[claim.kind].add(claim.predicate)

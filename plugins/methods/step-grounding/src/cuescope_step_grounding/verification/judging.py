@@ -295,6 +295,7 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
     baselines = {trace.sample.key: trace for trace in judged.baselines}
     by_sample: dict[str, list[JudgedTrace]] = {}
     for trace in judged.variants:
+        # another style of asking is no change of the video
         if trace.reasoning.request.change is not None:
             by_sample.setdefault(trace.sample.key, []).append(trace)
     return [

@@ -27,6 +27,7 @@ def record_claims(audit: Audit, judged: JudgedTraces) -> None:
         for step, claims in enumerate(reasoning.claims, 1):
             for number, claim in enumerate(claims, 1):
                 verdict = judged.judgements.of(trace.sample, claim).verdict
+                # of what the verifier leaves open people can tell no error
                 if claim in seen or verdict == "unverifiable":
                     continue
                 seen.add(claim)
@@ -83,6 +84,7 @@ def frames_shown(
 
     With `around` the frames before and after each are shown too.
     """
+    # a movement shows only beside the frames around it
     near = (-1, 0, 1) if around else (0,)
     named = {index + step for index in meant or () for step in near}
     frames = sorted(named.intersection(range(count))) or range(count)

@@ -20,6 +20,7 @@ ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=ow
 
 def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
     """Why no claim is supported or unsupported, and what would help."""
+    # the first thing that is missing is told: without it the others are missing too
     written = sum(bool(trace.reasoning.trace.steps) for trace in judged.baselines)
     samples = len(judged.baselines)
     if not written and is_recorded(audit):

@@ -177,6 +177,7 @@ def camera_motion(verb: Word) -> str | None:
             else None
         )
     if lemma in {"look", "tilt"} and first in {"up", "down", "left", "right"}:
+        # to look aside is to turn the camera
         return f"look {first}" if first in {"up", "down"} else f"turn {first}"
     if lemma in {"ascend", "climb"}:
         return "go up"

@@ -111,6 +111,7 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         states = list(_results(view, clause))
         if states:
             return states  # "is left open"
+    # "feels soft" is a state, "feels the wall" is none
     if lemma == "be" or (lemma in WORDS["linking"] and verb.kids("acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(clause):
@@ -170,6 +171,7 @@ def _is_no_event(clause: Clause) -> bool:
     causing = WORDS["causing"] - {"see", "watch", "hear", "help"}
     if verb.lemma in causing and verb.kids("ccomp"):
         return True
+    # "I zoom in" tells of the filming alone
     if AGENT in clause.subjects and verb.lemma in WORDS["filming"]:
         return True
     if verb.lemma in {"look", "act"} and _is_as_if(verb):

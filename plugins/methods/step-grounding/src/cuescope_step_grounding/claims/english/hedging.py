@@ -83,6 +83,7 @@ def _plan(verb: Word) -> Iterator[int]:
     if verb.has(WORDS["intending"], "acomp", "oprd", "advmod"):
         inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
         yield from _words_of_intention(verb, inner)
+    # who begins, stops or fails to do something is seen to
     if verb.lemma in WORDS["planning"] - WORDS["beginning"] - WORDS["failing"]:
         # "wants a drink": nor is what is wanted seen
         wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)

@@ -52,6 +52,7 @@ def is_actor(phrase: str) -> bool:
 
 def is_agent(noun: Word) -> bool:
     """Whether a word means who holds the camera: "I", "the robot", but not "the humanoid robot"."""
+    # a robot that is described is seen: it does not hold the camera
     if noun.lemma == "robot" and noun.kids("amod", "compound"):
         return False
     return noun.lemma in WORDS["agents"] or noun.text in WORDS["agents"]
@@ -71,6 +72,7 @@ def is_nameable(noun: Word) -> bool:
         said = noun.texts("det", "amod", "compound")
         if said <= WORDS["shades"]:
             return False  # "from red to green"
+    # "stands in line" tells how, and names no line
     if noun.text in WORDS["manner"] and not noun.kids("det", "prep", "nummod"):
         return False
     if noun.is_noun and (noun.text == "steps" or not unseen):

@@ -41,6 +41,7 @@ def referents_of(view: View, noun: Word) -> list[str]:
     # "the left one" is a thing, and "one" alone a pronoun
     if noun.text in {"one", "ones"} and noun.kids("det", "amod"):
         return noun_of_one(view, noun)
+    # "each other" is shown to the parser as "himself", see `sentences.toml`
     if noun.text in WORDS["pronouns"] and noun.name != "each other":
         return view.story.resolve(noun)
     return [name_of(noun)] if is_nameable(noun) else []

@@ -134,6 +134,7 @@ def _names_in_list(noun: Word) -> list[str]:
         return []
     names: list[str] = []
     for word in words:
+        # "a cup on the shelf and a fork on the table": each has its own place
         if word is not noun and any(map(relation, word.kids("prep"))):
             return []
         # The word, or the whole that it is a part of, without what it is joined to.
