@@ -30,6 +30,7 @@ class Combined(Plugin, LazyWeights):
         )
         self.facts = {"evidence": ", then ".join(options.verifiers)}
         for spec, verifier in zip(options.verifiers, self._verifiers, strict=True):
+            # under its SPEC: two verifiers may have facts of one name
             for name, fact in getattr(verifier, "facts", {}).items():
                 self.facts[f"{spec}: {name}"] = fact
 

@@ -112,6 +112,7 @@ class Depth(BoxGeometry):
         return Judgement.of(holds, frame=index, box=boxes[0])
 
     def _ahead(self, sample: Sample, claim: Claim, index: int) -> Judgement:
+        # without a scale the maps of two frames cannot be compared
         if not self.network.metric or index == 0:
             return Judgement.open("no evidence")
         before = self.network.depth(sample.frames[index - 1])

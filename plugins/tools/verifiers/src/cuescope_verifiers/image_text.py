@@ -53,6 +53,7 @@ class ImageText(Plugin, LazyWeights):
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
             )
         self._model = model
+        # for these the fingerprint of the model stands
         dials = options.model_dump(exclude={"model", "model_options"})
         self.fingerprint = digest("image-text", 2, model.fingerprint, dials)
         self.facts = {
