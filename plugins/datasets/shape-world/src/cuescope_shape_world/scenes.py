@@ -74,6 +74,7 @@ def relations(things: Sequence[Thing]) -> Iterator[Relation]:
         if subject.visible and other.visible:
             for predicate in _flat_relations(subject.box, other.box):
                 yield _relation(subject, predicate, other)
+        # pixels show no place of what is hidden, only that something is behind the wall
         elif other.name == WALL and relation_holds("inside", subject.box, other.box):
             yield _relation(subject, "behind", other)
             yield _relation(other, "in front of", subject)
