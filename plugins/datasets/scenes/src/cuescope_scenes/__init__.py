@@ -54,6 +54,7 @@ class ScenesOptions(Options):
     @property
     def own_rate(self) -> float:
         """How often the chosen split shows the label's background."""
+        # balanced, as a rule: there a model that leans on the background errs
         return self.dial if self.split == "train" else self.audit_dial
 
 

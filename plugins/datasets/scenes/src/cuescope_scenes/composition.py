@@ -105,6 +105,7 @@ def _place_thing(
     radius = float(rng.uniform(*radii))
     turn = float(rng.uniform(0, tau))
     least, most = within
+    # a pixel of background stays around it
     least = max(least, radius + 1)
     most = min(most, SIZE - 1 - radius)
     while True:

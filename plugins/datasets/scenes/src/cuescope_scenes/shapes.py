@@ -132,6 +132,7 @@ def _offset(position: Plane, pitch: float) -> Plane:
     return offset
 
 
+# coarse or fine, so that small or blurred look-alikes are confused
 _MARKS: dict[str, Callable[[Plane, Plane], Marks]] = {
     "ladybird": partial(_spots, pitch=11, radius=3.6),
     "cookie": partial(_spots, pitch=6, radius=1.6),

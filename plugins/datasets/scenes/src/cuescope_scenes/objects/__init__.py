@@ -146,6 +146,7 @@ class ObjectScenes(Plugin):
         super().__init__(options, context)
         self.options: ObjectScenesOptions = options
         self.labels = CLASSES if options.questions == "none" else ANSWERS
+        # a generator each, so that other cues leave the objects as they are
         self.objects = draw_objects(options.size, self._rng("objects"))
         self.things = draw_things(
             self.objects, options.planted, *options.rates, self._rng("things")
@@ -223,6 +224,7 @@ class ObjectScenes(Plugin):
         objects = tuple(compress(CLASSES, self.objects[index]))
         things = tuple(compress(THINGS, self.things[index]))
         seed = derive(options.seed, "object-scenes", options.split, str(index))
+        # hard to see, so that a model does well to go by their cue
         hard = frozenset(options.planted)
         picture = compose(objects, things, hard, options.faint, options.noise, seed)
         cues = {

@@ -64,6 +64,7 @@ def draw_questions(
     # twice: the first gives the order, the second the rank of each
     ranks = number.argsort(axis=1).argsort(axis=1)
     present = objects.sum(axis=1, keepdims=True)
+    # as many: who says yes to all is right in half
     has_question = objects | (ranks < present)
     image, number = np.nonzero(has_question)
     wording = rng.integers(len(WORDINGS), size=len(image))
