@@ -86,6 +86,7 @@ class VideoLLM(AuthorsModel):
             FINGERPRINT_VERSION,
             files_digest(list(self._files.values())),
             self._llm.fingerprint(),
+            # files count by content, the language model by its own digest
             options.model_dump(exclude={*FILES, "llm", "revision"}),
             context.dtype,
         )

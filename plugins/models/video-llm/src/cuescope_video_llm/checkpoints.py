@@ -45,8 +45,10 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
     """
     tensors: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
+    # the authors' own file last: what they trained wins over what was frozen
     for kind in ("vision", "qformer", "checkpoint"):
         path = files[kind]
+        # this file has the encoder's own names, without the part that it is here
         prefix = "visual_encoder." if kind == "vision" else ""
         for name, tensor in read_state(owner, path).items():
             name = f"{prefix}{name}"
@@ -105,6 +107,7 @@ def _with_joint_bias(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for name, query in tensors.items():
         layer = name.removesuffix(".attn.q_bias")
         value_name = f"{layer}.attn.v_bias"
+        # one without the other stays as it is, and is named as unknown
         if name.endswith(".attn.q_bias") and value_name in tensors:
             del joint[name]
             value = joint.pop(value_name)

@@ -50,6 +50,7 @@ class Bottleneck(nn.Module):
         self.bn2 = nn.BatchNorm2d(width)
         self.conv3 = nn.Conv2d(width, outer, 1, bias=False)
         self.bn3 = nn.BatchNorm2d(outer)
+        # of stride 1 it changes nothing
         self._pool = nn.AvgPool2d(stride)
         self.downsample: nn.Sequential | None = None
         if stride > 1 or inner != outer:
@@ -61,6 +62,7 @@ class Bottleneck(nn.Module):
         inner = torch.relu(self.bn1(self.conv1(states)))
         inner = self._pool(torch.relu(self.bn2(self.conv2(inner))))
         if self.downsample is not None:
+            # averaged before the projection: CLIP strides nowhere
             states = self.downsample(self._pool(states))
         return torch.relu(states + self.bn3(self.conv3(inner)))
 
@@ -96,6 +98,7 @@ class ResNet(nn.Module):
             convolve = getattr(self, f"conv{number}")
             norm = getattr(self, f"bn{number}")
             states = torch.relu(norm(convolve(states)))
+        # CLIP's stem averages where other ResNets take the maximum
         states = nn.functional.avg_pool2d(states, 2)
         for number in range(1, 5):
             states = getattr(self, f"layer{number}")(states)
@@ -153,6 +156,7 @@ class ClipViLNetwork(nn.Module):
             nn.Linear(inner, file.size("logit_fc.3.weight")),
         )
         classes = self.logit_fc[3].out_features
+        # a class is known by its place in the list alone: another number is another list
         if len(answers) != classes:
             raise UserError(
                 f"{file.title}: the answers do not fit",
@@ -188,6 +192,7 @@ class ClipViLNetwork(nn.Module):
         weight = next(self.parameters())
         words = body["embeddings"](input_ids=tokens.input_ids.to(weight.device))
         rows = []
+        # one by one: upright and wide pictures have grids of other shapes
         for frame in sample.frames:
             grid = encoder["visual_model"]["visual"](pixels(frame).to(weight))
             places = encoder["visn_fc"]["visn_fc"](grid.flatten(2).transpose(1, 2))
@@ -208,6 +213,7 @@ def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
     width, height = image.size
     box = (SHORT, LONG) if width <= height else (LONG, SHORT)
     scale = min(SHORT / min(image.size), LONG / max(image.size))
+    # rounding must neither lose a side nor pass the box
     width, height = (
         min(max(round(length * scale), 1), most)
         for length, most in zip(image.size, box, strict=True)

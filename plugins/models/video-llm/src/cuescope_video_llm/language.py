@@ -67,10 +67,12 @@ def continue_prompt(
     for index, part in enumerate(parts):
         if isinstance(part, str):
             tokens = tokenizer(part, add_special_tokens=index == 0, return_tensors="pt")
+            # long: no words are no tokens, and these come as floats
             rows.append(embed(tokens.input_ids.long().to(language_model.device)))
         else:
             rows.append(part.to(language_model.device, language_model.dtype))
     inputs = torch.cat([row for row in rows if row.shape[1]], dim=1)
+    # one row: nothing is padded
     mask = torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device)
     criteria = [_NextTurn(tokenizer, stop)] if stop else []
     padding = tokenizer.pad_token_id
@@ -78,12 +80,15 @@ def continue_prompt(
         tokens = language_model.generate(
             inputs_embeds=inputs,
             attention_mask=mask,
+            # a model's own generation_config may sample
             do_sample=False,
             num_beams=1,
             max_new_tokens=most,
+            # any will do: one row pads nothing
             pad_token_id=0 if padding is None else padding,
             stopping_criteria=transformers.StoppingCriteriaList(criteria),
         )
+    # of embeddings `generate` gives no prompt back
     text = str(tokenizer.decode(tokens[0], skip_special_tokens=True))
     if stop:
         text, _, _ = text.partition(stop)

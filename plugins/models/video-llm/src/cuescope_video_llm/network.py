@@ -107,6 +107,7 @@ class Network(nn.Module):
 
     def note(self, sample: Sample) -> str:
         """What is said of the frames; nothing unless the option `note` says it."""
+        # a sample need not know its times
         seconds = [f"{time:.1f}" for time in times_of(sample) or ()]
         text: str = self.options.note
         text = text.replace("{frames}", str(len(sample.frames)))
@@ -124,6 +125,7 @@ def image_encoder(file: Checkpoint, layers: int, head_dim: int) -> Any:
     name = "visual_encoder.patch_embed.proj.weight"
     dim = file.size(name)
     patch = file.size(name, 3)
+    # the class token has a place too
     places = file.size("visual_encoder.pos_embed", 1) - 1
     side = round(places**0.5)
     config = Blip2VisionConfig(
@@ -145,6 +147,7 @@ def q_former(file: Checkpoint, name: str, read: int, head_dim: int) -> Any:
     layers = file.layers(prefix)
     dim = file.size(f"{prefix}.0.attention.self.query.weight")
     reading = file.layers_with(prefix, "crossattention.self.query.weight")
+    # the second that reads tells how far apart they are; of one only the first reads
     every = reading[1] if len(reading) > 1 else max(layers, 1)
     config = Blip2QFormerConfig(
         hidden_size=dim,

@@ -103,6 +103,7 @@ class VideoChatNetwork(Network):
         """The middle of a frame whose shorter side was fitted."""
         image = frame.load()
         scale = self.side / min(image.size)
+        # rounding must not make a side shorter than the crop
         width, height = (max(round(length * scale), self.side) for length in image.size)
         left = (width - self.side) // 2
         top = (height - self.side) // 2

@@ -56,10 +56,12 @@ class VideoLLaMANetwork(Network):
 
     @property
     def stop(self) -> str | None:
+        # Llama 2 ends its turn by its own token
         return TURN if self.options.conversation == "vicuna" else None
 
     def conversation(self, sample: Sample, video: Tensor) -> Sequence[str | Tensor]:
         """One turn: the video, what is said of it, and the question."""
+        # an empty note or question must leave no second space
         words = filter(None, (AFTER, self.note(sample), sample.question))
         question = " ".join(words)
         system = self.options.system
