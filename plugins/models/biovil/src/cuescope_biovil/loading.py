@@ -114,6 +114,7 @@ class Model:
             mask = tokens["attention_mask"].to(self.device)
             return to_array(self.text_network(ids, mask))
 
+        # 1: the release says no temperature
         return TextTower(encode, self.shape.dim, 1.0)
 
     def image_tower(self) -> ImageTower:
@@ -128,6 +129,7 @@ class Model:
                     got=f"{len(frames)}",
                     remedy="Take a data set of pairs, as ms-cxr-t.",
                 )
+            # grey three times, for the ResNet takes three channels
             pictures = [to_tensor(crop(frame)).expand(3, -1, -1) for frame in frames]
             return {"images": torch.stack(pictures)[None]}
 
@@ -151,6 +153,7 @@ class Model:
 
 def crop(image: Image.Image) -> Image.Image:
     """Grey, stretched from the darkest pixel to the brightest, and the middle square of it."""
+    # uint8 would overflow in the products below
     grey = np.asarray(image.convert("L"), dtype=np.float64)
     low = grey.min()
     spread = (grey.max() - low) or 1.0  # an even picture is black
@@ -165,6 +168,7 @@ def crop(image: Image.Image) -> Image.Image:
 
 def find_model(model: str, revision: str, context: Context) -> Model:
     """Find and measure the files; raises UserError for whatever a person can mend."""
+    # first: a wrong device or dtype is said before a download
     device = resolve_device(context.device)
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
@@ -192,6 +196,7 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
         title = folder.resolve().name
         require_files(folder, title)
         return folder, title
+    # a path that is not there must not be asked of the hub
     is_path = model.startswith((".", "/", "~"))
     if is_path or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         raise UserError(
@@ -246,6 +251,7 @@ def measure(file: Checkpoint) -> ImageShape:
     stages = [file.layers(f"encoder.encoder.layer{number}") for number in range(1, 5)]
     return ImageShape(
         stages=tuple(stages),
+        # a BasicBlock has two convolutions
         bottleneck="encoder.encoder.layer1.0.conv3.weight" in file.tensors,
         width=file.size("encoder.backbone_to_vit.weight"),
         layers=file.layers("encoder.vit_pooler.blocks"),

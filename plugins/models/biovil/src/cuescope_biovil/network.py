@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel
 
 from cuescope_sdk.torch import split_heads
 
-HEADS = 8
+HEADS = 8  # no tensor tells it
 STRIDE = 32  # pixels of a side that a ResNet makes one patch
 Tokens = Float[Tensor, "image token dim"]
 Patches = Float[Tensor, "image dim row col"]
@@ -91,6 +91,7 @@ class Pooler(nn.Module):
     def forward(self, current: Patches, previous: Patches) -> Patches:
         """What changed, at each place of the current image."""
         places = sine_positions(*current.shape[1:]).to(current)
+        # current and previous, in the order of `images`
         where = torch.cat([places + when for when in self.type_embed])
         images = torch.cat([current.flatten(2), previous.flatten(2)], dim=2)
         tokens = images.transpose(1, 2)
@@ -107,9 +108,11 @@ def sine_positions(dim: int, rows: int, cols: int) -> Float[Tensor, "place dim"]
     """
     half = dim // 2
     number = torch.arange(half)
+    # the sine and the cosine of a pair share their wavelength
     wavelength = 10_000 ** (2 * number.div(2, rounding_mode="floor") / half)
 
     def waves(count: int) -> Tensor:
+        # 1e-6 as in DETR: the network was trained with it
         angle = torch.arange(1, count + 1) / (count + 1e-6) * 2 * math.pi
         angles = angle[:, None] / wavelength
         sines = angles[:, 0::2].sin()
@@ -147,6 +150,7 @@ class PairEncoder(nn.Module):
 
     def _patches(self, images: Float[Tensor, "image 3 height width"]) -> Tensor:
         net = self.encoder
+        # without torchvision's pooling and classifier: each place is needed
         states: Tensor = net.maxpool(net.relu(net.bn1(net.conv1(images))))
         for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
             states = stage(states)
