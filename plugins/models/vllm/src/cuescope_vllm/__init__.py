@@ -33,20 +33,24 @@ class VLLM(Plugin, LazyWeights):
         super().__init__(options, context)
         from cuescope_sdk.torch import find_pretrained
 
+        # first: without vLLM no file needs to be fetched
         engine = installed_version()
         files = find_pretrained(
             OWNER,
             options.model,
             options.revision,
             context,
+            # nothing is built of it: vLLM has networks of its own
             lambda config, source: type(config),
             options.trust_remote_code,
         )
         self._files = files
         wording = options.model_dump(include={"max_new_tokens", "prompt", "question"})
+        # another vLLM may round otherwise
         self.fingerprint = files.fingerprint("vllm", engine, wording)
         self.facts = {"weights": files.source.title, "engine": f"vLLM {engine}"}
         self.device = str(files.device)
+        # vLLM is told as it starts how many images a question may have
         limits = {"max_frames": options.frames}
         self.capabilities = self.capabilities.model_copy(update=limits)
 
@@ -60,7 +64,7 @@ class VLLM(Plugin, LazyWeights):
             self._files.title,
             model=str(self._files.source.folder),
             dtype=self.context.dtype,
-            seed=0,
+            seed=0,  # answers are greedy: nothing is drawn
             trust_remote_code=self.options.trust_remote_code,
             tensor_parallel_size=self.options.gpus,
             gpu_memory_utilization=self.options.memory,

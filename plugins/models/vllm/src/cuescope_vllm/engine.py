@@ -25,6 +25,7 @@ def open_engine(title: str, **arguments: Any) -> Any:
     except (
         Exception
     ) as error:  # it checks GPUs, memory, architecture, and raises what it likes
+        # one line of it: vLLM says it over many
         words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{title} cannot be opened by vLLM",
@@ -74,6 +75,7 @@ def user_message(
         content.append({"type": "image_pil", "image_pil": frames[frame.key]})
     question = sample.question or options.question
     words = options.prompt.replace("{question}", question).strip()
+    # an empty part would be another prompt, and a message needs one
     if words or not content:
         content.append({"type": "text", "text": words})
     return {"role": "user", "content": content}
@@ -96,10 +98,10 @@ def _choice_logits(
     answered = _chat(
         engine,
         with_choices,
-        max_tokens=1,
+        max_tokens=1,  # the least there is
         prompt_logprobs=1,
         add_generation_prompt=False,
-        continue_final_message=True,
+        continue_final_message=True,  # the answer stays open: no end of the turn is scored
     )
     outputs = iter(answered)
     logits = {}
@@ -126,13 +128,14 @@ def _chat(
         temperature=0.0, max_tokens=max_tokens, prompt_logprobs=prompt_logprobs
     )
     chats = list(map(list, conversations))
+    # the audit has a progress bar of its own
     outputs: list[Any] = engine.chat(chats, sampling, use_tqdm=False, **template)
     return outputs
 
 
 def shared_length(prompts: Sequence[Sequence[int]]) -> int:
     """How many tokens all of them begin with."""
-    positions = zip(*prompts, strict=False)
+    positions = zip(*prompts, strict=False)  # the prompts have other lengths
     alike = takewhile(lambda tokens: len(set(tokens)) == 1, positions)
     return len(list(alike))
 
