@@ -51,6 +51,7 @@ class Traces(Plugin):
         if context.dataset is None:
             raise UserError("traces: no data set to which the traces belong")
         self._traces = traces_by_content(traces, context.dataset, options.file.name)
+        # the keys too: in other data the same file belongs to other samples
         self.fingerprint = digest("traces", 1, traces, sorted(self._traces))
         recorded = coverage(traces, context.dataset)
         self.facts: Mapping[str, str] = {"recorded traces": recorded}

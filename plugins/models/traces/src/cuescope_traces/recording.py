@@ -28,7 +28,9 @@ def read_recording(path: Path) -> dict[str, str]:
     lines: dict[str, int] = {}  # where each sample stands
     try:
         with path.expanduser().open("rb") as file:
+            # one byte more tells a file that is too large
             content = file.read(MOST_BYTES + 1)
+        # some editors begin a file with a byte order mark
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(
