@@ -11,6 +11,8 @@ from cuescope_sdk.language._proposing import (
     PREPOSITIONS,
     clean_name,
     parse_list,
+    proposal_prompts,
+    singular,
 )
 from cuescope_sdk.language._yes_no import parse_yes_no
 
@@ -186,3 +188,39 @@ def test_a_long_list_is_read_whole() -> None:
     ]
     assert set(parse_list(json.dumps(names * 20))) == set(names)
     assert parse_list("- red cup \t  and   plate") == parse_list("- red cup and plate")
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("trees", "tree"),
+        ("kitchen counters", "kitchen counter"),
+        ("cups of tea", "cup of tea"),
+        ("leaves", "leaf"),
+        ("bookshelves", "bookshelf"),
+        ("women", "woman"),
+        ("mice", "mouse"),
+        ("countertops", "countertop"),
+        ("glass", "glass"),
+        ("bus", "bus"),
+        ("buses", "bus"),
+        ("sunglasses", "sunglasses"),
+        ("building", "building"),
+        ("painting", "painting"),
+        ("saw", "saw"),
+        ("moss", "moss"),
+        ("people", "people"),
+        ("boxes of matches", "box of matches"),
+        ("gloves", "glove"),
+        ("绳子", "绳子"),
+    ],
+)
+def test_only_plurals_of_the_head_change(plural: str, one: str) -> None:
+    assert singular(plural) == one
+    assert singular(one) == one
+
+
+def test_four_ways_to_ask() -> None:
+    asked = proposal_prompts("water ouzel", 9)
+    assert len(set(asked)) == 4
+    assert all('"water ouzel"' in prompt and " 9 names" in prompt for prompt in asked)

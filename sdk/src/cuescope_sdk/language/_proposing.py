@@ -1,21 +1,18 @@
-"""Cues that a language model proposes: what it is asked, names in its replies, what is no cue."""
+"""Cues that a language model proposes: what it is asked, and the names in its replies."""
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from cuescope.capabilities import TextGenerator
 from cuescope_sdk.language._tables import read_toml, word_sets
-from cuescope_sdk.language._yes_no import parse_yes_no, strip_thinking
+from cuescope_sdk.language._yes_no import strip_thinking
 
 _LISTS = word_sets("names")
 IN_SENTENCES = _LISTS["said"]  # never in a name
 PREPOSITIONS = _LISTS["leading"]  # a name does not begin with one
-LIGHT = _LISTS["light"]  # two names may share these
 ALWAYS_PLURAL = _LISTS["plural"]
 # of words in f; simplemma takes these for verbs
 PLURALS_IN_VES = (
@@ -51,7 +48,6 @@ _ASIDE = re.compile(r"\([^)]*\)?")
 _REMARK = re.compile(r"[:;]|\s[-–—]+(?:\s|$)|[.!?](?:\s|$)|[。！？]")  # noqa: RUF001
 _ARTICLES = re.compile(r"^(?:(?:an?|the|some|any|other|various|several|many)\s+)+")
 _EDGES = " \t,.!?:;'’‘-–—/&+=•·、。"  # noqa: RUF001
-_WORD = re.compile(r"[^\W_]+")
 
 
 def clean_name(text: str) -> str | None:
@@ -86,14 +82,6 @@ def singular(name: str) -> str:
     return " ".join(words)
 
 
-def shared_word(name: str, others: Iterable[str]) -> str | None:
-    """The first word of a name that is also one of `others`'s, in singular or plural."""
-    theirs: set[str] = set()
-    for other in _words(" ".join(others)):
-        theirs |= _forms(other)
-    return next((word for word in _words(name) if theirs & _forms(word)), None)
-
-
 def _is_name(name: str) -> bool:
     words = name.split()
     return (
@@ -122,17 +110,6 @@ def _singular(word: str) -> str:
     ):
         return lemma
     return word[:-1]
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in LIGHT]
-
-
-def _forms(word: str) -> set[str]:
-    """The word as it stands, and what it is a form of."""
-    import simplemma
-
-    return {word, _singular(word), simplemma.lemmatize(word, lang="en").lower()}
 
 
 # ----------------------------------------------------------------------------------------- listing
@@ -224,101 +201,6 @@ _PROMPTS = read_toml("proposing.toml")
 ANGLES = tuple(f"{angle} {_PROMPTS['form']}" for angle in _PROMPTS["angles"])
 
 
-@dataclass(frozen=True)
-class Filter:
-    """A yes/no question about a {cue} and a {label}; any other answer than `wanted` rejects.
-
-    `reason` says of a rejected cue what is wrong with it.
-    """
-
-    question: str
-    wanted: bool
-    reason: str
-
-    def prompt(self, cue: str, label: str) -> str:
-        """The prompt."""
-        return (
-            f"{self.question.format(cue=cue, label=label)} {_PROMPTS['form_of_answer']}"
-        )
-
-    def objection(self, reply: str, label: str) -> str | None:
-        """What a reply says against the cue."""
-        answer = parse_yes_no(reply)
-        reason = self.reason.format(label=label)
-        if answer is None:  # not taken for a no: half of the filters want one
-            return f"no yes or no to whether it {reason}"
-        return None if answer is self.wanted else reason
-
-
-SPURIOUS = tuple(Filter(**row) for row in _PROMPTS["spurious"])
-DETECTABLE = tuple(Filter(**row) for row in _PROMPTS["detectable"])
-FILTERS = (*SPURIOUS, *DETECTABLE)
-
-
 def proposal_prompts(label: str, count: int = EACH) -> list[str]:
     """The four prompts for cues of a label, `count` names each."""
     return [angle.format(label=label, count=count) for angle in ANGLES]
-
-
-# ---------------------------------------------------------------------------------------- curating
-
-
-@dataclass(frozen=True)
-class Rejection:
-    """A proposal that is no cue, as it was named, and why."""
-
-    name: str
-    reason: str
-
-
-def filter_proposals(
-    raw: Sequence[str],
-    label: str,
-    generator: TextGenerator | None = None,
-    *,
-    synonyms: Sequence[str] = (),
-    filters: Sequence[Filter] = FILTERS,
-) -> tuple[list[str], list[Rejection]]:
-    """The cues of a label among raw names, in order, and the rejected with their reasons.
-
-    Names are cleaned, put in the singular, and kept once; those that share a word with the label
-    or one of its `synonyms` are rejected (SpurLens, section 4). With a generator those that are
-    left must also get the wanted answer to each of the `filters`; each question is asked only of
-    what passed the one before. An answer that is neither yes nor no rejects.
-    """
-    names = list[str]()
-    rejected = list[Rejection]()
-
-    def sift(names: Sequence[str], objections: Iterable[str | None]) -> list[str]:
-        """The names without an objection; the others are rejected."""
-        kept = []
-        for name, objection in zip(names, objections, strict=True):
-            if objection is None:
-                kept.append(name)
-            else:
-                rejected.append(Rejection(name, objection))
-        return kept
-
-    for text in raw:
-        cleaned = clean_name(text)
-        name = cleaned and singular(cleaned)
-        if name is None:
-            rejected.append(Rejection(text, "is not a name"))
-        elif name in names:
-            rejected.append(Rejection(text, f"is there already, as '{name}'"))
-        else:
-            names.append(name)
-    # before the generator: words are free, questions are not
-    shared = [shared_word(name, (label, *synonyms)) for name in names]
-    names = sift(
-        names, [word and f"has '{word}' in common with the class" for word in shared]
-    )
-    if generator is None:
-        return names, rejected
-    for question in filters:
-        if names:
-            replies = generator.generate(
-                [question.prompt(name, label) for name in names]
-            )
-            names = sift(names, [question.objection(reply, label) for reply in replies])
-    return names, rejected

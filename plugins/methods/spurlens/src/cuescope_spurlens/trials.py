@@ -28,6 +28,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.statistics import Groups
+from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import Removal, SpurLensOptions
 from cuescope_spurlens.questions import (
     answer_output,
@@ -179,8 +180,6 @@ def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
 
 def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclusion]]:
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
-    from cuescope_sdk.language import filter_proposals
-
     proposer = audit.tools["proposer"]
     names = proposer.propose(label)
     exclusions: list[Exclusion] = []

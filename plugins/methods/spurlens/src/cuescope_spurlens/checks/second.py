@@ -7,11 +7,12 @@ from itertools import chain
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
-from cuescope_sdk.language import BagOfWords, filter_proposals
+from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
 from cuescope_spurlens.answers import ask_more
 from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
+from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.scores import correct_p_values
 from cuescope_spurlens.spuriosity.cases import Case

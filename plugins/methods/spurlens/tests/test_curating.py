@@ -1,19 +1,14 @@
-"""From raw names to cues, each rejection with its reason; agreement of two lists."""
+"""From raw names to cues, each rejection with its reason."""
 
 from collections.abc import Sequence
 
-import numpy as np
-import pytest
-
-from cuescope_sdk.language._proposing import (
+from cuescope_spurlens.curating import (
     DETECTABLE,
     FILTERS,
     SPURIOUS,
     Rejection,
     filter_proposals,
-    proposal_prompts,
     shared_word,
-    singular,
 )
 
 
@@ -33,36 +28,6 @@ class Judge:
             next((text for cue, text in said.items() if f'"{cue}"' in prompt), wanted)
             for prompt in prompts
         ]
-
-
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [
-        ("trees", "tree"),
-        ("kitchen counters", "kitchen counter"),
-        ("cups of tea", "cup of tea"),
-        ("leaves", "leaf"),
-        ("bookshelves", "bookshelf"),
-        ("women", "woman"),
-        ("mice", "mouse"),
-        ("countertops", "countertop"),
-        ("glass", "glass"),
-        ("bus", "bus"),
-        ("buses", "bus"),
-        ("sunglasses", "sunglasses"),
-        ("building", "building"),
-        ("painting", "painting"),
-        ("saw", "saw"),
-        ("moss", "moss"),
-        ("people", "people"),
-        ("boxes of matches", "box of matches"),
-        ("gloves", "glove"),
-        ("绳子", "绳子"),
-    ],
-)
-def test_only_plurals_of_the_head_change(plural: str, one: str) -> None:
-    assert singular(plural) == one
-    assert singular(one) == one
 
 
 def test_words_in_common_with_the_class() -> None:
@@ -138,20 +103,3 @@ def test_nothing_left_asks_nothing() -> None:
     assert filter_proposals([], "tie", judge) == ([], [])
     assert filter_proposals(["tie"], "tie", judge)[0] == []
     assert judge.asked == []
-
-
-def test_four_ways_to_ask() -> None:
-    asked = proposal_prompts("water ouzel", 9)
-    assert len(set(asked)) == 4
-    assert all('"water ouzel"' in prompt and " 9 names" in prompt for prompt in asked)
-
-
-class Table:
-    """Sentences at given angles, in degrees."""
-
-    def __init__(self, **degrees: float) -> None:
-        self.degrees = degrees
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        turned = np.deg2rad([self.degrees[text] for text in texts])
-        return np.stack([np.cos(turned), np.sin(turned)], axis=1)
