@@ -48,9 +48,8 @@ from cuescope_sdk.torch import (
 TEXT_TOKENS = 64
 HEADS, HEAD_DIM, LAYERS = 2, 64, 4
 DIM = HEADS * HEAD_DIM
-MATRIX_LIMIT = (
-    4096  # tokens; the matrix of 16k takes 2 GB, and its copies as much again
-)
+# tokens; the matrix of 16k takes 2 GB, and its copies as much again
+MATRIX_LIMIT = 4096
 SHORT_CIRCUITS = {
     "unimodal": AverageAttention(quadrants=frozenset({"VV", "TT"})),
     "crossmodal": AverageAttention(quadrants=frozenset({"VT", "TV"})),

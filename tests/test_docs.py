@@ -109,9 +109,8 @@ def commands(page: Path) -> Iterator[list[str]]:
     text = page.read_text(encoding="utf-8")
     prose = FENCED.sub("", text)
     shell = [block.text for block in blocks(page) if block.language == "sh"]
-    indented = (
-        r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$"  # over several lines
-    )
+    # over several lines
+    indented = r"^ {4}((?:.*&& )?(?:\w+=\S+ )*cuescope (?:.*\\\n)*.*)$"
     shell += re.findall(indented, prose, re.MULTILINE)
     for text in shell:
         yield from in_shell(text)

@@ -40,9 +40,8 @@ class Setting:
     images: int = 200
     classes: int = 8
     places: int = 8
-    clips: int = (
-        1  # of a source: they share object, background and all that comes of them
-    )
+    # of a source: they share object, background and all that comes of them
+    clips: int = 1
     size: Size = "no matter"
     label_noise: float = 0.0
     at_home: float = 0.0  # how often a class is in its own place

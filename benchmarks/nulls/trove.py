@@ -46,9 +46,8 @@ class World:
     n: int = 300
     clips: int = 1
     label_noise: float = 0.0
-    size: float = (
-        0.0  # log-odds that a standard deviation of size takes from the right class
-    )
+    # log-odds that a standard deviation of size takes from the right class
+    size: float = 0.0
     cue_share: float = 0.0
     cue_loss: float = 0.0
     harmed: int = 1  # labels that suffer from the cue

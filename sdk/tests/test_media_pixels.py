@@ -24,9 +24,8 @@ def test_exif_turns_the_image(tmp_path):
     image = Image.new("RGB", (20, 10), "black")
     image.paste((255, 255, 255), (0, 0, 10, 10))
     exif = Image.Exif()
-    exif[0x0112] = (
-        6  # to be shown turned a quarter clockwise: the left half comes on top
-    )
+    # to be shown turned a quarter clockwise: the left half comes on top
+    exif[0x0112] = 6
     image.save(tmp_path / "a.png", exif=exif)
     pixels = np.asarray(load_image(tmp_path / "a.png"))
     assert pixels.shape == (20, 10, 3)

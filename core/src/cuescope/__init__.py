@@ -1,8 +1,7 @@
 """cuescope finds the cues that a vision-language model is really using."""
 
-TYPE_CHECKING = (
-    False  # typing's own costs milliseconds, and this module is to cost none
-)
+# typing's own costs milliseconds, and this module is to cost none
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cuescope.conclusions import Report as Report
     from cuescope.errors import UserError as UserError

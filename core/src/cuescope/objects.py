@@ -10,9 +10,8 @@ from cuescope.context import Context
 from cuescope.registry import Entry, Registry
 from cuescope.types import Options
 
-IN_MEMORY = (
-    "in memory"  # stands where a report names the package that a plugin comes from
-)
+# stands where a report names the package that a plugin comes from
+IN_MEMORY = "in memory"
 
 
 @runtime_checkable

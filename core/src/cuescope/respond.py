@@ -20,15 +20,13 @@ from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
 OnProgress = Callable[[int, int, int], None]
-WINDOW = (
-    20_000  # trials looked up together: keys and answers of more need not be in memory
-)
+# trials looked up together: keys and answers of more need not be in memory
+WINDOW = 20_000
 LONG = (
     2**14
 )  # characters: a model that keeps its answers itself is asked for longer ones again
-MODEL_LETTERS = (
-    8  # of its identity begin its keys, so that a cache can tell models apart
-)
+# of its identity begin its keys, so that a cache can tell models apart
+MODEL_LETTERS = 8
 
 
 class InProcess:

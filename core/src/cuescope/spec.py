@@ -14,9 +14,8 @@ from cuescope.plain_yaml import load_yaml
 from cuescope.registry import Entry
 from cuescope.types import Options
 
-MITIGATED = (
-    "mitigated"  # option of every model: a folder that `cuescope mitigate` wrote
-)
+# option of every model: a folder that `cuescope mitigate` wrote
+MITIGATED = "mitigated"
 # in place of pydantic's "should have at least 1 item after validation, not 0"
 IN_WORDS = {
     "too_short": "at least one",

@@ -28,15 +28,12 @@ CHUNK = 500  # older SQLite takes 999 marks in a query
 WAL_PAGES = 32_000  # 256 MB; each checkpoint waits for the disk, and writes a page once
 PAGE_CACHE_KIB = 2**16  # the index of a million answers
 DURABLE_WAL_PAGES = 100  # a flipped bit in the log hides all that came after it
-PAGE_BYTES = (
-    8192  # three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
-)
-LOCK_SECONDS = (
-    30.0  # a write takes milliseconds: whoever holds the file longer is stuck
-)
-TRY_SECONDS = (
-    1.0  # SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
-)
+# three answers of 40 logits and 512 dims; SQLite's 4096 would hold one
+PAGE_BYTES = 8192
+# a write takes milliseconds: whoever holds the file longer is stuck
+LOCK_SECONDS = 30.0
+# SQLite waits this long inside one try, and hears no Ctrl-C meanwhile
+TRY_SECONDS = 1.0
 
 TABLE = "CREATE TABLE rows (key TEXT PRIMARY KEY, value BLOB, seal TEXT)"
 DAMAGE = (

@@ -19,15 +19,12 @@ except ImportError:  # Windows
     fcntl = None
 
 _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
-DRAFT = (
-    ".cuescope-draft-"  # then this computer's mark, and letters that no other draft has
-)
-ABANDONED_SECONDS = (
-    3600.0  # of a draft of which no lock tells whether somebody writes it
-)
-CLEANING_SHARE = (
-    50.0  # looking for drafts takes at most one part in so many of the time
-)
+# then this computer's mark, and letters that no other draft has
+DRAFT = ".cuescope-draft-"
+# of a draft of which no lock tells whether somebody writes it
+ABANDONED_SECONDS = 3600.0
+# looking for drafts takes at most one part in so many of the time
+CLEANING_SHARE = 50.0
 _next_cleaning: dict[Path, float] = {}
 
 

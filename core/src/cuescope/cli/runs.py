@@ -13,9 +13,8 @@ from cuescope.errors import UserError, nearest
 from cuescope.whole_files import read_whole
 
 DEPTH = 3  # folders below the one that is looked at
-PAGE_MARK = (
-    b'<meta name="generator" content="cuescope">'  # in the head of every page of ours
-)
+# in the head of every page of ours
+PAGE_MARK = b'<meta name="generator" content="cuescope">'
 HEAD_BYTES = 4096  # the mark stands before style and data
 
 

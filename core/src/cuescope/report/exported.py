@@ -21,9 +21,8 @@ MAX_VALUE = (
 )  # bytes; an answer has kilobytes, and what is read inside a model some megabytes
 MAX_KEY = 200  # characters
 LEAST_ROW = 40  # bytes that a row takes at least: its seal has more
-PATIENCE_SECONDS = (
-    10.0  # without a new row: the pages of a damaged file may lead in circles
-)
+# without a new row: the pages of a damaged file may lead in circles
+PATIENCE_SECONDS = 10.0
 STEPS = 10_000  # of SQLite's machine, between looks at the clock
 DAY = 86400.0
 # as https://www.sqlite.org/security.html advises for files of strangers

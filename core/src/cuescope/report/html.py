@@ -26,13 +26,11 @@ from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
 
 MAX_CARDS = 200  # rows that a browser filters in a fifth of a second
-MAX_SHEETS = (
-    24  # of them with frames and bars inside: a page stays below some megabytes
-)
+# of them with frames and bars inside: a page stays below some megabytes
+MAX_SHEETS = 24
 MAX_TILES = 12  # as many as a run keeps: see runs.py
-MAX_FINDINGS = (
-    8  # told in full, with their contrasts; the others are marked in the list
-)
+# told in full, with their contrasts; the others are marked in the list
+MAX_FINDINGS = 8
 MAX_CONTRASTS = 3  # of one finding
 MAX_LABELS = 24
 

@@ -109,9 +109,8 @@ def test_squares_fill_every_place_clear_of_the_disc_alike() -> None:
     hits = np.zeros((46, 46), int)
     np.add.at(hits, tuple(square.T), 1)
     clear = np.ones((46, 46), bool)
-    clear[6:30, 16:40] = (
-        False  # corners from 20 - 14 to 20 + 9, and from 30 - 14 to 30 + 9
-    )
+    # corners from 20 - 14 to 20 + 9, and from 30 - 14 to 30 + 9
+    clear[6:30, 16:40] = False
     assert (hits[~clear] == 0).all()
     expected = len(disc) / clear.sum()
     statistic = ((hits[clear] - expected) ** 2 / expected).sum()

@@ -11,9 +11,8 @@ from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
 
-LOOKED_AT = (
-    12  # clips in which movement is looked for; nearly always the first one has it
-)
+# clips in which movement is looked for; nearly always the first one has it
+LOOKED_AT = 12
 NOTE = "weak data"
 
 

@@ -18,9 +18,8 @@ Paint = Callable[
     UInt8[np.ndarray, "row col 3"],
 ]
 
-REMEMBERED = (
-    64_000_000  # pixels of opened frames, in each process that opens them: 192 MB
-)
+# pixels of opened frames, in each process that opens them: 192 MB
+REMEMBERED = 64_000_000
 
 
 class _Opened:

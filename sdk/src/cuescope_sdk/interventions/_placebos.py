@@ -10,12 +10,10 @@ from cuescope_sdk.interventions._located import Place
 
 TRIES = 32
 ENOUGH = 0.02  # a placebo that differs by less is taken at once
-MOST_SHARED = (
-    0.5  # of the cue's own region; more of it and the placebo would be the intervention
-)
-MOST_OBJECT = (
-    0.1  # of the object, by which a placebo may cover more or less than the cue does
-)
+# of the cue's own region; more of it and the placebo would be the intervention
+MOST_SHARED = 0.5
+# of the object, by which a placebo may cover more or less than the cue does
+MOST_OBJECT = 0.1
 
 
 def elsewhere(

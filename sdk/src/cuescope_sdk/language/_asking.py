@@ -10,9 +10,8 @@ from textwrap import shorten
 from typing import Literal
 
 WayOfAsking = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
-LONGEST = (
-    800  # characters of a description: the question stands behind it in the same prompt
-)
+# characters of a description: the question stands behind it in the same prompt
+LONGEST = 800
 
 
 def description_request(shown: str = "image") -> str:

@@ -15,9 +15,8 @@ from cuescope.errors import UserError
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 Found = TypeVar("Found")
-PROBE_SECONDS = (
-    5.0  # a slow line answers within it; the hub's client tries for a minute
-)
+# a slow line answers within it; the hub's client tries for a minute
+PROBE_SECONDS = 5.0
 
 
 def require_hub(owner: str, wanted: str, remedy: str) -> None:

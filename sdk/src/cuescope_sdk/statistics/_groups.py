@@ -15,9 +15,8 @@ from cuescope_sdk.statistics._shapes import (
     PerSample,
 )
 
-FEW = (
-    20  # groups: with fewer, intervals cover less than they say, and reports say "few"
-)
+# groups: with fewer, intervals cover less than they say, and reports say "few"
+FEW = 20
 
 
 @dataclass(frozen=True)

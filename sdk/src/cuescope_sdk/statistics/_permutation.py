@@ -30,9 +30,8 @@ from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 Alternative = Literal["two-sided", "greater", "less"]
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
-REACHED = (
-    50  # a cell is done once so many draws reached it: its p-value is then known to 14%
-)
+# a cell is done once so many draws reached it: its p-value is then known to 14%
+REACHED = 50
 PORTION = 2_000_000  # numbers of a draw that are in memory together
 TIE = 1e-9
 

@@ -28,9 +28,8 @@ def ask_nobody() -> None:
     """
     from transformers import dynamic_module_utils
 
-    dynamic_module_utils.TIME_OUT_REMOTE_CODE = (
-        0  # seconds to wait for an answer: 0 is a refusal
-    )
+    # seconds to wait for an answer: 0 is a refusal
+    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
 
 
 def fault_of(error: Exception) -> str:

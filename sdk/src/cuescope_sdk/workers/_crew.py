@@ -14,9 +14,8 @@ from cuescope_sdk.workers._answering import read_reply
 WINDOW = 2  # batches with a worker: the next one is there when the first is answered
 KILLS = 2  # workers that a batch may kill before it is left out
 VAIN_OPENINGS = 2  # workers in a row that die while they open the model
-VAIN_DEATHS = (
-    10  # deaths in a row without an answer, and twice as many as there are workers
-)
+# deaths in a row without an answer, and twice as many as there are workers
+VAIN_DEATHS = 10
 
 Pack = Callable[[Sequence[Trial]], bytes]
 

@@ -14,9 +14,8 @@ from cuescope_cuebench.zoo import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import auroc
 
-LEAST_USE = (
-    0.1  # `confirm` takes an effect below it for none: a cause does more, a decoy less
-)
+# `confirm` takes an effect below it for none: a cause does more, a decoy less
+LEAST_USE = 0.1
 ON = "confirm on "
 # what `confirm` must keep (docs/cuebench.md)
 LEAST_AUROC = 0.95

@@ -8,9 +8,8 @@ from typing import Any, Literal
 Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
 Pairs = list[Iterator["Configuration"]]
-USUAL = (
-    0.9  # share of the label's samples that show the cue, where the model learned it
-)
+# share of the label's samples that show the cue, where the model learned it
+USUAL = 0.9
 RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
 STRONG = 0.97  # the same, where content would else be enough
 TOGETHER = 0.75  # of the samples, where two cues stand side by side

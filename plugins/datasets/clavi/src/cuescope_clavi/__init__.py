@@ -132,9 +132,8 @@ class Clavi(Plugin):
         """The same of another split, of all its videos; no source video is in two of them."""
         changes: dict[str, Any] = {"split": name}
         if name != self.shown_split:
-            changes["max_videos"] = (
-                None  # fewer to audit must not mean less to learn from
-            )
+            # fewer to audit must not mean less to learn from
+            changes["max_videos"] = None
         return type(self)(self.options.model_copy(update=changes), self.context)
 
     def _from_source(self) -> tuple[list[Entry], dict[str, Footage]]:

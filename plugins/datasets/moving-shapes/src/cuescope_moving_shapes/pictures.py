@@ -8,9 +8,8 @@ from PIL import Image
 
 from cuescope_sdk import Frame, digest
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when the same numbers give other pixels
-)
+# part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = 1
 
 SIZE = 60  # px, side of the picture
 DISC = 10  # px, diameter

@@ -13,9 +13,8 @@ from cuescope_scenes.textures import COL, ROW, SIZE, Pixels, Plane, add_grain, t
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when the same numbers give other pixels
-)
+# part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = 1
 
 FINE = 3  # subpixels along a pixel's side
 SHADE = 0.72  # brightness at the lower edge of an object, 1 at its upper edge

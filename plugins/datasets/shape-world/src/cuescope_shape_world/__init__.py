@@ -12,9 +12,8 @@ from cuescope_shape_world.scenes import pictures, scene
 from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS, HELD_OUT, PHRASES
 from cuescope_shape_world.worlds import draw_world
 
-WORLD_VERSION = (
-    1  # part of the fingerprint: raise it when a seed gives other worlds or questions
-)
+# part of the fingerprint: raise it when a seed gives other worlds or questions
+WORLD_VERSION = 1
 OOD_HELD_OUT = 2  # shapes of a video in `ood` that no other split has
 OOD_LONGER = 1.5  # frames of a video in `ood`, in those of the other splits
 

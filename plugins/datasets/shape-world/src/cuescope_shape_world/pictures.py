@@ -14,9 +14,8 @@ from PIL import Image
 from cuescope_sdk import Frame, digest
 from cuescope_shape_world.words import COLOURS, KINDS
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when the same numbers give other pixels
-)
+# part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = 1
 
 WIDTH = 96  # px of a picture
 HEIGHT = 72

@@ -211,9 +211,8 @@ def script(
     frames = draw_moments(len(scene), dials.steps, rng)
     named = set(phrases_in(question))
     before: Statement | None = None
-    was_true = (
-        False  # whether the belief of the step before was true when it was first said
-    )
+    # whether the belief of the step before was true when it was first said
+    was_true = False
     for number, frame in enumerate(frames):
         base = None
         if before is not None and was_true:

@@ -10,9 +10,8 @@ from cuescope_sdk.workers import Answering
 
 END = b""  # in place of a batch: nothing follows
 TAKEN = b"taken"
-KEPT = (
-    b"kept"  # the last answer is stored (see `Pool.kept`); no pickled batch is so short
-)
+# the last answer is stored (see `Pool.kept`); no pickled batch is so short
+KEPT = b"kept"
 
 
 def work(connection: "Connection[bytes, bytes]") -> None:

@@ -25,9 +25,8 @@ from cuescope_sdk.workers import (
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
-MOST_PER_CORE = (
-    8  # workers of a local Ray: each opens the model, and more fill the memory
-)
+# workers of a local Ray: each opens the model, and more fill the memory
+MOST_PER_CORE = 8
 MOST_DIGITS = 6
 
 

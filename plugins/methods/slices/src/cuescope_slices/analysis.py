@@ -15,9 +15,8 @@ from cuescope_sdk.statistics import (
 from cuescope_slices.scores import Slice
 from cuescope_slices.trials import Ranked
 
-SHARE = (
-    0.25  # of a label's sequences in a slice, for which the limit of detection is told
-)
+# of a label's sequences in a slice, for which the limit of detection is told
+SHARE = 0.25
 
 
 @dataclass

@@ -16,9 +16,8 @@ QUESTIONS = (
     "Is there {object} in the image?",
     "Determine whether there is {object} in the image.",
 )
-TELL = (
-    "Answer with 'Yes' or 'No'."  # as the paper ends its questions (appendices G and H)
-)
+# as the paper ends its questions (appendices G and H)
+TELL = "Answer with 'Yes' or 'No'."
 
 
 class SpurLensOptions(Options):

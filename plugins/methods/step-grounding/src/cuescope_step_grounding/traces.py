@@ -114,9 +114,8 @@ _STRING = re.compile(r'(?<!\\)"((?:[^"\\]|\\.)++)"\s*+(?=[,\]])')
 MOST_DEPTH = 64  # lists and objects in each other
 MOST_FAILURES = 200  # places in broken JSON at which no item begins after all
 MOST_ITEMS = 100_000  # objects of broken JSON that are looked at
-MOST_MARKS = (
-    30  # accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
-)
+# accents on one letter, as the stream-safe format of Unicode has it (UAX 15)
+MOST_MARKS = 30
 
 
 @dataclass(frozen=True)

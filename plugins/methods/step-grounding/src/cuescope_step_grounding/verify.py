@@ -42,16 +42,13 @@ from cuescope_step_grounding.verification.verdict import BETTER, SURE
 LOST = 0.25  # of SGR that counterfactual traces should lose at least (paper: 0.26)
 RANDOM = 0.25  # SGR that random traces should not reach (paper: 0.18)
 FEW_WORDS = 20  # distinct random claims: with fewer, a random claim is often true
-TOLD_APART = (
-    0.1  # share of claims that should be true in some videos and false in others
-)
+# share of claims that should be true in some videos and false in others
+TOLD_APART = 0.1
 AGREE = 0.6  # kappa from which agreement is substantial (Landis and Koch, 1977; paper: 0.79)
-ABLE = (
-    0.5  # SGR from which so much can be lost; false claims turned round may become true
-)
-PICTURES = (
-    0.1  # of SGR that other pictures should cost more than other words (paper: 0.15)
-)
+# SGR from which so much can be lost; false claims turned round may become true
+ABLE = 0.5
+# of SGR that other pictures should cost more than other words (paper: 0.15)
+PICTURES = 0.1
 STYLES = 0.1  # SGR by which styles may differ
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict

@@ -39,14 +39,12 @@ from cuescope_trove.scores import (
     static_bias,
 )
 
-SPLIT_GROUPS = (
-    400  # groups a label, from which on cues are found and measured in two parts
-)
+# groups a label, from which on cues are found and measured in two parts
+SPLIT_GROUPS = 400
 # halves with a stricter first part lost 11 to 16 points of power (docs/trove.md)
 DISCOVERY = 0.3  # of these groups are in the first part
-CANDIDATE = (
-    0.5  # p-value up to which a pair of the first part is tried again in the other
-)
+# p-value up to which a pair of the first part is tried again in the other
+CANDIDATE = 0.5
 # without an end one lucky pair could take nearly all of the error budget
 CLEAR = 0.01  # p-value below which it gains no more weight there
 

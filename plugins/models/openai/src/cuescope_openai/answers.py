@@ -45,9 +45,8 @@ class _Position(_Token):
 
 
 class _Logprobs(BaseModel):
-    content: list[Any] | None = (
-        None  # of _Position; a model each would take fifty times its JSON
-    )
+    # of _Position; a model each would take fifty times its JSON
+    content: list[Any] | None = None
 
 
 class _Message(BaseModel):

@@ -75,9 +75,8 @@ class Client:
         self._announced = -SILENCE
         self._key_announced = endpoint.key is None
         self._reached = False
-        self._scores = (
-            True  # until a server refuses the fields that ask for log-probabilities
-        )
+        # until a server refuses the fields that ask for log-probabilities
+        self._scores = True
 
     @property
     def facts(self) -> dict[str, str]:

@@ -14,9 +14,8 @@ from cuescope_openai.options import OPENAI, AskingOptions, EndpointOptions
 from cuescope_sdk import UserError, digest, printable
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
-SHORTEST_KEY = (
-    8  # characters; "EMPTY" and "x" for a local server are words, and no secrets
-)
+# characters; "EMPTY" and "x" for a local server are words, and no secrets
+SHORTEST_KEY = 8
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,8 @@ from cuescope_toy.options import ToyOptions
 TextRows = Float[np.ndarray, "text dim"]
 Features = Float[np.ndarray, "frame feature"]
 
-GRID_VERSION = (
-    1  # enters the fingerprint: raise it when equal frames get other features
-)
+# enters the fingerprint: raise it when equal frames get other features
+GRID_VERSION = 1
 CELLS = 12  # a side of the colour grid
 PATCH_CELLS = 6  # a side of the colour grid of a patch, where a frame has several
 FEATURES = 256

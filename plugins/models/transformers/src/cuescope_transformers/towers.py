@@ -23,9 +23,8 @@ from cuescope_sdk.torch import (
 )
 from cuescope_transformers.loading import ContrastiveModel
 
-PATCHES = (
-    "spatial_shapes"  # beside inputs that are cut into patches already: rows, columns
-)
+# beside inputs that are cut into patches already: rows, columns
+PATCHES = "spatial_shapes"
 TOKENS = ("input_ids", "attention_mask")
 CLASS_TOKEN = ("clip", "clip_vision_model", "xclip")
 

@@ -130,9 +130,8 @@ class OpenPipeline:
             given["image_guidance_scale"] = image_guidance
         negative = options.negative_prompt
         if negative is None and guidance_name(self._cls) == "true_cfg_scale":
-            negative = (
-                " "  # without one there is no guidance; this is what its authors give
-            )
+            # without one there is no guidance; this is what its authors give
+            negative = " "
         if negative is not None:
             given["negative_prompt"] = (
                 negative if len(jobs) == 1 else [negative] * len(jobs)

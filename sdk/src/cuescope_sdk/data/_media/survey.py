@@ -113,9 +113,8 @@ class ProbeCache(CacheFile):
 # ------------------------------------------------------------------------------------------ survey
 
 
-_TICK = (
-    20_000_000  # nanoseconds: file systems stamp files with a clock as coarse as this
-)
+# nanoseconds: file systems stamp files with a clock as coarse as this
+_TICK = 20_000_000
 _SMALL = 2**14  # bytes: threads would only wait for each other
 _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 

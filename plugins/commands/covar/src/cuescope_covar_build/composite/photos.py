@@ -15,9 +15,8 @@ from cuescope_sdk.data import Probe, folders_in, image_frame, images_in, probe_a
 PART = (0.7, 1.0)  # of the largest part of the photo that has the wanted shape
 _NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")  # "beach-2", "beach (3)"
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")  # "GreenMeadow"
-LARGEST = (
-    2048  # pixels of a side that a photo keeps in memory; more would only be shrunk
-)
+# pixels of a side that a photo keeps in memory; more would only be shrunk
+LARGEST = 2048
 
 
 class Photos:

@@ -10,9 +10,8 @@ from PIL import Image
 
 from cuescope_sdk import Frame, UserError
 
-WORK = (
-    256  # px, longest side of the copies that are compared; larger images are reduced
-)
+# px, longest side of the copies that are compared; larger images are reduced
+WORK = 256
 REMEMBERED = 12  # pictures
 
 Mask = Bool[np.ndarray, "row col"]

@@ -35,9 +35,8 @@ BATCH = 32
 GREY = 127.0  # behind a cut-out
 MARGIN = 0.1  # around a cut-out, of its side
 SEEN = 0.5  # IoU from which on a box is that of the object
-INSIDE = (
-    0.5  # share of a box that may lie over the object's for it to be something else
-)
+# share of a box that may lie over the object's for it to be something else
+INSIDE = 0.5
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, px
 Scores = dict[str, float | None]

@@ -12,9 +12,8 @@ from cuescope_sdk.statistics import conformal_quantile
 
 Scores = Mapping[str, float | None]
 
-FALSE_DROPS = (
-    0.01  # share of clean images that may be dropped, over all scores together
-)
+# share of clean images that may be dropped, over all scores together
+FALSE_DROPS = 0.01
 FOLDS = 5  # of sources
 OF_ITS_OWN = 20  # clean images of a subset from which on it has limits of its own
 

@@ -12,9 +12,8 @@ from cuescope_scenes.textures import SIZE, Pixels, Plane, add_grain, texture
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when the same numbers give other pixels
-)
+# part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = 1
 # enough for the smallest scale: 144 px on either side, and 8 for an object off the centre
 AROUND = 160  # px of the background beside the picture, which is mirrored there
 

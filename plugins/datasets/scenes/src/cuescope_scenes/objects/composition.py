@@ -15,9 +15,8 @@ from cuescope_sdk import derive, generator
 Presence = Bool[np.ndarray, "sample class"]
 FEWEST = 2  # objects of an image
 MOST = 6
-OBJECT_RATE = (
-    0.3  # of each class, before images with fewer or more objects are drawn again
-)
+# of each class, before images with fewer or more objects are drawn again
+OBJECT_RATE = 0.3
 THING_RATE = 0.4  # of each thing that is no cue, and of cues where nothing is planted
 
 CELLS = 4  # along a side of the image; an object stands in a cell of its own

@@ -11,9 +11,8 @@ from cuescope_scenes.objects.shapes import sprite
 from cuescope_scenes.textures import SIZE, Pixels, add_grain, texture
 from cuescope_sdk import Detection, Frame, digest, generator
 
-DRAWING_VERSION = (
-    1  # part of every frame key: raise it when the same numbers give other pixels
-)
+# part of every frame key: raise it when the same numbers give other pixels
+DRAWING_VERSION = 1
 
 CONTRAST = 0.35  # backgrounds are paler than the objects
 MIDDLE = 150.0  # grey level

@@ -14,9 +14,8 @@ from cuescope_sdk.statistics import Groups, matched_auroc
 
 FOLDS = 4
 SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
-ROUNDS = (
-    2  # few patches of the cue's frames are the cue: the model chooses, and learns anew
-)
+# few patches of the cue's frames are the cue: the model chooses, and learns anew
+ROUNDS = 2
 ROWS = 6_000  # patches that a model is fitted to, drawn evenly
 PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none

@@ -19,9 +19,8 @@ from cuescope_spurlens.spuriosity.shapes import BoolPerRow, IntPerUnit, PerRow, 
 LEAST = 12  # units of a stratum
 STRATA = 20  # at most
 KNOWN = 0.8  # share of the images whose object has a size, for a source to be used
-MOST_DOUBTED = (
-    0.25  # share of labels: a detector that doubts more does not know the class
-)
+# share of labels: a detector that doubts more does not know the class
+MOST_DOUBTED = 0.25
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,8 @@ NEAR_OPEN = "right video, place in it open"
 # The verdict is the sentence that is quoted, so that it is held to more than a finding: of a
 # thousand blind traces one passes it by luck.
 SURE = 0.001
-DOUBTED = (
-    0.05  # p up to which "no better" is not said, however small the grounded share is
-)
+# p up to which "no better" is not said, however small the grounded share is
+DOUBTED = 0.05
 LEAST = 0.025  # grounded share; a smaller one is not called better, however sure it is
 DECIDED = 0.5  # share of claims that must be decided for a verdict
 # Share and number of claims that make a nearer deal tell.

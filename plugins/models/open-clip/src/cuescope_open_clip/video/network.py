@@ -11,9 +11,8 @@ from open_clip.transformer import QuickGELU, TextTransformer, Transformer
 from torch import Tensor, nn
 
 HEAD_DIM = 64  # of every head, in all sizes of both models
-KEPT_POSITIONS = (
-    20  # LongCLIP's: the first positions are CLIP's own, those after them trained anew
-)
+# LongCLIP's: the first positions are CLIP's own, those after them trained anew
+KEPT_POSITIONS = 20
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower
 
 SHIPPED = Path(__file__).parent / "shipped"
-TRAINING_VERSION = (
-    1  # raise it when equal recipes train other weights, and train the shipped ones
-)
+# raise it when equal recipes train other weights, and train the shipped ones
+TRAINING_VERSION = 1
 EXTRA = ("open_clip", "cuescope_open_clip")  # what the extra [clip] brings
 _TRAINED_BY = "tower learning_rate weight_decay batch_size epochs enough caption_weight"
 TRAINING_OPTIONS = set(_TRAINED_BY.split())  # the others change texts, and no weight

@@ -22,9 +22,8 @@ from cuescope_toy.loading import Weights, write_whole
 VOCABULARY = "vocabulary"
 EMBEDDING = "token_embedding.weight"
 WORD_SPREAD = 0.5  # standard deviation of a word's first embedding
-POSITION_SPREAD = (
-    0.125  # standard deviation of the text tower's first position embeddings
-)
+# standard deviation of the text tower's first position embeddings
+POSITION_SPREAD = 0.125
 VISIBLE_SIDES = (
     6,
     10,
