@@ -101,7 +101,8 @@ def _choice_logits(
         max_tokens=1,  # the least there is
         prompt_logprobs=1,
         add_generation_prompt=False,
-        continue_final_message=True,  # the answer stays open: no end of the turn is scored
+        # the answer stays open: no end of the turn is scored
+        continue_final_message=True,
     )
     outputs = iter(answered)
     logits = {}
