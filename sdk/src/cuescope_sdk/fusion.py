@@ -1,7 +1,7 @@
-"""The layers in which a model mixes video and text: the edits and readouts that act on them.
+"""The layers in which a model mixes video and text: their sizes, and the edits that act on them.
 
 QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabilities.exposes` is a
-`HasFusion`; a method asks for the readouts with `FusionSize().of(sample)`.
+`HasFusion`; a method looks at it through a `Readout` of its own.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,16 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int8
 
-from cuescope.types import Edit, Readout, Trial, Value
+from cuescope.types import Edit, Trial, Value
 
 __all__ = [
-    "AttentionWeights",
     "AverageAttention",
     "AverageTokens",
     "FusionShape",
-    "FusionSize",
     "HasFusion",
     "LETTERS",
     "OTHER",
     "TEXT",
-    "TokenModalities",
     "VIDEO",
 ]
 
@@ -86,41 +83,3 @@ class HasFusion(Protocol):
         self, trials: Sequence[Trial], layer: int
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's `AverageAttention`."""
-
-
-class FusionSize(Readout):
-    """The fields of the model's `FusionShape`, in their order."""
-
-    name: ClassVar[str] = "fusion-size"
-
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """Equal for every trial."""
-        return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
-
-    @staticmethod
-    def shape(readout: np.ndarray) -> FusionShape:
-        """The readout as what it was made of."""
-        fields = FusionShape.model_fields
-        return FusionShape(**dict(zip(fields, map(int, readout), strict=True)))
-
-
-class TokenModalities(Readout):
-    """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
-
-    name: ClassVar[str] = "token-modalities"
-    layer: int = 0
-
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """int8 (query then key) a trial."""
-        return list(model.modalities(trials, self.layer))
-
-
-class AttentionWeights(Readout):
-    """The attention matrices of a layer: `HasFusion.attention`."""
-
-    name: ClassVar[str] = "attention-weights"
-    layer: int = 0
-
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """float32 (head, query, key) a trial."""
-        return list(model.attention(trials, self.layer))

@@ -8,14 +8,7 @@ import pytest
 from videoqa_samples import PLUGINS, SAMPLES, asked
 
 from cuescope_sdk import Edit, Trial, UserError
-from cuescope_sdk.fusion import (
-    TEXT,
-    VIDEO,
-    AttentionWeights,
-    AverageAttention,
-    AverageTokens,
-    FusionSize,
-)
+from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, AverageTokens
 from cuescope_sdk.torch import matrix_form
 
 NAMES = tuple(PLUGINS)
@@ -111,7 +104,7 @@ def test_text_averages_leave_the_video_to_itself(
 def test_padding_of_a_batch_is_left_out(name: str, build: Callable[..., Any]) -> None:
     model = build(name)
     trials = [Trial(sample=sample) for sample in SAMPLES]
-    together = AttentionWeights(layer=1).read(model, trials)
+    together = model.attention(trials, 1)
     for trial, weights in zip(trials, together, strict=True):
         np.testing.assert_allclose(weights, model.attention([trial], 1)[0], atol=1e-6)
     assert len({weights.shape for weights in together}) > 1
@@ -122,9 +115,7 @@ def test_layers_outside_the_model_are_refused(
     name: str, build: Callable[..., Any]
 ) -> None:
     model = build(name)
-    count = FusionSize.shape(
-        FusionSize().read(model, [Trial(sample=SAMPLES[0])])[0]
-    ).layers
+    count = model.fusion.layers
     edit = AverageAttention(quadrants=frozenset({"TT"}), layers=(count,))
     expected = f"layer {count}: expected layers 0 to {count - 1}"
     with pytest.raises(UserError, match=expected):

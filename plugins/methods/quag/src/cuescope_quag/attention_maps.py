@@ -5,9 +5,15 @@ from textwrap import shorten
 import numpy as np
 
 from cuescope_quag.options import QUAGOptions, parse_map
-from cuescope_quag.trials import Answers, fusion_shape, questions
+from cuescope_quag.trials import (
+    Answers,
+    AttentionWeights,
+    TokenModalities,
+    fusion_shape,
+    questions,
+)
 from cuescope_sdk import Audit, Edit, Picture, UserError
-from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AttentionWeights, TokenModalities
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.report import heat_maps
 
 NAMES = {OTHER: "other", VIDEO: "video", TEXT: "text"}

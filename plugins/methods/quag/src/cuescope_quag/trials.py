@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -19,12 +19,13 @@ from cuescope_sdk import (
     HasBenchmark,
     Outcome,
     Output,
+    Readout,
     Sample,
     Trial,
     UserError,
     digest,
 )
-from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, FusionSize
+from cuescope_sdk.fusion import AverageAttention, AverageTokens, FusionShape, HasFusion
 from cuescope_sdk.statistics import Groups
 
 Codes = Int[np.ndarray, " sample"]
@@ -151,6 +152,44 @@ def benchmark_of(audit: Audit) -> str | None:
     """The benchmark that the audited data set says it is."""
     data = audit.context.dataset
     return data.benchmark if isinstance(data, HasBenchmark) else None
+
+
+class FusionSize(Readout):
+    """The fields of the model's `FusionShape`, in their order."""
+
+    name: ClassVar[str] = "fusion-size"
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """Equal for every trial."""
+        return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
+
+    @staticmethod
+    def shape(readout: np.ndarray) -> FusionShape:
+        """The readout as what it was made of."""
+        fields = FusionShape.model_fields
+        return FusionShape(**dict(zip(fields, map(int, readout), strict=True)))
+
+
+class TokenModalities(Readout):
+    """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
+
+    name: ClassVar[str] = "token-modalities"
+    layer: int = 0
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """int8 (query then key) a trial."""
+        return list(model.modalities(trials, self.layer))
+
+
+class AttentionWeights(Readout):
+    """The attention matrices of a layer: `HasFusion.attention`."""
+
+    name: ClassVar[str] = "attention-weights"
+    layer: int = 0
+
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+        """float32 (head, query, key) a trial."""
+        return list(model.attention(trials, self.layer))
 
 
 def fusion_shape(audit: Audit) -> FusionShape:

@@ -19,20 +19,14 @@ from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
+    TokenModalities,
     benchmark_of,
     edited_layers,
     fusion_shape,
     questions,
 )
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
-from cuescope_sdk.fusion import (
-    LETTERS,
-    TEXT,
-    VIDEO,
-    AverageAttention,
-    HasFusion,
-    TokenModalities,
-)
+from cuescope_sdk.fusion import LETTERS, TEXT, VIDEO, AverageAttention, HasFusion
 
 # Table 1, of all benchmarks; the count nearest to it is that of attention alone.
 PAPER_SAVINGS: dict[str, list[dict[str, Cell]]] = {

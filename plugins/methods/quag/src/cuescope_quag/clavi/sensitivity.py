@@ -17,6 +17,8 @@ from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
+    AttentionWeights,
+    TokenModalities,
     benchmark_of,
     fusion_shape,
     is_correct,
@@ -24,7 +26,6 @@ from cuescope_quag.trials import (
     questions,
 )
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Sample
-from cuescope_sdk.fusion import AttentionWeights, TokenModalities
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
 
@@ -33,9 +34,8 @@ Matrix: TypeAlias = Float[np.ndarray, "token token"]
 
 SIGNIFICANT = 0.05
 FEWEST = 5  # pairs of either kind, for a test
-QUESTION_TYPE = (
-    "BA"  # before or after: the questions whose complements need the order of events
-)
+# before or after: the questions whose complements need the order of events
+QUESTION_TYPE = "BA"
 MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
 BINS = 10  # of figure 8
