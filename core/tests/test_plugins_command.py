@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
-from cuescope.registry import Registry
+from cuescope.cli.plugins import Kind
+from cuescope.registry import KINDS, Registry
 
 from .broken import SIX, write_six
 from .conftest import Shell
@@ -118,3 +119,7 @@ def test_using_a_broken_plugin_is_one_line(broken: Shell) -> None:
         assert len(said.splitlines()) == 1
         assert f"method '{name}' of cuescope-{name} 1.0 cannot be used" in said
         assert SIX[name][0] in said
+
+
+def test_each_kind_of_plugin_can_be_listed_by_itself() -> None:
+    assert {kind.value for kind in Kind} == set(KINDS)

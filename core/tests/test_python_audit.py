@@ -263,6 +263,14 @@ def test_tables_and_lists_of_the_same_pictures_are_the_same_data(
     assert len({report.hash for report in reports}) == 1
 
 
+def test_columns_of_a_frame_may_be_called_by_numbers() -> None:
+    pandas = pytest.importorskip("pandas")
+    images, labels = pictures(8)
+    frame = pandas.DataFrame({0: images, 1: labels})
+    report = audit(data=frame, data_options={"image": "0", "label": "1"})
+    assert report.provenance.samples == 8
+
+
 def test_a_frame_of_paths_keeps_groups_and_names(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     images, labels = pictures(8)

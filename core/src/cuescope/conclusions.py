@@ -300,7 +300,7 @@ class Report(Value):
 
     @property
     def hash(self) -> str:
-        """Digest of what was asked and found; time, machine, cache and evidence have no part."""
+        """Digest of what was asked and found; time, machine and cache have no part."""
         origin = self.provenance
         # without a part as before there were parts, so that old reports keep their hash
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)

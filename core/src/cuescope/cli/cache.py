@@ -314,7 +314,8 @@ def repair() -> None:
     if not files:
         echo(f"There is nothing in {folder}.")
     for file in sorted(folder.rglob("*.damaged-*")):
-        if file.suffix != "-wal":
+        # logs that were set aside with a file go when it goes
+        if not file.name.endswith(("-wal", "-shm")):
             echo(
                 f"{file.relative_to(folder)}: set aside; delete it when you do not need it"
             )

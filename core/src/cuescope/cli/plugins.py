@@ -44,6 +44,8 @@ class Kind(Enum):
     tool = "tool"
     executor = "executor"
     observer = "observer"
+    intervention = "intervention"
+    mitigator = "mitigator"
     bench = "bench"
     command = "command"
 

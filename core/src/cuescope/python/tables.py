@@ -84,9 +84,9 @@ def table_images(
     if _is_dataset(item):
         columns, names, classes = _of_dataset(item, given, sys.modules["datasets"])
     else:
-        names = [str(column) for column in item]
-        # a column may be called by a number: pandas does not find it by text
-        columns = {key: list(item[key]) for key in names if key in item}
+        # pandas does not find by text a column that is called by a number
+        columns = {str(column): list(item[column]) for column in item}
+        names = list(columns)
         classes = None
     column_of = _find_columns(names, given)
     optional = {}
