@@ -9,7 +9,7 @@ import pytest
 from cuescope_sdk import Context, Sample, UserError
 from cuescope_sdk.grounding import (
     IN_DEPTH,
-    RELATIONS,
+    INVERSE,
     SCENE,
     TIMES,
     SceneFrame,
@@ -100,7 +100,7 @@ def test_relations_are_those_of_the_boxes(drawn: Drawn) -> None:
             (one.id, name, other.id)
             for one in seen
             for other in seen
-            for name in RELATIONS
+            for name in INVERSE
             if one is not other
             and name not in IN_DEPTH
             and relation_holds(name, one.box, other.box)

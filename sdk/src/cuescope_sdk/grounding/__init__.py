@@ -30,7 +30,6 @@ from cuescope_sdk.grounding._naming import is_kind_only
 from cuescope_sdk.grounding._relations import (
     IN_DEPTH,
     INVERSE,
-    RELATIONS,
     Box,
     box_centre,
     relation_holds,
@@ -63,7 +62,6 @@ __all__ = [
     "KindName",
     "Look",
     "MOTIONS",
-    "RELATIONS",
     "Relation",
     "SCENE",
     "SceneEvidence",

@@ -154,7 +154,7 @@ declare_kind(
         moves=True,
     )
 )
-# `subject` is `predicate` ("left of", see `RELATIONS`) `object`
+# `subject` is `predicate` ("left of", see `INVERSE`) `object`
 declare_kind(
     ClaimKind(
         name="relation",

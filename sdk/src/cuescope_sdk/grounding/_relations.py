@@ -20,7 +20,6 @@ INVERSE: Mapping[str, str] = {
     )
     for name, inverse in (pair, pair[::-1])
 }
-RELATIONS = tuple(INVERSE)
 IN_DEPTH = frozenset({"in front of", "behind"})  # boxes alone do not tell these
 NEAR = 1.0  # gap between boxes, in mean diagonals
 

@@ -38,7 +38,7 @@ class Thing(Value):
 
 
 class Relation(Value):
-    """Between two things of a frame, by id, in words of `relations.RELATIONS` or the data's own."""
+    """Between two things of a frame, by id, in words of `INVERSE` or the data's own."""
 
     subject: str
     predicate: str

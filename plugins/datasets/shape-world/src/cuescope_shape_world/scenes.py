@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk.grounding import (
     IN_DEPTH,
-    RELATIONS,
+    INVERSE,
     Action,
     Box,
     Relation,
@@ -87,7 +87,7 @@ def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
 # Shapes stand still in most frames: the same two boxes are compared over and over.
 @lru_cache(maxsize=65536)
 def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
-    flat = [name for name in RELATIONS if name not in IN_DEPTH]
+    flat = [name for name in INVERSE if name not in IN_DEPTH]
     return tuple(name for name in flat if relation_holds(name, box, other))
 
 
