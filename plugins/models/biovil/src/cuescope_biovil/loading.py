@@ -153,7 +153,6 @@ class Model:
 
 def crop(image: Image.Image) -> Image.Image:
     """Grey, stretched from the darkest pixel to the brightest, and the middle square of it."""
-    # uint8 would overflow in the products below
     grey = np.asarray(image.convert("L"), dtype=np.float64)
     low = grey.min()
     spread = (grey.max() - low) or 1.0  # an even picture is black
@@ -211,6 +210,7 @@ def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str
         context,
         revision=revision,
         otherwise="give a folder with the repository's files.",
+        # no Python file is fetched: none is run
         allow_patterns=["*.json", "*.txt", IMAGE_WEIGHTS, *TEXT_WEIGHTS],
     )
     return folder, title

@@ -86,6 +86,7 @@ class Pooler(nn.Module):
             PoolerBlock(shape.width) for _ in range(shape.layers)
         )
         self.norm_post = nn.LayerNorm(shape.width, eps=1e-6)
+        # of the current image, of the previous one
         self.type_embed = nn.Parameter(torch.empty(2, 1, shape.width))
 
     def forward(self, current: Patches, previous: Patches) -> Patches:
