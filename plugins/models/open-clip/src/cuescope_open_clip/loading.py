@@ -115,6 +115,7 @@ class StockModel:
     def preprocess(self) -> Any:
         # there open_clip has put its defaults and the words of tag and folder together
         config = PreprocessCfg(**self.network.visual.preprocess_cfg)
+        # without the random crops of training
         return image_transform_v2(config, is_train=False)
 
     @property
@@ -214,6 +215,7 @@ def fill(network: Any, model: StockModel) -> None:
 
 
 def _fill_image_tower(network: Any, tensors: dict[str, Tensor]) -> None:
+    # taken out first: the tower is filled strictly
     scalars = {name: tensors.pop(name) for name in SCALARS if name in tensors}
     tower = {name.removeprefix(VISUAL): tensor for name, tensor in tensors.items()}
     network.visual.load_state_dict(tower, strict=True)

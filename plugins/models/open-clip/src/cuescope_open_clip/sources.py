@@ -207,6 +207,7 @@ def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
     try:
         patterns = list(SMALL_FILES)
         if with_weights:
+            # repositories may hold the weights for other libraries too
             patterns.append("open_clip*.safetensors")
         folder = Path(
             huggingface_hub.snapshot_download(repository, allow_patterns=patterns)

@@ -143,6 +143,7 @@ def _stock_pooling(visual: Any) -> Pooling:
         if visual.attn_pool_type == "parallel" and visual.attn_pool_contrastive:
             pool = visual.attn_pool_contrastive
         attention = pool.attn
+        # torch's mask is of what is not seen
         masked = Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
         return Pooling("attention", masked=masked)
     if visual.pool_type != "avg":
