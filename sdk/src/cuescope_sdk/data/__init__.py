@@ -9,7 +9,6 @@ from cuescope.trust.addresses import (
     looks_like_address,
     parse_root,
 )
-from cuescope.trust.paths import inside
 from cuescope.whole_files import Draft
 from cuescope_sdk.data._annotation_files import (
     find_file,
@@ -103,7 +102,6 @@ __all__ = [
     "image_frame",
     "images_in",
     "independent_samples",
-    "inside",
     "is_inner",
     "is_inner_host",
     "is_plain_name",

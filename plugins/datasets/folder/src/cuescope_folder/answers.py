@@ -5,8 +5,7 @@ from pathlib import Path
 
 from cuescope_folder.layout import Item
 from cuescope_folder.options import Answers
-from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import inside
+from cuescope_sdk import UserError, inside, nearest
 
 
 def common_choices(

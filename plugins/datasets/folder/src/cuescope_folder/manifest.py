@@ -19,8 +19,8 @@ from cuescope_folder.cells import (
 )
 from cuescope_folder.layout import Item, canonical_split, natural
 from cuescope_folder.tables import COLUMNS, Row, with_known_names
-from cuescope_sdk import UserError
-from cuescope_sdk.data import Unread, inside, kind_of, printable_name
+from cuescope_sdk import UserError, inside
+from cuescope_sdk.data import Unread, kind_of, printable_name
 
 
 class Paths:

@@ -19,8 +19,8 @@ from cuescope_folder.cells import parse_json
 from cuescope_folder.copies import Copies
 from cuescope_folder.places import OWNER
 from cuescope_folder.tables import FILES, Row
-from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.data import Unread, inside, kind_of, printable_name
+from cuescope_sdk import Context, UserError, digest, inside
+from cuescope_sdk.data import Unread, kind_of, printable_name
 
 GZIP = b"\x1f\x8b"
 MASKS = ("mask", "seg")  # "0001.mask.png"
