@@ -185,5 +185,6 @@ def _pooling(kind: str, vision: Any) -> Pooling:
         )
         return Pooling("attention", masked=masked)
     attention = vision.head.attention
+    # torch's mask is of what is not seen
     masked = Masked(attention, "key_padding_mask", 3, lambda visible: ~visible)
     return Pooling("attention", masked=masked)

@@ -90,6 +90,7 @@ class GenerativeModel:
 
     def halve_rows(self) -> None:
         """For want of memory; says so."""
+        # rounded up: it ends at 1
         self._most_rows.append((self.rows + 1) // 2)
         warnings.warn(
             f"out of memory with the answers of one trial; going on with {self.rows} rows at once",

@@ -223,7 +223,7 @@ def _put_back_layers(entered: list[Tensor]) -> Any:
     def put_back_layers(module: nn.Module, args: Any, output: Any) -> Any:
         visible = entered[-1]
         last = put_back(output.last_hidden_state, visible)
-        # Mllama's projector reads some earlier layers beside the last
+        # Mllama joins the states of some earlier layers to those of the last
         states = tuple(put_back(state, visible) for state in output.hidden_states)
         return type(output)(last, states)
 
