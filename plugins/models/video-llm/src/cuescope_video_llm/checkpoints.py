@@ -52,6 +52,7 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
         prefix = "visual_encoder." if kind == "vision" else ""
         for name, tensor in read_state(owner, path).items():
             name = f"{prefix}{name}"
+            # left out by name: whatever else has no place here is refused
             if not UNUSED.match(name) and not _is_beyond(name, vision_layers):
                 tensors[name] = tensor
                 file_of[name] = path.name

@@ -124,6 +124,7 @@ class ClipViLNetwork(nn.Module):
                 f"{BODY}.embeddings.token_type_embeddings.weight"
             ),
             hidden_size=dim,
+            # no tensor tells the width of a head
             num_attention_heads=file.heads(dim, options.head_dim),
             intermediate_size=file.size(
                 f"{BODY}.encoder.layer.0.intermediate.dense.weight"
@@ -201,6 +202,7 @@ class ClipViLNetwork(nn.Module):
             states = torch.cat([words, seen], dim=1)
             for layer in encoder["layer"]:
                 output = layer(states)
+                # versions of transformers differ: a tuple, or the states themselves
                 states = output[0] if isinstance(output, tuple) else output
             pooled = body["pooler"]["dense"](states[:, 0])
             rows.append(self.logit_fc(pooled)[0])

@@ -45,6 +45,7 @@ class _NextTurn(transformers.StoppingCriteria):
         self._mark = mark
 
     def __call__(self, input_ids: Tensor, scores: Tensor, **_: Any) -> Tensor:
+        # the tail alone: all of it would be decoded again at each step
         tails = self._tokenizer.batch_decode(input_ids[:, -LAST:])
         ends = [self._mark in tail for tail in tails]
         return torch.tensor(ends, device=input_ids.device)
@@ -91,5 +92,6 @@ def continue_prompt(
     # of embeddings `generate` gives no prompt back
     text = str(tokenizer.decode(tokens[0], skip_special_tokens=True))
     if stop:
+        # the token of the mark may bring the first words of the next turn
         text, _, _ = text.partition(stop)
     return text.strip()

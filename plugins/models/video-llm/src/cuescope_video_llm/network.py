@@ -68,10 +68,12 @@ class Network(nn.Module):
         tokenizer: Any,
     ) -> Self:
         """The network with all its weights; raises UserError for whatever a person can mend."""
+        # first: a file that cannot be read is said before the language model is opened
         file = read_files(owner, files, options.vision_layers)
         with quiet():
             network = cls(file, options, llm.network, tokenizer)
         fill(network, file)
+        # where the language model is, which reads its tokens
         return network.eval().requires_grad_(False).to(llm.device, llm.dtype)
 
     @abstractmethod
@@ -153,6 +155,7 @@ def q_former(file: Checkpoint, name: str, read: int, head_dim: int) -> Any:
         hidden_size=dim,
         num_hidden_layers=layers,
         num_attention_heads=file.heads(dim, head_dim),
+        # the queries' own: that of texts is left out
         intermediate_size=file.size(f"{prefix}.0.intermediate_query.dense.weight"),
         encoder_hidden_size=read,
         cross_attention_frequency=every,

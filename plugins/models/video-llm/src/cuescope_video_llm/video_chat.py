@@ -41,6 +41,7 @@ class GlobalAttention(nn.Module):
         frames, count, dim = states.shape
         side = round((count - 1) ** 0.5)
         patches = states[:, 1:]
+        # frames become the depth of the convolution
         grid = patches.view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
         places = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
         states = torch.cat([states[:, :1], patches + places], dim=1).reshape(1, -1, dim)
