@@ -6,7 +6,7 @@ from cuescope.store import CacheFile
 
 
 class TextCache(CacheFile):
-    """Texts by key: what a language model wrote, what a detector found as JSON."""
+    """Texts by key, such as what a detector found, as JSON."""
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """The cached ones among `keys`."""

@@ -16,7 +16,6 @@ from cuescope_sdk.language._proposing import (
     proposal_prompts,
     singular,
 )
-from cuescope_sdk.language._text_memory import TextMemory
 from cuescope_sdk.language._words import (
     IDEAS,
     IN_SIGHT,
@@ -37,7 +36,6 @@ __all__ = [
     "IN_SIGHT",
     "MENTAL",
     "OUT_OF_SIGHT",
-    "TextMemory",
     "WayOfAsking",
     "add_description",
     "add_guidance",

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from cuescope_sdk import Context, LazyWeights, Plugin
-from cuescope_sdk.language import TextMemory
 from cuescope_transformers.options import WriterOptions
+from cuescope_transformers.writing.memory import TextMemory
 
 
 class TransformersWriter(Plugin, LazyWeights):

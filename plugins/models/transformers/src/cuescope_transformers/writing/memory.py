@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cuescope.digest import digest
-from cuescope_sdk._text_cache import TextCache
+from cuescope_sdk import CacheFile, digest
 
 FILE = "texts.sqlite"
 
@@ -17,19 +16,19 @@ class TextMemory:
 
     def __init__(self, fingerprint: str, cache: Path) -> None:
         self._fingerprint = fingerprint
-        self._cache = TextCache(cache / FILE)
+        self._cache = CacheFile(cache / FILE)
 
     def get(self, prompts: Iterable[str]) -> dict[str, str]:
         """The known texts by prompt."""
         prompt_of = {self._key(prompt): prompt for prompt in prompts}
-        texts = self._cache.get(prompt_of)
-        return {prompt_of[key]: text for key, text in texts.items()}
+        texts = self._cache.read(prompt_of)
+        return {prompt_of[key]: text.decode() for key, text in texts.items()}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by prompt."""
-        self._cache.put({self._key(prompt): text for prompt, text in texts.items()})
+        rows = {self._key(prompt): text.encode() for prompt, text in texts.items()}
+        self._cache.write(rows)
 
     def _key(self, prompt: str) -> str:
-        return digest(
-            "text", 1, self._fingerprint, prompt
-        )  # 1: the version of how a prompt is put
+        # 1: the version of how a prompt is put
+        return digest("text", 1, self._fingerprint, prompt)

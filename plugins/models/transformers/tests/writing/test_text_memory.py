@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from cuescope_sdk.language._text_memory import FILE, TextMemory
+from cuescope_transformers.writing.memory import FILE, TextMemory
 
 
 def test_texts_are_kept_by_writer_and_prompt(tmp_path: Path) -> None:
