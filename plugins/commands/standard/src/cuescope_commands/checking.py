@@ -60,6 +60,7 @@ def run(
 
     What it refuses in one line, such as data that it is not for, is shown as skipped.
     """
+    # imported here: `--help` is to stay quick
     from cuescope_sdk import PluginError
     from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import results
@@ -80,6 +81,7 @@ def run(
         counts[result.status] += 1
         show(result)
     echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+    # nothing checked is no success: --only may fit no check
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
 
 
@@ -105,6 +107,7 @@ def contract_of(
     from cuescope_sdk.testing import CONTRACTS
 
     registry = Registry()
+    # a class, as the test of a plugin is one
     spec = Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
     plugin, known = _with_options(registry, entry, spec, pairs("-O", options))
@@ -128,6 +131,7 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     from cuescope_sdk.models import refuse_unknown
     from cuescope_sdk.testing import CONTRACTS
 
+    # first: of a kind that there is not nothing is installed either
     if kind is not None:
         refuse_unknown("plugins check", "kind", kind, tuple(CONTRACTS))
     kinds = CONTRACTS if kind is None else (kind,)
@@ -140,6 +144,7 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
             expected=f"one of {', '.join(names)}" if names else None,
             remedy=nearest(name, names) or "`cuescope plugins` lists what is installed",
         )
+    # a method and a data set may have one name
     first, *others = named
     if others:
         raise UserError(

@@ -63,11 +63,13 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
 
     table = Table(box=None, padding=(0, 2, 1, 0))
     for column in ("method", "fits", "what is missing", "how to get it"):
+        # folded: a command that is cut off cannot be copied
         table.add_column(column, overflow="fold", ratio=1 if " " in column else None)
     for fit in fits:
         first = (fit.method, fit.verdict)
         for lack in fit.lacks:
             table.add_row(*map(Text, (*first, lack.what, lack.how)))
+            # name and verdict once, above all that is missing
             first = ("", "")
         if not fit.lacks:
             table.add_row(*map(Text, (*first, "nothing")))
@@ -84,6 +86,7 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
             line += ["-M", f"{key}={value}"]
         for key, value in (question.data_options or {}).items():
             line += ["-D", f"{key}={value}"]
+        # quoted, to be copied into a shell
         echo(f"What an audit would cost: {shlex.join([*line, '--plan'])}")
     else:
         other = "--data" if question.model else "--model"

@@ -64,6 +64,7 @@ def compare(
     for run in runs:
         is_made_here(run)
     context = None
+    # a consensus shows no pictures, so the data stay closed
     if html is not None and not consensus:
         context = open_context(data, data_option, allow)
     items = list(_items(loaded, consensus, context))
@@ -74,9 +75,11 @@ def compare(
         for table in tables:
             stdout().print(Text(table.title, "bold"), render_table(table))
     if html is not None:
+        # the page says by which words it was made
         flag = ["--consensus"] if consensus else []
         line = shlex.join(["cuescope", "compare", *flag, *map(str, runs)])
         write_atomically(html, bench_page.render("comparison of runs", items, line))
+        # standard output is JSON alone then
         if not as_json:
             stdout().print(Text(f"wrote {html}", "dim"))
 

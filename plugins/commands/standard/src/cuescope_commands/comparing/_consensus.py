@@ -27,6 +27,7 @@ def consensus_tables(runs: Runs) -> Iterator[Table]:
     yield agreement(runs)
     yield labels_table(runs)
     contents = {run.report.provenance.data.fingerprint for run in runs}
+    # a frame of other data is another frame
     if len(contents) == 1:
         yield cues_table(runs)
 
@@ -62,6 +63,7 @@ def agreement(runs: Runs) -> Table:
     some_row = {
         "found by": "some",
         "labels": total - in_all - in_none,
+        # what is left, so that the rows add up to all labels
         "by chance": total - (all_row["by chance"] + none_row["by chance"]),
         "p": None,
     }
@@ -86,6 +88,7 @@ def _agreement_row(
         "found by": who,
         "labels": count,
         "by chance": float(chances @ np.arange(total + 1)),
+        # sums of rounded chances may be a little above 1
         "p": min(float(chances[count:].sum()), 1.0),
     }
 
@@ -176,8 +179,10 @@ def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     shares = []
     larger = []
     for first, second in combinations(same, 2):
+        # two findings of one run agree on nothing
         if first.run is not second.run:
             shares.append(overlap(first, second))
+            # a random part of all frames lies in the larger cue by this share
             most = max(len(first.frames), len(second.frames))
             larger.append(most / max(frames, 1))
     row["shared"] = float(np.mean(shares)) if shares else None
@@ -190,6 +195,7 @@ def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
     labels: dict[str, list[str]] = {}
     for score in report.findings:
         labels.setdefault(score.feature, []).append(score.label or "all")
+    # a name that a check gave goes before the feature's own
     checked = {check.feature: check.name for check in report.evidence if check.name}
     for feature in report.features:
         if feature.key in labels:
@@ -211,6 +217,7 @@ def overlap(first: Cue, second: Cue) -> float:
 
 def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
     """Findings joined where they are the same cue, directly or through others."""
+    # by group: frames of one video do not meet independently
     shows = [np.isin(groups, list(cue.groups)) for cue in cues]
     pairs = []
     p_values = []
@@ -224,6 +231,7 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
         named = name is not None and name == cues[second].name
         meets = overlap(cues[first], cues[second]) >= SAME and p_value <= SIGNIFICANT
         same[first, second] = named or meets
+    # not directed: only one half of the matrix is filled
     _, components = connected_components(same, directed=False)
     joined: dict[int, list[Cue]] = {}
     for cue, component in zip(cues, components.tolist(), strict=True):

@@ -52,6 +52,7 @@ class Pairs:
         for row in first:
             other = seconds.get(_trial(row))
             both += other is not None
+            # without a known label nobody can say what changed
             if other and row["correct"] is not None and other["correct"] is not None:
                 self.rows.append((row, other))
         self.counts = (len(first), len(second), both)
@@ -67,6 +68,7 @@ class Pairs:
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
         changes = [self._change(kind, part) for kind, part in self._parts()]
+        # all rows are read together, so they are corrected together
         corrected = holm([change.p_value for change in changes])
         pairs = zip(changes, corrected, strict=True)
         return [replace(change, p_value=p_value) for change, p_value in pairs]
@@ -115,6 +117,7 @@ class Pairs:
             won=int((change > 0).sum()),
             low=low or 0.0,
             high=high or 0.0,
+            # by kind: no row's p-value depends on which others there are
             p_value=change_p_value(change, groups, generator(0, "compare", kind)),
             few=groups.few,
         )
@@ -131,6 +134,7 @@ def _group(rows: list[Row]) -> Groups:
     codes = []
     for row in rows:
         starts = accumulate(row["sample"].split("/"), "{}/{}".format)
+        # the whole key is among the keys, so there always is one
         root = next(start for start in starts if start in keys)
         codes.append(numbers.setdefault(row["group"] or root, len(numbers)))
     return Groups(np.array(codes, int), len(numbers), declared=True)

@@ -48,6 +48,7 @@ class Run:
         strongest: dict[str, Score] = {}
         for score in self.report.findings:
             if score.label is not None:
+                # the first one stays: findings are sorted by strength
                 strongest.setdefault(score.label, score)
         return strongest
 
@@ -67,6 +68,7 @@ class Run:
             ]
         except UserError:
             plain = []
+        # an answer without a known label is neither right nor wrong
         right = [correct for correct in plain if correct is not None]
         return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
 

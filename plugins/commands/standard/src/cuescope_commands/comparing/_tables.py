@@ -50,6 +50,7 @@ def _settings(run: Run) -> dict[str, str]:
         for option, value in stamp.options.items():
             facts[f"{role}: {option}"] = str(value)
     return facts | {
+        # a part of the digest shows a difference as well
         "data: content": (origin.data.fingerprint or "-")[:8],
         "seed": str(origin.seed),
         "limit": str(origin.limit or "all"),
@@ -76,6 +77,7 @@ def verdicts(runs: Runs) -> Iterator[Table]:
     for method in dict.fromkeys(run.method for run in runs):
         alike = [run for run in runs if run.method == method]
         said = [run.report.notes.get("verdict") for run in alike]
+        # methods without a verdict get no empty row
         rows = {"verdict": said} if any(said) else {}
         rows |= strongest(alike) | about_no_label(alike)
         notes = [
@@ -96,10 +98,12 @@ def strongest(runs: Runs) -> dict[str, Cells]:
     """Label -> the strongest finding about it in each run, None where there is none."""
     columns = []
     for run in runs:
+        # a label without a finding has its row too
         column: dict[str, str | None] = dict.fromkeys(run.labels)
         for label, score in run.strongest.items():
             column[label] = f"{run.cue_names[score.feature]} {_with_interval(score)}"
         columns.append(column)
+    # without any finding all cells would be empty
     return _join(columns) if any(run.strongest for run in runs) else {}
 
 
@@ -138,6 +142,7 @@ def changes(first: Run, second: Run, pairs: Pairs) -> Table:
             second.name: f"{change.second:.1%}",
             "change": f"{100 * change.change:+.1f}{star}",
             "95% interval": f"{100 * change.low:+.1f} to {100 * change.high:+.1f}",
+            # "0.0000" would read as impossible
             "p": f"{change.p_value:.4f}" if change.p_value >= 0.0001 else "< 0.0001",
             "lost": change.lost,
             "won": change.won,
@@ -177,6 +182,7 @@ def _title(first: Run, second: Run) -> str:
 
 def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     """Why the answers of two runs say nothing about each other; None where they do."""
+    # samples of other data may have the same keys by chance
     if first.dataset != second.dataset:
         return f"they are of other data sets ({first.dataset} and {second.dataset})"
     if not pairs.rows:
@@ -204,6 +210,7 @@ def _notes(
         yield "The data differ in content: a pair shares its name, perhaps not its pixels."
     if origin.labels != other.labels:
         yield "The runs have other labels to choose from, so chance is not the same in both."
+    # the first row is the plain condition
     plain = changes[0]
     if plain.groups < plain.n:
         yield f"{plain.n} pairs of {plain.groups} groups: whole groups are drawn and flipped."
@@ -216,6 +223,7 @@ def _notes(
         if flips:
             keys = []
             for _, row in flips[:SHOWN_KEYS]:
+                # an answer in free words has no prediction
                 answer = row["prediction"] or row["text"]
                 keys.append(f"{row['sample']} ({row['label']}: {answer})")
             rest = len(flips) - SHOWN_KEYS

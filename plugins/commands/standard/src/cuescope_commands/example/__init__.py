@@ -50,6 +50,7 @@ def _draw(folder: Path) -> tuple[list[str], Path]:
     from cuescope_sdk import Context
 
     photos = folder / "toy-photos"
+    # the manifest comes last: with it the folder is whole
     if not (photos / MANIFEST).exists():
         photos.mkdir(parents=True, exist_ok=True)
         echo(f"{draw_toy(Context(), photos)} drawn pictures with masks are in {photos}")
@@ -61,6 +62,7 @@ def _fetch(folder: Path, sources: Path | None) -> tuple[list[str], Path]:
     from cuescope_commands.example._photos import MANIFEST, unpack_caltech
 
     homes = read_sources(sources or Path(__file__).with_name("sources.toml"))
+    # who they are from and under which license, before anything is fetched
     for source in homes.values():
         echo(f"{source.name}, from {source.home}. License: {source.license}")
     archive = fetch(homes["photos"], folder, byte_bars)
@@ -92,4 +94,5 @@ def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
         TransferSpeedColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        # a server may not say how long a file is
         yield partial(bars.advance, bars.add_task(description, total=total or None))

@@ -48,6 +48,7 @@ class Source(Value):
                 f"sha256 or md5 of {self.file}: without one nothing is fetched"
             )
         address = urlsplit(self.url)
+        # on this machine nobody can change it on its way
         if address.scheme != "https" and address.hostname not in HERE:
             raise ValueError("an https address")
         return self
@@ -82,15 +83,18 @@ def fetch(source: Source, folder: Path, progress: Progress) -> Path:
     """The file, fetched where it is not there yet; raises UserError where it cannot be."""
     path = folder / source.file
     if path.exists():
+        # it may be of another list of sources, or damaged since
         check(source, path)
         return path
     folder.mkdir(parents=True, exist_ok=True)
+    # under another name until it is checked
     part = path.with_name(f"{path.name}.part")
     fault: Exception | None = None
     for _ in range(TRIES):
         try:
             _fetch_rest(source, part, progress)
             break
+        # before URLError, which it is as well: a refusal is not tried again
         except HTTPError as error:
             raise UserError(
                 f"{source.home} refuses {source.file}",
@@ -126,8 +130,10 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
     with response:
         if response.status != 206:  # a server that cannot resume sends all of it
             part.unlink(missing_ok=True)
+        # 0: the server does not say
         left = int(response.headers.get("Content-Length") or 0)
         free = shutil.disk_usage(part.parent).free
+        # now, not when the disk is full
         if left > free:
             raise _no_space(source, part, f"{free:,} bytes free, {left:,} needed")
         _append(response, source, part, left, progress)
@@ -144,9 +150,11 @@ def _append(
                 file.write(chunk)
                 advance(len(chunk))
     except OSError as error:
+        # the caller tries again after a broken connection
         if error.errno != errno.ENOSPC:
             raise
         raise _no_space(source, part, "0 bytes free") from error
+    # a connection that ends too early is no error to the library
     if left and size_of(part) < begun + left:
         raise ConnectionError(f"the connection ended after {size_of(part):,} bytes")
 
@@ -166,6 +174,7 @@ def check(source: Source, path: Path) -> None:
         got = hashlib.file_digest(file, name).hexdigest()
     if got != expected:
         size = path.stat().st_size
+        # a wrong beginning cannot be gone on from
         path.unlink()
         raise UserError(
             f"{source.file} from {source.home} is not the file that was meant, and was removed",

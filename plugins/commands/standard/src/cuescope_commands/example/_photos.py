@@ -30,11 +30,13 @@ def unpack_caltech(archive: Path, source: Source, folder: Path) -> int:
         raise UserError(f"{archive} is no Caltech-101", got=str(error)) from error
     rows = []
     for (name, number), content in sorted(photos.items()):
+        # a photo without an outline has no mask to be audited with
         if outline := outlines.get((name, number)):
             with Image.open(io.BytesIO(content)) as image:
                 mask = outline_mask(outline, image.size)
             label = name.replace("_", " ")
             row = _row(folder, label, f"{name}/{number}.jpg", f"{name}-{number}")
+            # as it is: a second JPEG would lose something
             (folder / row["path"]).write_bytes(content)
             mask.save(folder / row["mask"])
             rows.append(row)
@@ -49,7 +51,9 @@ def _members(
 ) -> Iterator[tuple[Key, bytes]]:
     """Files of the wanted classes by class and number; a name that does not fit is passed over."""
     names = [name for name in whole.namelist() if name.endswith(f"/{archive}")]
+    # a name that is not there is told by open(), as a KeyError
     (member,) = names or [archive]
+    # as a stream: the members of a zip file are not gone back in
     with whole.open(member) as file, tarfile.open(fileobj=file, mode="r|*") as inner:
         for item in inner:
             match = pattern.search(item.name)
@@ -73,6 +77,7 @@ def outline_mask(annotation: bytes, size: tuple[int, int]) -> Image.Image:
     )
     box = np.asarray(values["box_coord"], dtype=float).ravel()
     contour = np.asarray(values["obj_contour"], dtype=float)[:2]
+    # - 1: the annotations count from 1
     points = contour.T + box[[2, 0]] - 1
     mask = Image.new("L", size)
     ImageDraw.Draw(mask).polygon(points.ravel().tolist(), fill=255)

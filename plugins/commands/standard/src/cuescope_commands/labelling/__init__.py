@@ -66,6 +66,7 @@ def label(
 
     report = load_report(run)
     is_made_here(run)
+    # a run may be named by a file in it
     home = run if run.is_dir() else run.parent
     folder = out or home / "labels"
     method = _method(report)
@@ -118,6 +119,7 @@ def _audit_command(report: "Report", option: str, file: Path) -> str:
 
     kept: list[str] = []
     for word in command_words(report.provenance.command):
+        # labels of an earlier round go, with the -O before them
         if word.startswith(f"{option}=") and kept[-1:] == ["-O"]:
             kept.pop()
         else:

@@ -46,6 +46,7 @@ def read_sheet(path: Path, folder: Path, report: "Report") -> list[Item]:
         if "answer" in item:
             raise UserError(f"label: {path.name} has question {row.number} twice")
         said = row.answer.strip()
+        # people write Yes and YES
         by_word = {answer.casefold(): answer for answer in item["answers"]}
         if said and said.casefold() not in by_word:
             raise UserError(
@@ -69,6 +70,7 @@ def select_answered(items: Iterable[Item]) -> list[Item]:
 
 def _items(folder: Path, report: "Report") -> dict[int, Item]:
     try:
+        # sealed: a changed key would change what answers are compared with
         key = json.loads(read_sealed(folder / "key.json", remedy=REMEDY))
         items = {int(item["number"]): item for item in key["items"]}
         of_report = key["report"]
@@ -79,6 +81,7 @@ def _items(folder: Path, report: "Report") -> dict[int, Item]:
             got=str(error),
             remedy=REMEDY,
         ) from error
+    # questions are numbered, so the sheet of another report would fit too
     if of_report != report.hash:
         raise UserError(
             f"label: the sheet in {folder} is of another report",
@@ -93,6 +96,7 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
     """How often people say what the run says, in all and of each kind, with 95% intervals."""
     answered = select_answered(items)
     yield f"{len(answered):,} of {len(items):,} questions are answered"
+    # there are questions on which the run takes no side
     judged = [item for item in answered if item["expected"] is not None]
     decided = [item for item in judged if item["answer"] != item.get("abstains")]
     if left_out := len(judged) - len(decided):
@@ -103,6 +107,7 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
     kinds: dict[str, list[Item]] = {}
     for item in decided:
         kinds.setdefault(str(item["kind"]), []).append(item)
+    # one kind alone would be the same line again
     if len(kinds) > 1:
         for kind, of_kind in kinds.items():
             yield _agreement(f"  {kind}", of_kind)
@@ -113,6 +118,7 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
         )
     if len(answers) == 2:
         said = np.array([(item["expected"], item["answer"]) for item in decided])
+        # which of the two counts as yes does not change kappa
         kappa = cohen_kappa(*(said == min(answers)).T)
         if kappa is not None:
             yield f"Cohen's kappa {kappa:.2f}: agreement beyond chance, 1 at most"

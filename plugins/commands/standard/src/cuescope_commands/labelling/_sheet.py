@@ -52,6 +52,7 @@ def write_sheet(
     for number, index in enumerate(drawn, 1):
         item = items[index]
         sample = _find_sample(item, run)
+        # several questions may be about one picture
         shown = (item.sample, item.frames)
         if shown not in pictures:
             pictures[shown] = f"pictures/{len(pictures) + 1:04d}.jpg"
@@ -77,6 +78,7 @@ def write_sheet(
         .joinpath("sheet.html.jinja")
         .read_text("utf-8")
     )
+    # texts of the data may hold marks of HTML
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     write_atomically(
         folder / "sheet.html", page.from_string(template).render(questions=questions)
@@ -98,6 +100,7 @@ def _find_sample(item: LabelItem, run: StoredRun) -> Sample:
 def _write_picture(frames: Sequence[Frame], shown: Sequence[int], path: Path) -> None:
     """Some frames, the middle one where none is named, as a JPEG of at most SIDE pixels a side."""
     indices = shown or (len(frames) // 2,)
+    # JPEG knows no transparency
     images = [frames[index].load().convert("RGB") for index in indices]
     image = images[0] if len(images) == 1 else _tile(images, indices)
     image.thumbnail((SIDE, SIDE))
@@ -111,6 +114,7 @@ def _tile(images: Sequence[Image.Image], indices: Sequence[int]) -> Image.Image:
     across = min(ACROSS, len(images))
     side = SIDE // across
     for image in images:
+        # 2 px of white on each side keep the frames apart
         image.thumbnail((side - 4, side - 4))
     height = max(image.height for image in images) + LINE + 4
     down = math.ceil(len(images) / across)

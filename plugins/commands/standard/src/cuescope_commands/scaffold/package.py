@@ -95,6 +95,7 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
 def class_name(kind: str, name: str) -> str:
     """`MyMethod` for "my-method"; with the kind where that would hide a word of the template."""
     camel = "".join(word.capitalize() for word in name.split("-"))
+    # True and None are keywords that a name may become
     clashes = iskeyword(camel) or camel in TABLES["imported"].split()
     return camel + kind.capitalize() if clashes else camel
 
@@ -102,6 +103,7 @@ def class_name(kind: str, name: str) -> str:
 def sdk_range(installed: str) -> str:
     """The versions with the same words: ">=0.1,<0.2" for 0.1.3, ">=2,<3" for 2.4.0."""
     major, minor = (int(part) for part in installed.split(".")[:2])
+    # below 1.0 a minor version may break what a plugin uses
     return f">=0.{minor},<0.{minor + 1}" if major == 0 else f">={major},<{major + 1}"
 
 
@@ -130,5 +132,6 @@ def render_files(names: dict[str, str], template: str) -> dict[Path, str]:
         files[test if name == "test.py" else source / name] = file
     content = {}
     for path, file in files.items():
+        # not str.format: the braces of Python code are its own
         content[path] = Template(file.read_text(encoding="utf-8")).substitute(names)
     return content
