@@ -26,7 +26,6 @@ from cuescope_sdk.torch._held import HELD, network_digest, placed, require_evalu
 from cuescope_sdk.torch._hiding import encode_visible
 from cuescope_sdk.torch._image_tower import (
     Block,
-    HasImageTower,
     ImageTower,
     Inputs,
     Masked,
@@ -64,7 +63,6 @@ __all__ = [
     "Checkpoint",
     "Fusion",
     "HELD",
-    "HasImageTower",
     "ImageTower",
     "Inputs",
     "LoadedAhead",

@@ -7,7 +7,7 @@ patch features and every explainer work on that description, with hooks alone. N
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -107,19 +107,6 @@ class ImageTower:
                 got="a convolutional image tower",
                 remedy="Take a ViT of the same family.",
             )
-
-
-@runtime_checkable
-class HasImageTower(Protocol):
-    """A model whose image encoder is open to edits and explainers ("image-tower")."""
-
-    image_tower: ImageTower
-
-    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
-        """Unit rows (choice, dim) that image embeddings are compared with."""
-
-    def logits(self, rows: np.ndarray, choices: Sequence[str]) -> np.ndarray:
-        """Logits (choice) of an input from what the tower gave for it, (1, dim)."""
 
 
 def additive(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from cuescope_saliency.options import (
 )
 from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
 from cuescope_sdk.explain import single_frame
-from cuescope_sdk.torch import HasImageTower, ImageTower
+from cuescope_sdk.torch import ImageTower
 
 FUNCTIONS: Mapping[Explainer, Callable[[Case], Tensor]] = {
     "raw-attention": raw_attention,
@@ -41,6 +41,19 @@ FUNCTIONS: Mapping[Explainer, Callable[[Case], Tensor]] = {
     "grad-eclip-no-lambda": partial(grad_eclip, loosened=False),
     "random": random,
 }
+
+
+@runtime_checkable
+class HasImageTower(Protocol):
+    """A model whose image encoder is open to edits and explainers ("image-tower")."""
+
+    image_tower: ImageTower
+
+    def embed_choices(self, choices: Sequence[str]) -> np.ndarray:
+        """Unit rows (choice, dim) that image embeddings are compared with."""
+
+    def logits(self, rows: np.ndarray, choices: Sequence[str]) -> np.ndarray:
+        """Logits (choice) of an input from what the tower gave for it, (1, dim)."""
 
 
 class Explanation(Readout):
