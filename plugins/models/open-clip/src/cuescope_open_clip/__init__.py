@@ -82,6 +82,7 @@ class OpenCLIP(ZeroShotModel):
             raise UserError(
                 "open-clip: checkpoint with a model in memory", remedy="Leave it out"
             )
+        # a table names the classes, and then no tokenizer is needed
         held = hold(item, options.model, reads_texts=options.class_embeddings is None)
         return cls(options, context, held)
 
