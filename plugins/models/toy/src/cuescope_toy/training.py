@@ -104,6 +104,7 @@ def encode_split(
     length = sequences.index.shape[1]
     positions = frame_positions(options.frames, length)
     seen = sequences.index[:, positions]
+    # of what is seen alone: a frame that the option leaves out is not encoded
     numbers, index = np.unique(seen, return_inverse=True)
     frames = [sequences.frames[number] for number in numbers]
     rows = features.of_frames(frames, description)
@@ -209,6 +210,7 @@ def descend(
     optimiser = torch.optim.AdamW(
         trainable.values(), lr=options.learning_rate, weight_decay=options.weight_decay
     )
+    # of all epochs: where training stops early, a falling rate has not reached 0
     steps = options.epochs * math.ceil(samples / options.batch_size)
     # In the middle of a step, so that neither the first nor the last has a rate of 0.
     schedule = LambdaLR(
@@ -278,6 +280,7 @@ def train(
     )
     val_split = encode_split(val_sequences, options, features, "encoding val frames")
     labels = splits[0].labels
+    # once, before the first step: texts are frozen
     texts = torch.from_numpy(features.encoder.embed_texts(labels))
     generator = torch.Generator().manual_seed(derive(seed, "toy"))
     with (
