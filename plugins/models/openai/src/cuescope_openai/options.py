@@ -138,6 +138,7 @@ class OpenAIOptions(EndpointOptions):
         description="`words`: the question as it is; `letters`: the choices listed as (A) (B) ...; "
         "`auto`: words for the choices yes and no, letters for others",
     )
+    # OpenAI's API lists no more than 20
     top_logprobs: int = Field(
         20,
         ge=0,
