@@ -148,6 +148,7 @@ class JustAsk(VideoQA):
         """The tokenizer, and the features where they are given."""
         files = super().other_files()
         path = self.options.features
+        # a question without a video needs none
         features = [] if path is None else feature_files(self.owner, path)
         return [*files, features]
 
