@@ -144,6 +144,7 @@ class ClipViL(AuthorsModel):
 
         names = ("checkpoint", "answers")
         self._files = _require_files(self.owner, options, names)
+        # now: a wrong device is said before the checkpoint is read
         self.device = str(resolve_device(context.device))
         words = options.model_dump(exclude=set(names))
         files = files_digest(list(self._files.values()))
