@@ -20,6 +20,7 @@ class BioViLTOptions(ZeroShotOptions):
         "microsoft/BiomedVLP-BioViL-T",
         description="a folder with the files of the authors' repository, or a hub id",
     )
+    # a tag: files of the main branch may change under a stored result
     revision: RepositoryName = Field(
         "v1.0", description="branch, tag or commit of a hub id; default: the authors'"
     )
