@@ -27,6 +27,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
         super().__init__(options, context)
         self._network = self.find_network()
         self._limits = (options.threshold, options.overlap)
+        # 1 is the version of how scores become detections
         self.fingerprint = digest(
             self.owner, 1, self._network.fingerprint, self._limits
         )

@@ -120,10 +120,12 @@ def comparable(name: str) -> str:
 
 def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:
     """The boxes of a name, under that name, each once."""
+    # several samples may show one image, each with its boxes
     boxes: dict[Detection, None] = {}
     for sample in samples:
         for box in sample.annotations.get("boxes", ()):
             if comparable(box.name) == comparable(name):
+                # under the name that was asked, by which the caller looks
                 boxes[box.model_copy(update={"name": name})] = None
     return list(boxes)
 
@@ -156,5 +158,6 @@ def mask_pixels(mask: Frame | np.ndarray) -> Bool[np.ndarray, "row col"]:
 
 def _masks(sample: Sample) -> Iterator[tuple[str, Any]]:
     yield from sample.annotations.get("masks", {}).items()
+    # the foreground is the object that the label names
     if sample.label is not None and "foreground" in sample.annotations:
         yield sample.label, sample.annotations["foreground"]

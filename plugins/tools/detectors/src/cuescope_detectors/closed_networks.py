@@ -44,6 +44,7 @@ def class_boxes(
     for output in outputs:
         scores = output["scores"].tolist()
         labels = output["labels"].tolist()
+        # in float32: half precision would round pixels of a large image
         boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
         kept = []
         for score, label, (x0, y0, x1, y1) in zip(scores, labels, boxes, strict=True):
@@ -89,6 +90,7 @@ class DetrNetwork:
         outputs = self._processor.post_process_object_detection(
             files.network(**inputs),
             threshold=threshold,
+            # (height, width), as the library has it
             target_sizes=[image.size[::-1] for image in images],
         )
         return class_boxes(outputs, images[0].size, threshold)
@@ -133,6 +135,7 @@ class FasterRCNNNetwork:
         self._context.stop_plan_before(f"the weights of {self._weights.name}")
         backbone = self._options.backbone
         side = self._options.side
+        # without weights: the file below has all of them, and none is downloaded
         model = FasterRCNN(
             resnet_fpn_backbone(
                 backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d
@@ -162,5 +165,6 @@ class FasterRCNNNetwork:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         # before suppression: the library's default of 0.05 would drop boxes under a lower one
         self._model.roi_heads.score_thresh = threshold
+        # a list, for torchvision resizes each image itself
         outputs = self._model([to_tensor(image).to(self._device) for image in images])
         return class_boxes(outputs, images[0].size, threshold)

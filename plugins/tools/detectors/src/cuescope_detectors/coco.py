@@ -72,6 +72,7 @@ class CocoDetector(Plugin, LazyWeights):
     ) -> tuple[Detection, ...]:
         """The boxes of an image whose class is one of the names, under the names as given."""
         detections = []
+        # two names that are asked for may mean one class
         for name, query in spoken_of.items():
             for score, index, box in boxes:
                 if self._classes.get(index) == query:

@@ -33,6 +33,7 @@ class GroundedSam(Plugin, LazyWeights):
                 f"sam: tool {options.detector} is no detector",
                 expected="one with detect()",
             )
+        # once it is known to be a detector: torch takes seconds to import
         from cuescope_detectors.sam import SamNetwork
 
         self._network = SamNetwork(options, context)
@@ -56,6 +57,7 @@ class GroundedSam(Plugin, LazyWeights):
         self, frames: Sequence[Frame], names: Sequence[str]
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where the detector finds nothing."""
+        # each name once, however many rows ask for it
         by_frame = self._detector.detect(frames, list(dict.fromkeys(names)))
         return [
             self._masks(frame, by_frame[index], names)
@@ -66,6 +68,7 @@ class GroundedSam(Plugin, LazyWeights):
         self, frame: Frame, detections: Sequence[Detection], names: Sequence[str]
     ) -> Bool[np.ndarray, "name row col"]:
         image = frame.load()
+        # the detector's own threshold may be lower
         boxes = [box for box in detections if box.score > self.options.threshold]
         outlines = self._network.outline(image, [box.box for box in boxes])
         masks = np.zeros((len(names), image.height, image.width), dtype=bool)

@@ -80,6 +80,7 @@ class GroundingDinoNetwork(StockNetwork):
     }
 
     def __init__(self, options: GroundingDinoOptions, context: Context) -> None:
+        # both change the scores, so they enter the fingerprint
         super().__init__(options, context, options.one_by_one, options.tokens)
         self._most = 1 if options.one_by_one else None
         self._over_tokens = np.max if options.tokens == "max" else np.mean
@@ -119,6 +120,7 @@ class GroundingDinoNetwork(StockNetwork):
             [caption.ids] * len(pixels.pixel_values), device=self.files.device
         )
         output = self.files.network(**pixels, input_ids=ids)
+        # in float32: half precision tells few scores near 1 apart
         tokens = output.logits.float().sigmoid().cpu().numpy()
         spans = caption.positions.values()
         columns = [self._over_tokens(tokens[:, :, span], axis=2) for span in spans]
