@@ -48,6 +48,7 @@ def inpainting_class(
     `control` is the class of a ControlNet. Raises UserError for a pipeline that takes no mask.
     """
     name = files.class_name
+    # the class of such files is known once their code has run
     if _is_custom(name, options):
         return diffusers.DiffusionPipeline, None
     auto = auto_class(name, control)
@@ -74,6 +75,7 @@ def instruct_class(files: PipelineFiles, options: EditorOptions) -> tuple[Any, A
     cls = getattr(diffusers, name)
     if name in INSTRUCT:
         return cls, cls
+    # for the remedy: the other tool may be the right one
     masked = auto_class(name, None) is not None or takes(cls, *WITH_MASK)
     raise UserError(
         f"{files.source.owner}: {files.source.title} is no pipeline that edits by instruction",
@@ -86,6 +88,7 @@ def instruct_class(files: PipelineFiles, options: EditorOptions) -> tuple[Any, A
 def auto_class(name: str, control: Any | None) -> Any:
     """What `AutoPipelineForInpainting` would open for files of the class `name`, else None."""
     if control is not None:
+        # the Auto class has ControlNet pipelines under such names
         kind = "ControlNetUnion" if "Union" in control.__name__ else "ControlNet"
         end = "InpaintPipeline" if "Inpaint" in name else "Pipeline"
         name = name.removesuffix(end) + kind + end
@@ -129,6 +132,7 @@ def require_options(owner: str, cls: Any, options: EditorOptions) -> None:
                 f"{owner}: {cls.__name__} takes no {name.removesuffix('_scale')}",
                 remedy="Leave the option out",
             )
+    # 1 is what a pipeline without the option does
     strength = getattr(options, "strength", 1.0)
     if strength != 1 and not takes(cls, "strength"):
         raise UserError(
@@ -140,6 +144,7 @@ def require_options(owner: str, cls: Any, options: EditorOptions) -> None:
             expected="no option size",
             got=str(options.size),
         )
+    # of this many steps diffusers runs the last ones
     if int(options.steps * strength) < 1:
         raise UserError(
             f"{owner}: strength {strength:g} of {options.steps} steps is none",

@@ -23,6 +23,7 @@ from cuescope_sdk import Context, Frame, ImageEdit, derive, digest
 from cuescope_sdk.editing import edited_frame, keep_outside, require_editable
 from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
 
+# files count by their digests, the dtype as it was resolved; a batch changes nothing
 NOT_CONTENT = {
     "model",
     "revision",
@@ -74,6 +75,7 @@ class Editor:
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The edited frames, in order."""
+        # all are checked before the first is painted
         sources = [require_editable(self.owner, edit) for edit in edits]
         self._require_fitting_prompts(edits)
         images = self._run(list(map(self._job, edits, sources)))
@@ -86,7 +88,9 @@ class Editor:
                 )
                 image = source
             elif image.size != source.size:
+                # the network works on a grid of cells, which the image need not fit
                 image = image.resize(source.size, Image.Resampling.LANCZOS)
+            # a refused edit is the source already
             if edit.mask is not None and image is not source:
                 image = keep_outside(source, image, edit.mask, self._options.feather)
             frames.append(edited_frame(edit, self.fingerprint, image))
@@ -98,6 +102,7 @@ class Editor:
         source = self._files.source
         self._context.stop_plan_before(f"the weights of {source.title}")
         parts = {}
+        # each by itself, so that a missing tensor is told with its part
         for name, cls in self._files.networks().items():
             title = f"{name} of {source.title}"
             parts[name] = open_network(
@@ -130,6 +135,7 @@ class Editor:
         return digest(
             self.owner,
             VERSION,
+            # another version may paint other pixels
             diffusers.__version__,
             str(self._dtype),
             self._files.fingerprint(),

@@ -53,11 +53,14 @@ class PipelineFiles:
         """Digest of the weights and of every small file that goes with them."""
         home = self.source.folder
         files: list[Path] = []
+        # configurations, tokenizers and schedulers change pixels too
         for folder in (home, *map(home.joinpath, self.components)):
+            # trusted code is content as well
             for suffix in (*SMALL_FILES, "py"):
                 files += sorted(folder.glob(f"*.{suffix}"))
         for name in self.networks():
             files += weight_files(self.source, home / name)
+        # with names: two networks whose files are exchanged are another pipeline
         names = [str(file.relative_to(home)) for file in files]
         return digest(names, files_digest(files))
 
@@ -84,6 +87,7 @@ def find_pipeline(
     patterns = [*FILES, *(f"*/{file}" for file in FILES)]
     patterns += ["*.py"] if options.trust_remote_code else []
     files = _find(where, _check, patterns, context)
+    # again, for now all files are here, and code may lie beside the index
     if not options.trust_remote_code:
         refuse_own_code(source, _own_files(files.source.folder))
     return files
@@ -97,9 +101,11 @@ def _check(source: Source) -> PipelineFiles:
     """What the index names; raises UserError where a part of it is missing."""
     index = read_json(source, source.folder / INDEX)
     name = index.get("_class_name")
+    # [file, class] is a pipeline with code of its own
     class_name = name[-1] if isinstance(name, list) else str(name)
     components = {}
     for key, value in _parts(index):
+        # a part that was left out is [null, null]
         if len(value) == 2 and value[0]:
             components[key] = (str(value[0]), str(value[1]))
             if not (source.folder / key).is_dir():
@@ -146,6 +152,7 @@ def _find(
     folder = Path(model).expanduser()
     if (folder / index).is_file():
         return open_folder(Source(owner, folder, folder.resolve().name))
+    # what looks like a path is never asked of the hub
     if (
         folder.exists()
         or model.startswith((".", "/", "~"))
@@ -213,6 +220,7 @@ def _own_classes(index: Mapping[str, Any]) -> Iterator[str]:
 def _parts(index: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """The components as the index has them: [library, class]."""
     for key, value in index.items():
+        # what begins with "_" is about the index itself
         if not key.startswith("_") and isinstance(value, list):
             yield key, value
 
@@ -255,6 +263,7 @@ def require_weights(source: Source, folder: Path) -> None:
     files = weight_files(source, folder)
     if not files or not (folder / CONFIG).is_file():
         lacking = "configuration" if files else "weights"
+        # a .bin file is a pickle, which could run code
         pickle = min((file.name for file in folder.glob("*.bin")), default=None)
         remedy = "Copy or download all of it again"
         if pickle:
@@ -280,12 +289,14 @@ def _is_whole(file: Path) -> bool:
     try:
         with file.open("rb") as opened:
             (length,) = struct.unpack("<Q", opened.read(8))
+            # a broken header may claim any length
             header = json.loads(opened.read(min(length, 100_000_000)))
         ends = [
             value["data_offsets"][1]
             for key, value in header.items()
             if key != "__metadata__"
         ]
+        # 8: the length of the header stands in front
         return bool(file.stat().st_size == 8 + length + max(ends, default=0))
     except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
         return False

@@ -63,6 +63,7 @@ class OpenPipeline:
         """(width, height) that the network sees: as many pixels, in the image's own shape."""
         if self._cls.__name__.startswith(OWN_SIZE):
             return size
+        # by the root: the option is a side, the pixels are an area
         scale = self.side / (size[0] * size[1]) ** 0.5
         cells = np.maximum(np.round(np.array(size) * scale / self.grid), 1)
         width, height = (cells * self.grid).astype(int).tolist()
@@ -92,6 +93,7 @@ class OpenPipeline:
                 got=got,
                 remedy=remedy,
             ) from error
+        # pipelines without a checker have no such field
         unsafe = getattr(output, "nsfw_content_detected", None) or [False] * len(jobs)
         images = []
         for image, is_unsafe in zip(output.images, unsafe, strict=True):
@@ -123,6 +125,7 @@ class OpenPipeline:
         given["strength"] = getattr(options, "strength", 1.0)
         if not self._cls.__name__.startswith(OWN_SIZE):
             given |= {"width": width, "height": height}
+            # Flux Kontext would choose a size by itself
             given |= {"max_area": width * height, "_auto_resize": False}
         if options.guidance is not None:
             given[guidance_name(self._cls)] = options.guidance
@@ -136,6 +139,7 @@ class OpenPipeline:
             given["negative_prompt"] = (
                 negative if len(jobs) == 1 else [negative] * len(jobs)
             )
+        # no pipeline takes all of these
         return {name: value for name, value in given.items() if name in known}
 
     def _control(
@@ -213,6 +217,7 @@ def open_pipeline(
     more = {"trust_remote_code": True} if trusted else {}
     try:
         with _silent():
+            # the files are here: nothing is downloaded now
             pipe = opener.from_pretrained(
                 source.folder, local_files_only=True, **parts, **more
             )
