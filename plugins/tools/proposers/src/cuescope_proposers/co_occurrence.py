@@ -76,6 +76,7 @@ class Counts:
                 bonds.append(
                     (-bond(both, of_class, self.of_name[name], self.images), name)
                 )
+        # equal bonds by name, whatever the order of the data
         return [name for _, name in sorted(bonds)]
 
 
@@ -147,6 +148,7 @@ def names_in(sample: Sample, source: Source) -> set[str]:
         names.update(box.name for box in annotations.get("boxes", ()))
         names = set(map(normalise_name, names))
     if source != "annotations" and annotations.get("captions"):
+        # imported here: only captions need the word forms of simplemma
         from cuescope_proposers.captions import nouns
 
         names.update(*map(nouns, annotations["captions"]))
@@ -159,6 +161,7 @@ def bond(both: int, of_class: int, of_name: int, images: int) -> float:
     One half is added to each of the four counts (Haldane, 1956), so that none is zero.
     """
     # the four cells: with the name and of the class, of the class alone, the name alone, neither
+    # + both: they were subtracted twice
     neither = images - of_class - of_name + both
     cells = np.array([both, of_class - both, of_name - both, neither]) + 0.5
     ratio = log(cells[0] * cells[3] / (cells[1] * cells[2]))

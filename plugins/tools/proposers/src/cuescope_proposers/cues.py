@@ -52,6 +52,7 @@ class CueFile(Plugin):
                 remedy=nearest(label, self._cues)
                 or f"Write `{label}: []` if it has no cues.",
             )
+        # a class is no cue of itself
         return [
             cue for cue in dict.fromkeys(self._cues[name]) if plain(cue) != plain(label)
         ]
@@ -108,6 +109,7 @@ def _read_lines(path: Path) -> list[ClassCues]:
         name, colon, listed = line.partition(":")
         if not colon or not name.strip():
             raise UserError(where, expected="class: cue, cue", got=f"'{line[:60]}'")
+        # a comma at the end names nothing
         cues = filter(None, map(str.strip, listed.split(",")))
         classes.append((name.strip(), list(cues), where))
     return classes
@@ -115,6 +117,7 @@ def _read_lines(path: Path) -> list[ClassCues]:
 
 def _read_yaml(path: Path) -> list[ClassCues]:
     try:
+        # utf-8-sig: editors on Windows put a mark in front
         content = load_yaml(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
@@ -123,6 +126,7 @@ def _read_yaml(path: Path) -> list[ClassCues]:
             got=getattr(error, "strerror", None) or str(error),
         ) from None
     except yaml.YAMLError as error:
+        # not every error of YAML has a place
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
         raise UserError(

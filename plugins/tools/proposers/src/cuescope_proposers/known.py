@@ -97,6 +97,7 @@ class KnownCues(Plugin):
         strongest: Strengths = {}
         for sample, number in self._shown[frame.key]:
             for name, strength in self._strengths(sample, number).items():
+                # samples that show one frame may be annotated differently
                 strongest[name] = max(strength, strongest.get(name, 0.0))
             for box in sample.annotations.get("boxes", ()):
                 if box.name in names:
@@ -106,6 +107,7 @@ class KnownCues(Plugin):
             for name, strength in strongest.items()
             if name in names and strength > 0
         ]
+        # a picture is opened only where something was found
         if shown:
             width, height = frame.load().size
             for name in shown:
@@ -122,6 +124,7 @@ class KnownCues(Plugin):
             for index in range(len(self._data)):
                 sample = self._data[index]
                 for number, frame in enumerate(sample.frames):
+                    # one picture may be in several samples
                     self._shown.setdefault(frame.key, []).append((sample, number))
                 for label, cue in self._cue_names(sample, labels):
                     self._cues.setdefault(label, {})[cue] = None
@@ -156,7 +159,9 @@ class KnownCues(Plugin):
         if self._takes("spurious_class") and spurious_class is not None:
             yield spurious_class, feature_of(spurious_class)
         cues = list(annotations.get("cues", ())) if self._takes("cues") else []
+        # a factor that is a label is the answer, no cue
         cues += filterfalse(labels.__contains__, self._factors(annotations))
+        # an answer sheet names no class, so a cue may go with any
         for cue, label in product(cues, labels):
             yield label, cue
         if self._takes("supercategories"):
@@ -181,6 +186,7 @@ class KnownCues(Plugin):
             kinds = dict(_kinds(sample))
             for label, name in product(self._cues, kinds):
                 cue = other_of(label, kinds[name])
+                # the class itself is no other thing of its kind
                 if name != label and cue in self._cues[label]:
                     strengths[cue] = 1.0
         return strengths
