@@ -57,6 +57,7 @@ class DetectedNames(Plugin):
                 expected="one with detect()",
             )
         detector = getattr(self._detector, "fingerprint", None)
+        # names depend on what it finds: without its fingerprint there is none
         self.fingerprint = detector and digest(
             "detected-names", 1, detector, self._words
         )
@@ -83,8 +84,10 @@ class DetectedNames(Plugin):
             requests += [(group.frames, names), (group.others, names)]
         answers = iter(finder.detect_all(requests))
         guesses: list[NameGuess | None] = []
+        # one iterator twice: it gives inside and outside in turn
         for group, inside, outside in zip(groups, answers, answers, strict=True):
             guess = None
+            # without frames on both sides there is nothing to compare
             if group.frames and group.others:
                 scores = k_scores(inside, names).mean(axis=0)
                 guess = best_name(names, scores, k_scores(outside, names).mean(axis=0))
@@ -101,4 +104,5 @@ class DetectedNames(Plugin):
                 expected="names to ask for",
                 remedy="-T namer.words=FILE, one a line",
             )
+        # a set has another order in each run
         return tuple(sorted(names))

@@ -40,6 +40,7 @@ def guesses(
     for word in words:
         prompts += prompts_of(templates, word)
         ends.append(len(prompts))
+    # in float64: small differences of cosines decide
     embedded = groups[0].embed_texts(prompts).astype(np.float64)
     parts = np.split(embedded, ends[:-1])
     rows = np.stack([part.mean(axis=0) for part in parts])
@@ -119,6 +120,7 @@ class WrittenVocabulary(Plugin):
                 f"llm-vocabulary: tool {options.generator} writes no text",
                 expected="one with generate()",
             )
+        # the words are the generator's: without its fingerprint there is none
         fingerprint = getattr(generator, "fingerprint", None)
         self.fingerprint = fingerprint and digest(
             "llm-vocabulary", 1, fingerprint, options.each
@@ -142,8 +144,10 @@ class WrittenVocabulary(Plugin):
         if not groups:
             return []
         prompts: list[str] = []
+        # the groups of a run share its labels
         for label in groups[0].labels:
             prompts += proposal_prompts(label, self.options.each)
         replies = self._generator.generate(prompts)
+        # a word that was named for several labels is compared once
         words = dict.fromkeys(chain.from_iterable(map(parse_list, replies)))
         return guesses(groups, list(words), self._templates)
