@@ -45,6 +45,7 @@ class OnnxNetwork:
             )
         self._input = inputs[0].name
         self._type = TYPES[inputs[0].type]
+        # a name in place of a number stands for any batch
         self._batch = shape[0] if isinstance(shape[0], int) else None
         metadata = self._session.get_modelmeta().custom_metadata_map
         self.size = self._find_size(options.side, shape[2:], metadata)
@@ -68,12 +69,14 @@ class OnnxNetwork:
         answers = []
         for row, scale, corner in zip(rows, scales, corners, strict=True):
             scores, boxes = self._read(np.asarray(row, dtype=np.float32))
+            # from the square's pixels back to the image's
             answers.append((scores, (boxes - np.tile(corner, 2)) / scale))
         return answers
 
     def _read(self, output: Float[np.ndarray, "row col"]) -> ScoredBoxes:
         """Scores and corners, in pixels of the square, of one image's output."""
         layout = self._find_layout(output.shape)
+        # suppression is built in: x0, y0, x1, y1, score and class
         if layout == "suppressed":
             count = len(self.names)
             scores = np.zeros((len(output), count), np.float32)
@@ -84,8 +87,10 @@ class OnnxNetwork:
         centres = table[:, :2]
         halves = table[:, 2:4] / 2
         boxes = np.hstack([centres - halves, centres + halves])
+        # a class's score is given that there is an object at all
         if layout == "objectness":
             return table[:, 5:] * table[:, 4:5], boxes
+        # corners as shares of the square
         if layout == "shares":
             boxes = boxes * np.tile(self.size[::-1], 2)
         return table[:, 4:], boxes
@@ -134,6 +139,7 @@ class OnnxNetwork:
             return [line for _, line in read_lines(path.expanduser(), OWNER)]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
+            # by the numbers of the classes, however they were written
             exported = list(map(exported.get, sorted(exported)))
         if not isinstance(exported, list) or not exported:
             raise UserError(
@@ -146,6 +152,7 @@ class OnnxNetwork:
 def _open(file: Path, device: str) -> Any:
     """The session; raises UserError for what is no ONNX file."""
     wanted = ["CPUExecutionProvider"]
+    # without the GPU build of onnxruntime it runs on the CPU
     cuda = "CUDAExecutionProvider"
     if device.startswith("cuda") and cuda in onnxruntime.get_available_providers():
         wanted.insert(0, cuda)
