@@ -72,6 +72,7 @@ class STAR(VideoQuestions):
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test", "iid", "ood")
 
     def read(self, split: str) -> Iterator[Question]:
+        # iid and ood are parts of one of the authors' splits
         official = self.options.ood if split in ("iid", "ood") else split
         file = self.file(f"STAR_{official}.json")
         rows = read_json(file, QuestionRow, self.title)
@@ -126,6 +127,7 @@ class STAR(VideoQuestions):
                 scene_frame(situation, self.classes) if situation else SceneFrame()
             )
             seconds = round(float(all_times[frame]) - row.start, 3)
+            # rounding must not put a frame before its clip
             times.append(max(0.0, seconds))
         sample = super().__getitem__(index)
         return replace(

@@ -150,6 +150,7 @@ def check_question(row: QuestionRow, classes: Classes, location: str) -> None:
             expected="a start before the end",
             got=f"{row.start:g} s to {row.end:g} s",
         )
+    # the published test split has no answers
     if row.answer is not None and row.answer not in row.answers:
         got = f"'{row.answer[:60]}'"
         raise UserError(location, expected="an answer among the choices", got=got)
@@ -213,6 +214,7 @@ def video_parts(
         parts.append(part)
         if part == "ood":
             outside.add(row.video_id)
+    # after all rows: a later one may have put the video outside
     for index, row in enumerate(rows):
         if parts[index] == "iid" and row.video_id in outside:
             parts[index] = None

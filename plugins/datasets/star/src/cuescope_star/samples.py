@@ -40,6 +40,7 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
             relations.append(relation)
     things = _things_in_boxes(situation, classes)
     for code in dict.fromkeys(codes):
+        # a thing with a box is there already
         if code not in situation.bbox_labels:
             name = noun(classes.objects[code])
             things.append(Thing(id=code, name=name))
@@ -86,6 +87,7 @@ def _things_in_boxes(situation: Situation, classes: Classes) -> list[Thing]:
 
 
 def _relation(subject: str, other: str, label: str) -> Relation:
+    # in front of, behind: said of the object, seen from the person
     if subject == PERSON and label in _WORDS["of_the_object"]:
         return Relation(
             subject=other, predicate=_WORDS["of_the_object"][label], object=subject
@@ -99,6 +101,7 @@ def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
     ):
         verb = _WORDS["contact_verbs"].get(classes.relations[label])
         if verb is not None:
+            # "drink from" is said without "from" too
             for word in dict.fromkeys((verb, verb.partition(" ")[0])):
                 yield Action(subject=subject, verb=word, object=other)
 
