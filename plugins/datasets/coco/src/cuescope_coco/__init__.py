@@ -26,8 +26,8 @@ from cuescope_sdk.data import (
 )
 from cuescope_sdk.models import refuse_unknown
 
-# They are often in the picture without being annotated (SpurLens, section 5.2).
 KARPATHY = ("karpathy-val", "karpathy-test")
+# They are often in the picture without being annotated (SpurLens, section 5.2).
 UNRELIABLE = ("keyboard", "dining table", "sports ball")
 
 
@@ -60,6 +60,7 @@ class Coco(ImageFolder):
     Options = CocoOptions
     options: CocoOptions
     title: ClassVar[str] = "coco"
+    # boxes and outlines are of the stored pixels, which EXIF would turn
     turned: ClassVar[bool] = False
     benchmark: str | None = "COCO"
     split_names: ClassVar[tuple[str, ...]] = (
@@ -125,6 +126,7 @@ class Coco(ImageFolder):
         boxes = []
         crowds = []
         for shown in things:
+            # annotated, so certain
             boxes.append(Detection(name=shown.name, score=1.0, box=shown.box))
             if shown.crowd:
                 crowds.append(shown)
@@ -145,6 +147,7 @@ class Coco(ImageFolder):
 
     def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
         name = f"annotations/captions_{split}.json"
+        # captions are a file of their own, without which much can be audited
         if first_place(self.root, name) is None:
             self.facts["captions"] = f"none: there is no {name}"
             return {}
@@ -156,6 +159,7 @@ class Coco(ImageFolder):
         if "exclude" in self.options.model_fields_set:
             for name in excluded:
                 refuse_unknown(self.title, "class", name, names)
+        # classes that a person names are labels, whatever is excluded
         if self.options.classes is not None:
             return names
         left_out = [name for name in names if name in excluded]

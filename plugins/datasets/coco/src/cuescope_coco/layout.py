@@ -174,6 +174,7 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
     except ValueError as error:
         raise UserError(location, expected="run lengths", got=str(error)) from None
     size = (image.height, image.width)
+    # negative runs could add up to the size as well
     covers_image = sum(runs) == image.height * image.width and min(runs) >= 0
     if row.segmentation.size != size or not covers_image:
         raise UserError(

@@ -33,6 +33,7 @@ def polygon_mask(
         int
     )  # the first centre right of it
     crossed = np.zeros((height, width + 1), int)
+    # add.at: two edges may cross at one pixel, and both count
     np.add.at(crossed, (row, first), 1)
     inside: np.ndarray = crossed.cumsum(axis=1)[:, :width] % 2 == 1
     return inside
