@@ -56,11 +56,13 @@ class TEACh(Episodes):
     def read(self, split: str) -> Iterator[Episode]:
         parted = split in ("iid", "ood")
         official = self.options.ood if parted else split
+        # GAME.tfd.json, but GAME.edh0.json
         suffix = ".tfd.json" if self.options.instances == "tfd" else ".json"
         folder = f"{self.options.instances}_instances"
         files = files_of(self.root, folder, official, suffix, self.title)
         tasks = self._part(official, split) if parted else {}
         for file in files:
+            # of all names the game's id stands before the first point
             game = file.name.partition(".")[0]
             if not parted or game in tasks:
                 yield self._episode(file, official, tasks.get(game))

@@ -58,6 +58,7 @@ class Instance(BaseModel):
         # The log says what failed, the history of actions does not: they are joined by their time.
         failed = set()
         for entry in self.interactions:
+            # None, where the log does not say, is no failure
             if entry.agent_id == DRIVER and entry.success == 0:
                 failed.add(entry.time_start)
         moments = []
@@ -165,5 +166,6 @@ def files_of(
         raise UserError(
             f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none"
         )
+    # a link may lead out of the data
     require_inside([root], files, title)
     return files

@@ -52,6 +52,7 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
         if thing is not None:
             actions[frame] += [_action("hold", thing), _action("carry", thing)]
             things[frame][thing] = None
+    # the last frame has all that is done until the end
     for frame, (first, after) in enumerate(pairwise((*shown, len(moments)))):
         for index in range(first, after):
             moment = moments[index]
@@ -63,9 +64,12 @@ def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame,
                 actions[neighbour] += [
                     _action(verb, thing) for verb in VERBS[moment.action]
                 ]
+                # what is placed, and where it goes
                 things[neighbour] |= dict.fromkeys(filter(None, (thing, moment.oid)))
+    # never seen: the pictures are what it sees itself
     agent = Thing(id=AGENT, name=AGENT, visible=False)
     graphs = []
+    # nothing is known of what was done before the first frame
     before = shown[0]
     for frame, index in enumerate(shown):
         motion, is_complete = motion_of(moments[before:index])
@@ -91,6 +95,7 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
         motion: str | None = kind
         if kind == "turn":
             motion = turn_name(sum(map(TURNS.__getitem__, run)))
+        # left and right again, or a full circle, is no turn
         if motion is not None:
             motions.append(motion)
     only = motions[0] if len(motions) == 1 else None
@@ -100,6 +105,7 @@ def motion_of(moments: Sequence[Moment]) -> tuple[str | None, bool]:
 def name_of(oid: str) -> str:
     """ "Cup|-01.2|+00.9|+03.0" is a cup, "CoffeeTable|..." a coffee table."""
     kind = oid.partition("|")[0]
+    # CamelCase, and capitals in a row as in "TVStand"
     words = " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", kind)).lower()
     return NOUNS.get(words, words)
 
