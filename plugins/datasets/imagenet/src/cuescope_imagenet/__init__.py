@@ -91,6 +91,7 @@ class ImageNet(ImageFolder):
         """The images of WNID folders, none where there are no such folders."""
         images: dict[Path, Labelled] = {}
         for class_folder in folders_in(folder):
+            # other folders may lie beside those of the classes
             if WNID.fullmatch(class_folder.name):
                 label = Labelled(class_folder.name)
                 images |= dict.fromkeys(images_in(class_folder), label)
@@ -99,6 +100,7 @@ class ImageNet(ImageFolder):
     def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
         """The images of a folder without classes, by a table of their labels."""
         table = first_place(self.root, f"LOC_{split}_solution.csv")
+        # the competition's table has boxes too
         if table is not None:
             return solution_labels(table, folder, self.title)
         truths = map("{}ILSVRC2012_validation_ground_truth.txt".format, DEVKIT)

@@ -104,6 +104,7 @@ def _synonyms(words: str) -> tuple[str, ...]:
 def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelled]:
     """The images of the competition's table."""
     labelled = {}
+    # line 1 is the header
     for line, row in enumerate(read_csv(table, SolutionRow, title), start=2):
         words = row.PredictionString.split()
         wnids = set(words[::5])  # several objects of one class, never of two
