@@ -113,6 +113,7 @@ class Kinetics(VideoQuestions):
         sample = super().__getitem__(index)
         question = self.questions[index]
         file, probe = self.clips[question.video]
+        # clips of folders may have no times
         start, end = question.annotations.get("clip", (0.0, 0.0))
         # a file called by the id alone may be the whole upload
         if (
@@ -132,12 +133,14 @@ class Kinetics(VideoQuestions):
         wanted = self.options.classes or labels
         for name in wanted:
             refuse_unknown(self.title, "class", name, labels)
+        # of the classes wanted, not of the clips that per_class leaves
         self.labels = tuple(sorted(set(wanted)))
         selected: list[int] = []
         for label in self.labels:
             indices = by_class[label]
             count = min(self.options.per_class or len(indices), len(indices))
             selected += map(indices.__getitem__, sample_indices(len(indices), count))
+        # in the order of the table, not by class
         clips = [clips[index] for index in sorted(selected)]
         self._ids = {clip.name: clip.youtube_id for clip in clips}
         return clips
@@ -149,8 +152,10 @@ class Kinetics(VideoQuestions):
             uploads.setdefault(clip.label, set()).add(clip.youtube_id)
         dev: set[tuple[str, str]] = set()
         for label, ids in uploads.items():
+            # by class: another class changes nothing in the part of this one
             rng = generator(self.options.split_seed, "kinetics", label)
             count = round(self.options.dev_share * len(ids))
+            # a set has another order in each run
             ordered = sorted(ids)
             for index in rng.permutation(len(ids))[:count]:
                 dev.add((label, ordered[index]))

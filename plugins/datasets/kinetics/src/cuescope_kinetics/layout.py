@@ -57,6 +57,7 @@ def clips_in_table(table: Path, title: str) -> list[Clip]:
     """The clips of a table; raises UserError for a row without a label or of no length."""
     clips = []
     for number, row in enumerate(read_csv(table, ClipRow, title), start=1):
+        # after the CSV is read: some labels are quoted within their cell
         label = row.label.strip().strip('"')
         location = f"{title}: {table.name} row {number}, {row.youtube_id}"
         if not label:
@@ -72,6 +73,7 @@ def clips_in_table(table: Path, title: str) -> list[Clip]:
                 expected="time_end after time_start",
                 got=f"{row.time_start:g} to {row.time_end:g} seconds",
             )
+        # files are named by whole seconds in six digits
         name = f"{row.youtube_id}_{int(row.time_start):06d}_{int(row.time_end):06d}"
         clips.append(Clip(name, row.youtube_id, label, row.time_start, row.time_end))
     return clips
@@ -83,6 +85,7 @@ def clips_in_folders(root: Path, videos: Path, split: str, title: str) -> list[C
     Underscores in a class's folder stand for spaces.
     """
     spellings = SPELLINGS[split]
+    # shrunken copies have their size in the folder's name
     for spelling, size in product(spellings, ("", "_256", "256", "_320")):
         classes = folders_in(videos / f"{spelling}{size}")
         clips = list(chain.from_iterable(map(_clips_of, classes)))
@@ -112,6 +115,7 @@ def _clips_of(folder: Path) -> Iterator[Clip]:
             continue
         match = NUMBERED.fullmatch(file.stem)
         if match is None:
+            # the name without times is all that is known of the upload
             yield Clip(file.stem, file.stem, label)
         else:
             start = float(match["start"])
