@@ -38,6 +38,7 @@ class MovingShapes(Plugin):
         self.cue = CUES.get(options.cue)
         self.sequences = _sequences(options)
         if options.actions > 1:
+            # two movements have no one label
             self.labels = ()
         bears = self.sequences.bears
         direction = self.sequences.direction
@@ -94,6 +95,7 @@ class MovingShapes(Plugin):
         return len(self.sequences.direction)
 
     def __getitem__(self, index: int) -> Sample:
+        # raises IndexError beyond the end, and counts -1 from it, as a list does
         index = range(len(self))[index]
         cues = {}
         if self.cue is not None:
@@ -138,6 +140,7 @@ def _check_size(options: ShapesOptions) -> None:
     """Every class must show the cue at least once, or there is nothing to find."""
     if options.cue == "none":
         return
+    # directions are dealt in turn, so that this many go south
     south = len(range(SOUTH, options.size, len(DIRECTIONS)))
     others = len(DIRECTIONS) - 1
     bearing, lying = cue_counts(options.cramers_v, south, options.size - south)

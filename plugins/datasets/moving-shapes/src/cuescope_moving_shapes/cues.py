@@ -93,6 +93,7 @@ def square_positions(rng: np.random.Generator, disc: Corners) -> Corners:
         clash = overlap.all(axis=1)  # two boxes overlap where they do along both axes
         if not clash.any():
             return corner
+        # only what clashes is drawn again, so places stay uniform
         corner[clash] = rng.integers(places, size=(clash.sum(), 2))
 
 

@@ -79,6 +79,7 @@ def _owners(
     length: int, seed: int
 ) -> Int[np.ndarray, "direction speed start constant"]:
     """Which split owns each trajectory."""
+    # without the split: all splits must agree on who owns what
     rng = generator(seed, "moving-shapes", "partition", str(length))
     shape = (len(DIRECTIONS), speeds(length)[1] + 1, POSITIONS, POSITIONS)
     return rng.choice(len(SPLITS), size=shape, p=SPLIT_SHARES)

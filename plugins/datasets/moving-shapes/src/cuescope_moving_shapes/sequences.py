@@ -77,6 +77,7 @@ def generate(
     parameters[:, :, [SQUARE_ROW, SQUARE_COL]] = -1
     shown = np.zeros((count, length), bool)
     if cue != "none":
+        # a stream of its own: planting a cue moves no disc
         rng = generator(seed, "moving-shapes", "cue", split)
         shown = plant(rng, direction, cramers_v, length, cue_frames)
         _draw_cue(rng, cue, parameters, shown)
@@ -134,6 +135,7 @@ def generate_actions(
     split alone, by a random partition under `seed`.
     """
     rng = generator(seed, "moving-shapes", "acts", split, str(length), str(movements))
+    # without the split: all splits must agree on who owns what
     partition = generator(seed, "moving-shapes", "acts")
     owner = partition.choice(len(SPLITS), size=(PLACES, PLACES), p=SPLIT_SHARES)
     orders = np.array(list(permutations(range(len(DIRECTIONS)), movements)))
@@ -144,6 +146,7 @@ def generate_actions(
         stray = _leaves_field(way, speed, origin, length) | ~of_split[*origin.T]
         if not stray.any():
             break
+        # only strays, so that the draw stays uniform over what this split owns
         speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
     starts = _first_frames(rng, count, length, movements)
     parameters = _parameters(way, speed, origin, starts, length)
@@ -163,6 +166,7 @@ def _leaves_field(
     way: Ways, speed: Ways, origin: Places, length: int
 ) -> Bool[np.ndarray, " sample"]:
     """Whether a movement ends where no disc may be."""
+    # - 1: steps are between frames
     shift = STEPS[way] * speed[..., None] * (length - 1)
     ends = origin[:, None] + shift.cumsum(axis=1)
     outside = (ends < 0) | (ends >= PLACES)
@@ -174,6 +178,7 @@ def _first_frames(
 ) -> Ways:
     """First frame of each movement: `REST` frames between two, the other rests anywhere."""
     slots = movements + 1
+    # a fixed sum of rests, so that all sequences have as many frames
     spare = rng.multinomial(2 * REST, np.full(slots, 1 / slots), size=count)
     needed = np.arange(movements) * (length + REST)
     starts: Ways = spare[:, :-1].cumsum(axis=1) + needed
@@ -187,7 +192,9 @@ def _parameters(
     movements = way.shape[1]
     frame = np.arange(movements * length + (movements + 1) * REST)
     since = frame - starts[..., None]  # sample, movement, frame
+    # before its start and after its end a movement moves nothing further
     pixels = since.clip(0, length - 1) * speed[..., None]
+    # + SQUARE: places are counted from where no square can reach
     disc = SQUARE + origin[:, None] + np.einsum("smf,smd->sfd", pixels, STEPS[way])
     sample, movement, shown = np.nonzero((since >= 0) & (since < length))
     parameters = np.zeros((*disc.shape[:2], PARAMETERS), np.int16)
