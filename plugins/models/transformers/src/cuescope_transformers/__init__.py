@@ -40,7 +40,7 @@ class Transformers(ZeroShotModel):
 
         model = held or find_contrastive(options, context)
         self._model = model
-        # an image tower alone has none
+        # an image tower alone has no tokenizer
         self._texts = None if model.tokenizer is None else text_tower(model)
         files = model.files
         head = self.choose_head(files.title, str(files.device), self._texts, model.dim)
