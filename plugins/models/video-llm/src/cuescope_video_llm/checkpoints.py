@@ -48,7 +48,7 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
     # the authors' own file last: what they trained wins over what was frozen
     for kind in ("vision", "qformer", "checkpoint"):
         path = files[kind]
-        # this file has the encoder's own names, without the part that it is here
+        # its names are the encoder's own, without the part's name before them
         prefix = "visual_encoder." if kind == "vision" else ""
         for name, tensor in read_state(owner, path).items():
             name = f"{prefix}{name}"
