@@ -136,7 +136,7 @@ def _chat(
 
 def shared_length(prompts: Sequence[Sequence[int]]) -> int:
     """How many tokens all of them begin with."""
-    positions = zip(*prompts, strict=False)  # the prompts have other lengths
+    positions = zip(*prompts, strict=False)  # prompts differ in length
     alike = takewhile(lambda tokens: len(set(tokens)) == 1, positions)
     return len(list(alike))
 
