@@ -11,9 +11,10 @@ from PIL import Image
 from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_sdk import BadDataError, Context, Frame, Response, Sample, Trial, digest
-from cuescope_sdk.data import clip_frames, clip_times, image_frame, probe, probe_all
+from cuescope_sdk.data import clip_frames, clip_times, image_frame, probe_all
 from cuescope_sdk.data._image_folders import mask_frame
 from cuescope_sdk.data._media import content
+from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing import write_video
 
 MAX = 10**6

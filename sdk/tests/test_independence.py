@@ -272,7 +272,8 @@ def test_neighbours_are_those_of_the_whole_data_set() -> None:
 
 
 def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
-    from cuescope_sdk.data import clip_frames, image_frame, probe
+    from cuescope_sdk.data import clip_frames, image_frame
+    from cuescope_sdk.data._media.survey import probe
 
     photo, film = tmp_path / "a.jpg", write_video(tmp_path / "a.mp4", 48)
     texture(np.random.default_rng(7), side=2000).save(photo)

@@ -10,10 +10,11 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Context
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, image_frame, probe, probe_all
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, image_frame, probe_all
 from cuescope_sdk.data._media import images
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
+from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing import write_video
 
 MAX = 10**6

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk.data import Unread, image_frame, images_in, kind_of, probe
+from cuescope_sdk.data import Unread, image_frame, images_in, kind_of
 from cuescope_sdk.data._media import files, images
+from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
 
 

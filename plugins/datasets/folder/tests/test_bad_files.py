@@ -13,7 +13,7 @@ from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.data import probe
+from cuescope_sdk.data import probe_all
 
 SUFFIXES = [
     "jpg",
@@ -79,13 +79,13 @@ def test_cut_off_images_are_found(data, opened, suffix):
     ("suffix", "codec", "share"), [("mkv", "mpeg4", 0.6), ("mp4", "libx264", 0.9)]
 )
 def test_cut_off_videos_show_what_is_left(
-    data, video, opened, step, suffix, codec, share
+    data, video, opened, step, suffix, codec, share, tmp_path
 ):
     options = {"movflags": "faststart"} if suffix == "mp4" else {}
     whole = video(data / "a" / f"1.{suffix}", 12, codec, **options)
     content = whole.read_bytes()
     whole.write_bytes(content[: int(len(content) * share)])
-    count = probe(whole, 10**6).frames
+    count = probe_all([whole], Context(cache=tmp_path))[whole].frames
     assert 0 < count < 12
     for sample in opened(frames=12):
         shown = [

@@ -1,22 +1,25 @@
 """A folder is looked at once: opened again, it reads only what has changed, and is the same."""
 
 import os
+import sys
 
 import pytest
 
-from cuescope_sdk.data import probe
+from cuescope_sdk.data import Probe
 
 
 @pytest.fixture
 def looks(monkeypatch):
     """The names of the files that were opened for a look."""
     names = []
+    survey = sys.modules[Probe.__module__]
+    probe = survey.probe
 
     def counted(path, max_pixels):
         names.append(path.name)
         return probe(path, max_pixels)
 
-    monkeypatch.setattr("cuescope_sdk.data._media.survey.probe", counted)
+    monkeypatch.setattr(survey, "probe", counted)
     return names
 
 

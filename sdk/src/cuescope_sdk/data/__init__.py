@@ -52,7 +52,7 @@ from cuescope_sdk.data._media.frames import (
     sample_indices,
     segment_of,
 )
-from cuescope_sdk.data._media.survey import Probe, probe, probe_all
+from cuescope_sdk.data._media.survey import Probe, probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
 from cuescope_sdk.data._own_files import require_inside
@@ -113,7 +113,6 @@ __all__ = [
     "parse_root",
     "parse_timed_actions",
     "printable_name",
-    "probe",
     "probe_all",
     "read_classes",
     "read_csv",
