@@ -26,6 +26,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
     def __init__(self, options: OpenVocabularyOptions, context: Context) -> None:
         super().__init__(options, context)
         self._network = self.find_network()
+        # without `images`: how many go at once changes no detection
         self._limits = (options.threshold, options.overlap)
         # 1 is the version of how scores become detections
         self.fingerprint = digest(
@@ -79,6 +80,7 @@ class Owl(OpenVocabularyDetector):
     owner = "owl"
 
     def find_network(self) -> "OwlNetwork":
+        # imported here: torch takes seconds
         from cuescope_detectors.owl import OwlNetwork
 
         return OwlNetwork(self.options, self.context)

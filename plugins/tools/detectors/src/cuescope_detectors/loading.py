@@ -40,6 +40,7 @@ class StockNetwork:
         self.processor = self.files.processor(self.takes_text)
         words = tokenizer_content(self.processor.tokenizer) if self.takes_text else None
         preprocessing = config_content(self.processor.image_processor)
+        # preprocessing and tokens change what the network sees
         self.fingerprint = self.files.fingerprint(
             preprocessing, words, self.owner, *entering
         )
