@@ -78,6 +78,7 @@ class DetectedNames(Plugin):
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """The name that the detector is surer of in each group than in the rest."""
         names = self._names()
+        # cached: the same frames may be asked about again
         finder = cached_detector(self._detector, self.context)
         requests = []
         for group in groups:

@@ -38,6 +38,7 @@ def guesses(
     prompts: list[str] = []
     ends = []
     for word in words:
+        # by its templates a word may have several prompts
         prompts += prompts_of(templates, word)
         ends.append(len(prompts))
     # in float64: small differences of cosines decide
@@ -72,6 +73,7 @@ class Vocabulary(Plugin):
         super().__init__(options, context)
         self._words = read_words(options.words, "vocabulary")
         self._templates = templates_of(options.templates, "vocabulary")
+        # other templates put a word elsewhere
         self.fingerprint = digest("vocabulary", 1, self._words, self._templates)
         self.facts = {
             "names": f"from {len(self._words):,} words of {options.words.name}"
@@ -141,6 +143,7 @@ class WrittenVocabulary(Plugin):
 
     def name_groups(self, groups: Sequence[FrameGroup]) -> list[NameGuess | None]:
         """The word that each group is nearer to than the rest."""
+        # without a group the generator need not be asked
         if not groups:
             return []
         prompts: list[str] = []
