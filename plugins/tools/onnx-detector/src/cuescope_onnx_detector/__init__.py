@@ -33,6 +33,7 @@ class OnnxDetector(Plugin, LazyWeights):
         files = [self._file(options.model, ".onnx")]
         if options.names is not None:
             files.append(self._file(options.names, ".txt"))
+        # of contents: another file may come under the same name
         contents = [digest(file.read_bytes()) for file in files]
         limits = (options.side, options.threshold, options.overlap)
         self.fingerprint = digest(OWNER, 1, contents, limits)

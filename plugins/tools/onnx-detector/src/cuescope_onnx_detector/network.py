@@ -65,6 +65,7 @@ class OnnxNetwork:
                 empty = np.zeros((size - count, *part.shape[1:]), self._type)
                 part = np.concatenate([part, empty])
             outputs = self._session.run(None, {self._input: part})
+            # without what was said of the empty images
             rows += list(outputs[0])[:count]
         answers = []
         for row, scale, corner in zip(rows, scales, corners, strict=True):
@@ -128,6 +129,7 @@ class OnnxNetwork:
             return fixed[0], fixed[1]
         if side is not None:
             return side, side
+        # where the shape is open, an export may have written its size beside it
         exported = _literal(metadata.get("imgsz"))
         if isinstance(exported, list) and len(exported) == 2:
             return int(exported[0]), int(exported[1])
