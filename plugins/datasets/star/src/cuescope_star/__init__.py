@@ -127,7 +127,7 @@ class STAR(VideoQuestions):
                 scene_frame(situation, self.classes) if situation else SceneFrame()
             )
             seconds = round(float(all_times[frame]) - row.start, 3)
-            # rounding must not put a frame before its clip
+            # of a clip in which no frame begins, the one before it is shown
             times.append(max(0.0, seconds))
         sample = super().__getitem__(index)
         return replace(

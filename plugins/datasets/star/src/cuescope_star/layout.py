@@ -227,9 +227,11 @@ def named_categories(program: Iterable[Function], classes: Classes) -> set[str]:
     things: set[str] = set()
     for step in program:
         for text in _texts(step.value_input):
+            # a text may name a thing or an action, so it is tried as both
             things.add(text)
             # The value that names an action begins with its verb; a space or an underscore follows.
             verbs.add(text.replace("_", " ").partition(" ")[0])
+    # other texts of a program are of no category
     return verbs.intersection(classes.verbs) | things.intersection(classes.things)
 
 
