@@ -94,6 +94,7 @@ class Coco(ImageFolder):
                     "image_id": image.id,
                     "size": (image.height, image.width),
                     "things": of_image,
+                    # an image without captions is shown all the same
                     "captions": captions.get(image.id, ()),
                 },
             )

@@ -136,6 +136,7 @@ def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
     """The captions of each image, by its id."""
     captions: dict[int, tuple[str, ...]] = {}
     for row in read_json_object(path, CaptionsFile, title).annotations:
+        # an image has several captions, a row each
         before = captions.get(row.image_id, ())
         captions[row.image_id] = (*before, _one_line(row.caption))
     return captions
