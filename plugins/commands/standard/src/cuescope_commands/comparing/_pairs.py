@@ -46,6 +46,7 @@ class Pairs:
     """Answers of two runs to the same trials, those whose label is known."""
 
     def __init__(self, first: list[Row], second: list[Row]) -> None:
+        # by trial: two runs need not have answered in one order
         seconds = {_trial(row): row for row in second}
         both = 0
         self.rows: list[Pair] = []
@@ -136,5 +137,6 @@ def _group(rows: list[Row]) -> Groups:
         starts = accumulate(row["sample"].split("/"), "{}/{}".format)
         # the whole key is among the keys, so there always is one
         root = next(start for start in starts if start in keys)
+        # a declared group goes before what keys suggest
         codes.append(numbers.setdefault(row["group"] or root, len(numbers)))
     return Groups(np.array(codes, int), len(numbers), declared=True)

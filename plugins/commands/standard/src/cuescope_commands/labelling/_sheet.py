@@ -65,6 +65,7 @@ def write_sheet(
             "answers": " or ".join(item.answers),
             "answer": "",
         }
+        # a spreadsheet would run a text that begins as a formula does
         rows.append({name: safe_text(cell) for name, cell in row.items()})
         questions.append({**row, "choices": item.answers})
         key.append(

@@ -26,6 +26,7 @@ def write(kind: str, name: str, folder: Path, *, single_file: bool = False) -> P
     A method has the floor plan of all methods, or with `single_file` one short file, as the other
     kinds always have.
     """
+    # whatever can be refused is refused before a file is written
     names = names_of(kind, name, single_file=single_file)
     refuse_taken(kind, name)
     target = folder / names["dist"]
