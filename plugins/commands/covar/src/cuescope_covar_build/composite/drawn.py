@@ -84,7 +84,7 @@ def _grow(points: Bool[np.ndarray, "row col"]) -> Bool[np.ndarray, "row col"]:
     """Points as discs."""
     import cv2
 
-    # a share of the side: a larger image is the same drawing, not one with finer spots
+    # a share of the side: in a large image fixed spots would be too fine to see
     size = max(2, round(0.012 * max(points.shape)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     return cv2.dilate(points.astype(np.uint8), disc).astype(bool)
