@@ -25,11 +25,13 @@ def mean_above_zero_p_value(values: PerSample, groups: Groups) -> float | None:
     """
     if groups.count < 2:
         return None
+    # the bisection needs a lower end at which the mean is not found
     if is_mean_above_zero(values, groups, LEAST_P):
         return LEAST_P
     # on a scale of powers: between LEAST_P and 1 / 2, beyond which no mean is above 0
     low = np.log(LEAST_P)
     high = np.log(0.5)
+    # short of 0.5, where the interval would have a confidence of 0
     if not is_mean_above_zero(values, groups, 0.5 - TIE):
         return 1.0
     for _ in range(BISECTIONS):
@@ -61,6 +63,7 @@ def smallest_mean_above_zero(
     """
     if groups.count < 2:
         return None
+    # without the mean of their own, so that what is planted is all there is to find
     scatter = values - values.mean()
     members = level_indices(groups.codes)
     sizes = np.bincount(groups.codes)
@@ -68,6 +71,7 @@ def smallest_mean_above_zero(
     for _ in range(PLANTED):
         codes = rng.integers(groups.count, size=groups.count)
         drawn = scatter[np.concatenate([members[code] for code in codes])]
+        # a group that is drawn twice counts as two groups
         numbers = np.repeat(np.arange(groups.count), sizes[codes])
         again = Groups(numbers, groups.count, groups.declared)
         limits.append(smallest_effect(partial(_is_shift_found, drawn, again, level)))
@@ -77,4 +81,5 @@ def smallest_mean_above_zero(
 def _is_shift_found(
     values: PerSample, groups: Groups, level: float, shift: float
 ) -> bool:
+    # the interval reckons with values from -1 to 1
     return is_mean_above_zero(np.clip(values + shift, -1, 1), groups, level)

@@ -75,11 +75,14 @@ def association_tests(
     value = centre(value, stratum)
     feature = centre(feature, stratum)
     spread = _spread(feature, value, stratum)
+    # without a spread nothing changes however groups change places
     tested = enough[:, None] & telling & (spread > TIE)
     if not tested.any():
         untested = np.full(tested.shape, np.nan)
         return AssociationTests(untested, untested, None, None, None)
+    # the statistics of all pairs and draws are in memory together
     draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
+    # what is tested nowhere would cost a product in each draw
     features = tested.any(axis=1)
     columns = tested.any(axis=0)
     feature = feature[:, features]
@@ -87,7 +90,9 @@ def association_tests(
     cells = tested[features][:, columns]
     spread = spread[features][:, columns]
     statistics = np.empty((draws + 1, int(tested.sum())))
+    # the data is one of the draws, so no p-value is 0 (Phipson and Smyth, 2010)
     statistics[0] = _standardise(feature, value, spread)[cells]
+    # groups of a stratum side by side, so that permuting all strata is one sort
     order = np.argsort(stratum, kind="stable")
     feature = feature[order]
     value = value[order]
@@ -107,6 +112,7 @@ def tests_of_draws(
     All pairs, and the sum of their squares, are corrected together by the largest of each draw
     (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
     """
+    # the tests are one-sided: a negative association is none that is looked for
     together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
     spread = max(float(together.std()), TIE)
     together = (together - together.mean()) / spread
@@ -117,6 +123,7 @@ def tests_of_draws(
     q_table = p_table.copy()
     p_table[tested] = p_values[:-1]
     q_table[tested] = q_values[:-1]
+    # of the draws alone: the data may hold what is looked for
     largest = statistics[1:].max(axis=1)
     critical = float(np.quantile(largest, 1 - level))
     overall_p = float(p_values[-1])
@@ -147,6 +154,7 @@ def group_means(
 
 def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
     """The values of groups less the mean of their stratum."""
+    # bincount has a 0 for a number that no group bears
     sizes = np.maximum(np.bincount(stratum), 1)
     means = _stratum_sums(values, stratum) / sizes[:, None]
     return np.asarray(values - means[stratum])
@@ -154,6 +162,7 @@ def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
 
 def _stratum_sums(values: GroupByColumn, stratum: IntPerGroup) -> StratumByColumn:
     sums = np.zeros((stratum.max(initial=-1) + 1, values.shape[1]))
+    # sums[stratum] += values would add one group of each stratum alone
     np.add.at(sums, stratum, values)
     return sums
 
@@ -164,6 +173,7 @@ def _spread(
     stratum: IntPerGroup,
 ) -> FeatureByColumn:
     """Standard deviation of the statistic under permutation, exactly (Hoeffding, 1951)."""
+    # a stratum of one group: centred, its values are 0 all the same
     freedom = np.maximum(np.bincount(stratum) - 1, 1)
     of_feature = _stratum_sums(feature**2, stratum)
     of_value = _stratum_sums(value**2, stratum) / freedom[:, None]
@@ -195,6 +205,7 @@ def _surprise(statistics: DrawByCell) -> DrawByCell:
     variance = np.maximum((away**2).mean(axis=0), TIE)
     skewness = (away**3).mean(axis=0) / variance**1.5
     skewness = np.clip(skewness, -STEEPEST, STEEPEST)
+    # a skewness of 0 would divide by 0
     bend = np.where(np.abs(skewness) < STRAIGHT, STRAIGHT, skewness)
     root = np.cbrt(bend / 2 * statistics + 1)
     return np.asarray(6 / bend * (root - 1) + bend / 6)

@@ -14,5 +14,6 @@ def conformal_quantile(values: Sequence[float], level: float) -> float:
     """
     if not len(values):
         raise ValueError("expected values to take a limit from, got none")
+    # the new draw is one of n + 1, each of which is as likely to have any rank
     rank = min(len(values), int(np.ceil(level * (len(values) + 1))))
     return float(np.sort(values)[rank - 1])

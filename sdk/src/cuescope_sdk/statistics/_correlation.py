@@ -77,8 +77,10 @@ def correlation(
         x_rest = _residual(x_rest, control)
         y_rest = _residual(y_rest, control)
     orders, is_exact = _orders(groups, rows, rng, draws)
+    # an order changes neither norm, so one scale serves all orders
     scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
     largest = float(np.abs(x).max() * np.abs(y).max())
+    # what does not vary is seldom exactly 0 once centred: rounding grows with the values
     least = TIE * max(1.0, largest)
     if count - spent < FEWEST or scale < least:
         return None
@@ -102,6 +104,7 @@ def _residual(values: PerRow, control: PerRow) -> PerRow:
     """What a line through `control` leaves; both are centred."""
     square = float(control @ control)
     return (
+        # a control that does not vary explains nothing
         values if square < TIE else values - control * float(control @ values) / square
     )
 
@@ -115,11 +118,13 @@ def _orders(
     """
     shapes: dict[tuple[int, ...], list[np.ndarray]] = {}
     for unit in units:
+        # by stratum, so that each dealt row takes the place of one of its own stratum
         rows = unit[np.argsort(strata[unit], kind="stable")]
         shape = tuple(strata[rows].tolist())
         shapes.setdefault(shape, []).append(rows)
     # Of each shape a row a unit: what is dealt are these rows.
     blocks = [np.stack(members) for members in shapes.values()]
+    # the orders of several shapes multiply, so they are drawn
     is_exact = len(blocks) == 1 and factorial(len(units)) <= EXACT
     orders = []
     if is_exact:

@@ -38,6 +38,7 @@ class Groups:
         numbers: dict[object, int] = {}
         codes = []
         for sample in samples:
+            # a tuple, or a key could be the name of another sample's group
             name = (sample.key, None) if sample.group is None else sample.group
             codes.append(numbers.setdefault(name, len(numbers)))
         declared = any(sample.group is not None for sample in samples)
@@ -60,6 +61,7 @@ class Groups:
 
     def take(self, samples: BoolPerSample | Int[np.ndarray, " some"]) -> "Groups":
         """The groups of some of the samples, given by a mask or by their indices."""
+        # numbered anew: a group that lost all its samples is no group
         kept, codes = np.unique(self.codes[samples], return_inverse=True)
         return Groups(codes, len(kept), self.declared)
 
@@ -69,6 +71,7 @@ class Groups:
         """The sum of each group."""
         samples = len(self.codes)
         entries = (np.ones(samples), (self.codes, np.arange(samples)))
+        # a dense one would have groups x samples numbers
         member = sparse.csr_array(entries, shape=(self.count, samples))
         return np.asarray(member @ values)
 
@@ -85,6 +88,7 @@ def level_indices(
     """Which samples have each level, in the order of the levels."""
     if not len(levels):
         return []  # numpy would split nothing into one part
+    # stable, so that samples of a level keep their order
     order = np.argsort(levels, kind="stable")
     ordered = levels[order]
     edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
@@ -122,4 +126,5 @@ def design_effect(values: PerSample, groups: Groups) -> float:
     residuals = values - values.mean()
     squares = (groups.sums(residuals) ** 2).sum()
     clustered = groups.count / (groups.count - 1) * squares
+    # groups that differ little by luck do not make samples count for more
     return max(1.0, float(clustered / (residuals**2).sum()))

@@ -41,6 +41,7 @@ def mean_interval(
         return None, None
     lowest, highest = bounds
     scale = highest - lowest
+    # binomial limits are for numbers from 0 to 1
     shares = (np.asarray(values, dtype=float) - lowest) / scale
     everyone = np.ones((len(shares), 1))
     _, low, high = _limits(shares, everyone, groups, confidence)
@@ -87,6 +88,7 @@ def change_interval(
     if len(change) == 0:
         return None, None
     everyone = np.ones((len(change), 1))
+    # where nothing changed there is nothing to scale by
     largest = float(np.abs(change).max()) or 1.0
     if bound is not None:
         largest = max(largest, bound)
@@ -122,6 +124,7 @@ def difference_interval(
     value, low, high = np.array(first)
     other, other_low, other_high = -np.array(second)
     plus = np.asarray(value), np.asarray(low), np.asarray(high)
+    # a minus turns low and high round
     minus = np.asarray(other), np.asarray(other_high), np.asarray(other_low)
     least, largest = sum_interval(plus, minus)
     return float(least), float(largest)
@@ -171,12 +174,15 @@ def bca_interval(
     jackknife = _drop_missing(omitted)
     if not len(figures) or not len(jackknife):
         return None
+    # ties count half, or a figure of few distinct values would look biased
     below = ((figures < value).mean() + (figures <= value).mean()) / 2
+    # ndtri is infinite at 0 and 1
     least = 1 / (len(figures) + 1)
     bias = special.ndtri(np.clip(below, least, 1 - least))
     residuals = jackknife.mean() - jackknife
     spread = float((residuals**2).sum())
     skew = float((residuals**3).sum())
+    # 0: whichever group is left out, the figure is the same
     acceleration = skew / (6 * spread**1.5) if spread > 0 else 0.0
     # groups are few: the percentiles are widened as Student's t is (Hesterberg, 2015)
     freedom = groups.count - 1
@@ -185,6 +191,7 @@ def bca_interval(
     ends = bias + np.array([-reach, reach])
     shares = special.ndtr(bias + ends / (1 - acceleration * ends))
     low, high = np.quantile(figures, shares)
+    # the shift by bias and skewness may leave the figure itself outside
     return min(float(low), value), max(float(high), value)
 
 
@@ -210,6 +217,7 @@ def _mean_of(
     shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
 ) -> _Mean:
     limits = _limits(shares, member, groups, confidence)
+    # a cell without members divides 0 by 0, and is NaN
     with np.errstate(invalid="ignore", divide="ignore"):
         count = member.sum(axis=0)
         influence = member * (shares[:, None] - shares @ member / count) / count
@@ -231,16 +239,20 @@ def _limits(
         else:
             variance, freedom = _variance(shares, member, sizes, groups)
             tail = (1 + confidence) / 2
+            # unequal groups may leave less than one degree of freedom
             reach = stats.t.ppf(tail, np.maximum(freedom, 1))
             size = bernoulli / variance
+            # a variance from few groups is uncertain itself (Korn and Graubard, 1998)
             size *= (stats.norm.ppf(tail) / reach) ** 2
             # all alike: as if every group were one sample
             size = np.where(bernoulli > 0, size, clusters)
         tail = (1 - confidence) / 2
         yes = mean * size
         no = size - yes
+        # as quantiles of a beta the limits take numbers of samples that are not whole
         low = special.betaincinv(yes, no + 1, tail)
         high = special.betaincinv(yes + 1, no, 1 - tail)
+    # the beta has no quantile where no answer is a yes, or none a no
     low = np.where(mean > 0, low, 0.0)
     high = np.where(mean < 1, high, 1.0)
     return mean, low, high
@@ -261,16 +273,19 @@ def _variance(
     weight = sizes / count
     deviations = (sums - mean * sizes) / (1 - np.minimum(weight, 0.5)) / count
     squares = (deviations**2).sum(axis=0)
+    # of one group alone there is no deviation to divide
     together = squares * clusters / np.maximum(clusters - 1, 1)
     squared_weight = (weight**2).sum(axis=0)
     if not groups.all_single:
         # groups as alike within as can be; the rarer the answer, the less its groups tell of that
         alike = mean * (1 - mean) * squared_weight
         with_yes = (sums > 0).sum(axis=0)
+        # sums are rounded: a group of yes alone may miss its size by a bit
         with_no = ((sizes - sums) > 1e-9).sum(axis=0)
         telling = np.minimum(with_yes, with_no)
         together = (telling * together + np.maximum(alike, together)) / (telling + 1)
     freedom = squared_weight**2 / (weight**4).sum(axis=0) - 1
+    # groups that differ less than single samples would do so by luck
     return np.maximum(alone, together), freedom
 
 
@@ -280,11 +295,13 @@ def _difference(first: _Mean, second: _Mean) -> tuple[PerCell, PerCell]:
 
     def reach(one: PerCell, other: PerCell) -> PerCell:
         square = one**2 - 2 * correlation * one * other + other**2
+        # rounding may take two equal reaches that go together below 0
         return np.asarray(np.sqrt(np.maximum(square, 0)))
 
     gap = first.value - second.value
     low = gap - reach(first.value - first.low, second.high - second.value)
     high = gap + reach(first.high - first.value, second.value - second.low)
+    # combined limits may pass what a difference of shares can be
     return np.maximum(low, -1), np.minimum(high, 1)
 
 

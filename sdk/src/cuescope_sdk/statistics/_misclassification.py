@@ -34,7 +34,9 @@ def corrected_rate(observed: Rate, sensitivity: Rate, specificity: Rate) -> Rate
     for slope, rate in zip(slopes, rates, strict=True):
         below = slope * (rate.value - rate.low)
         above = slope * (rate.high - rate.value)
+        # where the share falls as a rate rises, the low end comes from the upper limit
         down += max(below, -above) ** 2
         up += max(above, -below) ** 2
+    # an observed rate below the judge's own errors would give a share below 0
     ends = (share, share - math.sqrt(down), share + math.sqrt(up))
     return Rate(*(min(max(end, 0.0), 1.0) for end in ends))

@@ -62,12 +62,14 @@ def gap_p_values(
         return _fisher(values, present)
     centred = np.array(present, dtype=np.float64)
     residuals = values.copy()
+    # a stratum's own level says nothing of the feature
     for part in level_indices(strata):
         centred[part] -= centred[part].mean(axis=0)
         residuals[part] -= residuals[part].mean()
     orders = _Orders(groups, groups.strata(strata))
     largest = max(np.abs(residuals).max(initial=0.0), 1.0)
     scale = np.abs(centred).sum(axis=0) * largest + 1.0
+    # the same terms add up otherwise in another order, and a tie must count as one
     limit = residuals @ centred + TIE * scale
     if orders.count <= ALL_ORDERS:
         statistics = residuals[orders.all()] @ centred
@@ -101,7 +103,9 @@ class _Orders:
     @property
     def count(self) -> int:
         return prod(
-            factorial(min(len(members), 20)) for members in level_indices(self._stratum)
+            # 20! is far beyond ALL_ORDERS already, and larger ones only take time
+            factorial(min(len(members), 20))
+            for members in level_indices(self._stratum)
         )
 
     def all(self) -> IntOrderBySample:
@@ -139,6 +143,7 @@ def _sequential(
     open_cells = np.arange(len(limit))
     while len(open_cells) and drawn < draws:
         in_memory = max(PORTION // len(residuals), 1)
+        # cells with a p-value above 5% are done within the first thousand
         few = 1000 if drawn < 1000 else 10_000
         count = min(in_memory, few, draws - drawn)
         statistics = residuals[orders.draw(count, rng)] @ centred[:, open_cells]
@@ -146,10 +151,12 @@ def _sequential(
         totals = reached[open_cells] + np.cumsum(is_low, axis=0)
         done = totals[-1] >= REACHED
         last = (totals >= REACHED).argmax(axis=0)
+        # the draws up to the last that was needed (Besag and Clifford, 1991)
         p_values[open_cells[done]] = REACHED / (drawn + last[done] + 1)
         reached[open_cells] = totals[-1]
         drawn += count
         open_cells = open_cells[~done]
+    # the data is one of the draws, so no p-value is 0
     p_values[open_cells] = (1 + reached[open_cells]) / (1 + drawn)
     return p_values
 
@@ -168,10 +175,12 @@ def change_p_value(
     are flipped: all ways where there are few, random ones else.
     """
     sums = groups.sums(np.asarray(change, dtype=float))
+    # a group that did not change has no sign to flip
     sums = sums[np.abs(sums) > TIE]
     count = len(sums)
     if count == 0:
         return 1.0
+    # where all changed as much only the signs count: exact for any number of groups
     if np.ptp(np.abs(sums)) < TIE:
         gained = int((sums > 0).sum())
         return float(
@@ -181,6 +190,7 @@ def change_p_value(
     if is_exact:
         flips = np.array(list(product((1.0, -1.0), repeat=count)))
     else:
+        # all flips are in memory together
         draws = min(DRAWS, 10 * PORTION // count)
         flips = rng.integers(0, 2, (draws, count), dtype=np.int8) * 2.0 - 1.0
     totals = flips @ sums
@@ -191,8 +201,10 @@ def change_p_value(
     elif alternative == "two-sided":
         totals = np.abs(totals)
         observed = abs(observed)
+    # sums add up with rounding, and a tie counts as reached
     rounding = TIE * np.abs(sums).sum()
     hits = int((totals >= observed - rounding).sum())
+    # all flips hold the data's own already, drawn ones need not
     return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
 
 
@@ -252,10 +264,12 @@ def chance_accuracy(
     The labels of whole groups change places, so one answer given always, or mostly, is no better
     than chance however common its class is.
     """
+    # an answer may be no label of these samples, and a label may never be given
     names, codes = np.unique(np.concatenate([answers, labels]), return_inverse=True)
     is_name = np.eye(len(names))[codes]
     given = groups.sums(is_name[: len(answers)])
     true = groups.sums(is_name[len(answers) :])
+    # groups of unlike size change places, so each brings its shares of the labels
     true /= true.sum(axis=1, keepdims=True)
     observed = float((given * true).sum())
     dealt = np.empty(draws)
@@ -278,5 +292,6 @@ def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:
     reached = (largest >= observed[order] - TIE).sum(axis=0)
     steps = (1 + reached) / (1 + len(draws))
     p_values = np.empty(len(observed))
+    # a less extreme cell never gets a smaller p-value
     p_values[order[::-1]] = np.maximum.accumulate(steps[::-1])
     return p_values

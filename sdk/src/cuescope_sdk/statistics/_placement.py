@@ -11,6 +11,7 @@ from cuescope_sdk.statistics._shapes import BoolPerItem, IntPerUnit, PerItem
 DRAWS = 9999
 AT_ONCE = 500  # draws that are made together
 ENOUGH = 100  # draws as good as the data, to stop at
+# short of 1, under which an item that does not hold is impossible
 SHARES = np.linspace(0.0, 0.999, 334)  # that are tried
 TIE = 1e-9
 
@@ -33,6 +34,7 @@ def placement_p_value(
     if not blocks:
         return 1.0
     dealt_units = np.concatenate(blocks)
+    # a deal that is equal but for rounding is as good
     observed = float(fit[dealt_units, place[dealt_units]].sum()) - TIE
     reached = 0
     drawn = 0
@@ -127,7 +129,9 @@ def score_interval(
     are all alike do not prove more than their number (as Agresti and Coull do for shares, 1998).
     """
     passed = int((scores.sum(axis=0) > 0).sum())
+    # the total falls, so it passes 0 behind the last value where it is positive
     value = float(values[max(passed - 1, 0)])
+    # one group has no spread, so no value is ruled out
     if len(scores) < 2:
         return value, float(values[0]), float(values[-1])
     rows = np.concatenate([scores, extremes / (2 * len(scores))])
@@ -135,5 +139,6 @@ def score_interval(
     reach = stats.t.ppf((1 + confidence) / 2, len(scores) - 1)
     away = np.abs(rows.sum(axis=0))
     inside = values[away <= reach * spread + TIE]
+    # the total may pass 0 between two values so steeply that neither is inside
     low = float(inside.min(initial=value))
     return value, low, float(inside.max(initial=value))

@@ -35,11 +35,14 @@ def gap_power(
     right_without, chance_without = _likely(many, rate)
     right_with, chance_with = _likely(some, rate - drop)
     if len(right_without) * len(right_with) > CELLS:
+        # under the null both sides have one rate
         pooled = (rate * many + (rate - drop) * some) / (many + some)
         shares = 1 / many + 1 / some
         null = np.sqrt(pooled * (1 - pooled) * shares)
         spread = np.sqrt(_gap_variance(drop, some, many, rate))
+        # half a step more: the exact test counts whole answers (continuity correction)
         needed = stats.norm.isf(threshold) * null + shares / 2
+        # with all right or all wrong there is no spread
         return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
     # of each count without, how many counts with are found: p grows with them, so by bisection
     low = np.zeros_like(right_without)
@@ -53,6 +56,7 @@ def gap_power(
         )
         low = np.where(left & passes, middle + 1, low)
         high = np.where(left & ~passes, middle, high)
+    # low is 0 where not even the lowest count is found
     chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
     return float(chance_without @ chance_of_fewer[low])
 
@@ -101,6 +105,7 @@ def smallest_with_power(
     def lacking(effect: float) -> float:
         return power_of(effect) - power
 
+    # brentq needs ends on both sides of the root
     if lacking(largest) < 0:
         return None
     return float(optimize.brentq(lacking, 0.0, largest, xtol=1e-3))
@@ -178,6 +183,7 @@ def limit_of_detection(
 
 def detectable(limits: Sequence[float], power: float = 0.8) -> float | None:
     """The effect found in a share `power` of draws, each found from its own limit on; or None."""
+    # limits may be infinite, and nothing lies between them and the next
     limit = float(np.quantile(limits, power, method="higher"))
     return None if np.isinf(limit) else limit
 
@@ -206,6 +212,7 @@ class _Stratum:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
         one_stratum = np.zeros(groups.count, dtype=int)
+        # drawn once: the null's spread is judged by the same orders for every planted cue
         self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
 
     def smallest_drop(
@@ -218,9 +225,11 @@ class _Stratum:
         chosen = rng.permutation(groups.count) < count
         present = chosen[groups.codes]
         accuracy = float(values[present].mean())
+        # nothing without the cue to compare with, or no right answer to spoil
         if present.all() or accuracy <= 0:
             return float("inf")
         centred = present - present.mean()
+        # one draw for all drops: a larger one spoils the same answers and more
         luck = rng.random(len(values))
 
         def is_found(drop: float) -> bool:

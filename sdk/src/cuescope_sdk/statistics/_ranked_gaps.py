@@ -121,6 +121,7 @@ def gap_test(
     # The data are one of the deals, and count in their spread as they count in the p-value.
     squares = np.square(dealt).sum(axis=0) + np.square(gaps)
     spread = np.sqrt(squares / (draws + 1))
+    # a cue whose gap no deal changes has a strength of 0
     spread = np.where(spread > TIE, spread, np.inf)
     # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
     strength = np.round(gaps / spread, DIGITS)
@@ -140,6 +141,7 @@ def smallest_ranked_gap(
     comes about. It is found where the gap is as strong as `critical`
     (standard deviations). None where even the largest gap is missed too often.
     """
+    # to raise rates is to lower what they lack, so one simulation serves both
     rates = rates if lowers else 1 - rates
     count = len(rates)
     mean = float(rates.mean())
@@ -154,10 +156,12 @@ def smallest_ranked_gap(
         bottom *= luck >= share
         gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
         variance = spiked.var(axis=1) * count / max(count - 1, 1)
+        # top and bottom are disjoint draws of the same units: their covariance is in it
         spread = np.sqrt(2 / k * variance)
         needed = critical * np.maximum(spread, TIE)
         power = float((gap >= needed).mean())
         if power >= POWER:
+            # between two steps the power is taken as a straight line
             part = (POWER - before) / max(power - before, TIE)
             return float(mean * (share - (1 - part) / STEPS))
         before = power

@@ -21,6 +21,7 @@ def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
     if not positives or not others:
         return None
     ranks = stats.rankdata(scores)
+    # less what the ranks of the positives among themselves add up to
     wins = ranks[positive].sum() - positives * (positives + 1) / 2
     return float(wins / (positives * others))
 

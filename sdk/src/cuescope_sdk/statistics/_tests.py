@@ -33,6 +33,7 @@ def accuracy_gap_p_value(
     right_without, without, right_with, with_feature = cells.T
     right = right_without + right_with
     tail = stats.hypergeom.cdf(right_with, without + with_feature, right, with_feature)
+    # a sum of probabilities may pass 1 by rounding
     return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
@@ -54,6 +55,7 @@ def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " co
     Exact: what is common to the sets so far is met by the next one as in an urn (hypergeometric).
     """
     counts = np.arange(total + 1)
+    # before the first set all are common
     chance = (counts == total).astype(float)
     for size in sizes:
         chance = chance @ stats.hypergeom.pmf(counts, total, counts[:, None], size)
@@ -80,6 +82,7 @@ def correlation_interval(
     # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
     quantile = stats.norm.ppf((1 + confidence) / 2)
     reach = quantile / np.sqrt(n - 3)
+    # the inverse is infinite at -1 and 1
     middle = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
     return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))
 
@@ -110,5 +113,6 @@ def exceeds_rate_p_value(successes: int, n: int, rate: float) -> float:
     """Exact one-sided binomial p-value that `successes` of `n` come from more than `rate`."""
     if n == 0:
         return 1.0
+    # scipy refuses a rate above 1
     test = stats.binomtest(successes, n, min(rate, 1.0), alternative="greater")
     return float(test.pvalue)

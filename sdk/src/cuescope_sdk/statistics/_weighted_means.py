@@ -56,6 +56,7 @@ class WeightedMeans:
     ) -> "WeightedMeans":
         """Equal weight to each stratum, which are numbered from 0."""
         counts = np.bincount(stratum)
+        # a number that no sample bears is no stratum
         weight = len(stratum) / (np.count_nonzero(counts) * counts[stratum])
         return cls(np.asarray(weight, dtype=float), float(weight.max()), groups, unit)
 
@@ -67,8 +68,10 @@ class WeightedMeans:
         self, values: PerSample, confidence: float
     ) -> tuple[float, float]:
         """Interval of the mean of values from 0 to 1, by `mean_interval` of whole groups."""
+        # within 0 and 1 again, as the binomial limits take them
         shares = values * self.weight / self.most
         low, high = mean_interval(shares, self.groups, confidence=confidence)
+        # the limits know nothing of the weights' sum, and may pass the largest mean
         scale = self.unit * self.most
         return scale * (low or 0.0), min(scale * (high or 0.0), self.unit)
 

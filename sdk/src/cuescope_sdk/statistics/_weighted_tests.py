@@ -30,6 +30,7 @@ def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
     made = np.isfinite(p_value)
     q_value = np.full(len(p_value), np.nan)
     if made.any():
+        # with a mean of 1 the budget of errors stays what it is
         share = weight[made] / weight[made].mean()
         weighted = np.minimum(p_value[made] / share, 1.0)
         q_value[made] = benjamini_hochberg(weighted.tolist())
@@ -46,6 +47,7 @@ def joined_p_values_of_others(
     """
     made = np.isfinite(p_value)
     deviate = stats.norm.isf(np.clip(p_value, SMALLEST, LARGEST))
+    # NaN would spoil the sum of its family
     z = np.where(made, deviate, 0.0)
     total = np.bincount(family, weights=z)[family]
     others = np.bincount(family, weights=made)[family] - made
@@ -76,6 +78,7 @@ def can_pass(least: PerTest, level: float) -> Bool[np.ndarray, " test"]:
     """
     for tests in range(1, len(least) + 1):
         possible = least <= level / tests
+        # corrected for so many tests, no more than these could pass
         if possible.sum() <= tests:
             return np.asarray(possible)
     return np.zeros(len(least), dtype=bool)
