@@ -21,8 +21,9 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
+from cuescope.application import Runner
 from cuescope_saliency.scores import iou_at_area
-from cuescope_sdk import Context, Request, Runner, Sample
+from cuescope_sdk import Context, Request, Sample
 from cuescope_sdk.explain import (
     DIRECTIONS,
     Explainer,

@@ -24,6 +24,7 @@ import open_clip
 from PIL import Image
 from safetensors.torch import save_file
 
+from cuescope.application import Runner
 from cuescope.respond import trial_key
 from cuescope_sdk import (
     Audit,
@@ -38,7 +39,6 @@ from cuescope_sdk import (
     Request,
     Requirements,
     Response,
-    Runner,
     Sample,
     Score,
     Trial,
