@@ -124,8 +124,9 @@ class WrittenVocabulary(Plugin):
             )
         # the words are the generator's: without its fingerprint there is none
         fingerprint = getattr(generator, "fingerprint", None)
+        # other templates put a word elsewhere
         self.fingerprint = fingerprint and digest(
-            "llm-vocabulary", 1, fingerprint, options.each
+            "llm-vocabulary", 2, fingerprint, options.each, self._templates
         )
 
     @cached_property
