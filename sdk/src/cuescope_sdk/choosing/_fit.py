@@ -78,6 +78,7 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
     capabilities = _capabilities(question, registry)
     profile = _profile(question, context)
     entries = {entry.name: entry for entry in registry.of_kind("method")}
+    # methods that nobody installed here are named too, with how to get them
     known = json.loads(
         files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
     )
@@ -85,6 +86,7 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
         if name not in entries:
             how = how_to_install(known["method"][name])
             yield Fit(name, "", "", False, (Lack("it is not installed", how),))
+        # a method that does not load is one line, and must not end the list
         elif problem := registry.check(entries[name]):
             yield Fit(name, "", "", False, (Lack(problem.reason, problem.remedy),))
         else:
@@ -95,6 +97,7 @@ def fits(question: Question, context: Context) -> Iterator[Fit]:
                 *_of_data(name, method, profile, question.tools),
                 *_of_options(method, question.method_options.get(name, ())),
             )
+            # a plugin need not declare `finds` and `data_needs`
             finds = getattr(method, "finds", method.title)
             needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
             yield Fit(name, finds, needs_in_words(method), True, lacks, needs.enough)
@@ -105,6 +108,7 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
+        # some methods are started by a command of their own, which gives them these options
         how = getattr(method, "started_by", None) or " ".join(
             f"-O {n}=..." for n in required
         )
@@ -128,6 +132,7 @@ def needs_in_words(method: Any) -> str:
         each = "" if needs.each == "data set" else f" of each {needs.each}"
         of_data.append(f"about {needs.enough} samples{each}")
     if (annotation := needs.annotation) is not None:
+        # a tool may stand in for the annotation
         or_tool = f" or a {annotation.tool}" if annotation.tool else ""
         of_data.append(annotation.name + or_tool)
     tools = [f"a {role}" for role in sorted(requires.tools)]
@@ -161,11 +166,13 @@ def refusal(method: Any, has: Capabilities) -> str | None:
 def _of_model(
     method: Any, has: Capabilities | None, registry: Registry
 ) -> Iterator[Lack]:
+    # without a model in the question nothing of it is missing
     if has is None or (why := refusal(method, has)) is None:
         return
     able = [
         entry.name
         for entry in registry.of_kind("model")
+        # a model that does not load cannot be advised
         if registry.check(entry) is None
         and refusal(method, registry.load(entry).capabilities) is None
     ]
@@ -178,6 +185,7 @@ def _of_tools(
     roles = ROLES | {role.name: role for role in requires.roles}
     for name in sorted(requires.tools - set(given)):
         able = find_tools(roles[name], registry)
+        # a tool that is here is a choice to make, one that is nowhere ends the matter
         how = f"--tool {name}=SPEC, one of {', '.join(able)}"
         if not able:
             dist = WORDS["brings"].get(name)
@@ -193,6 +201,7 @@ def _of_data(
         return
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
     for shortage in find_shortages(needs, profile, tools, name):
+        # the line already stands beside the method's name
         what = shortage.problem.removeprefix(f"{name}: ")
         what += f" (expected {shortage.expected}, got {shortage.got})"
         yield Lack(what, shortage.remedy, shortage.gravity)
@@ -221,6 +230,8 @@ def _profile(question: Question, context: Context) -> DataProfile | None:
     if question.data is None:
         return None
     data = context.build("dataset", question.data, question.data_options)
+    # spread evenly: many data sets are sorted by label
     chosen = np.linspace(0, len(data) - 1, min(MOST, len(data))).astype(int).tolist()
+    # rounding may hit an index twice
     samples: Sequence[Sample] = [data[index] for index in dict.fromkeys(chosen)]
     return DataProfile.of(samples)

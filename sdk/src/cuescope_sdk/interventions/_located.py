@@ -28,6 +28,7 @@ class Place:
     @property
     def area(self) -> float:
         """Share of the pixels, of the frames that show the cue, that the region covers; 0 to 1."""
+        # frames without the cue would make a region small that is not
         shown = [mask for mask in self.masks if mask.any()]
         return float(np.mean([mask.mean() for mask in shown])) if shown else 0.0
 

@@ -36,8 +36,10 @@ class _Opened:
             if (known := self._images.get(frame.key)) is not None:
                 self._images.move_to_end(frame.key)
                 return known
+        # outside of the lock: decoding takes long, and other threads go on meanwhile
         image = frame.load()
         with self._lock:
+            # two threads may have opened it at once; its pixels count once
             if frame.key not in self._images:
                 self._images[frame.key] = image
                 self._pixels += image.width * image.height
@@ -81,9 +83,11 @@ def change_frames(
     frames = list(sample.frames)
     for number, mask in enumerate(place.masks):
         if mask.any():
+            # the mask decides the pixels, so it is part of the key
             name = f"{operation} {digest(np.packbits(mask).tobytes(), mask.shape)}"
             opened = Frame(frames[number].key, partial(open_frame, frames[number]))
             frames[number] = opened.derive(name, partial(_under, mask, paint(number)))
+    # of all frames' keys: changes at two places must not share the key of a sample
     suffix = (
         f"{operation.partition(' ')[0]}-{digest(*(frame.key for frame in frames))[:10]}"
     )
@@ -94,4 +98,5 @@ def _under(
     mask: Bool[np.ndarray, "row col"], paint: Paint, image: Image.Image
 ) -> Image.Image:
     pixels = np.asarray(image)
+    # whatever `paint` does elsewhere, other pixels stay as they are to the bit
     return Image.fromarray(np.where(mask[..., None], paint(pixels, mask), pixels))

@@ -28,6 +28,7 @@ def elsewhere(
     where the cue leaves no such place.
     """
     shown = [number for number, mask in enumerate(place.masks) if mask.any()]
+    # a region that covers most of the frame meets itself wherever it is moved
     if not shown or place.area > 1 - MOST_SHARED / 2:
         return None
     known = len(objects) == len(place.masks) and any(mask.any() for mask in objects)
@@ -36,10 +37,12 @@ def elsewhere(
         (place.masks[n].tobytes(), objects[n].tobytes() if known else b""): n
         for n in shown
     }.values()
+    # once for all tries: a distance transform of each frame is slow
     reach = {n: distance_transform_edt(~objects[n]) for n in parts} if known else {}
     best: tuple[float, np.ndarray] | None = None
     for share in rng.random((TRIES, 2)):
         moved = {n: _moved(place.masks[n], share) for n in parts}
+        # the roll keeps the area, so a region that is moved is never empty
         shared = np.mean(
             [(moved[n] & place.masks[n]).sum() / moved[n].sum() for n in parts]
         )
@@ -56,6 +59,7 @@ def elsewhere(
                 np.mean([reach[n][masks[n]].mean() for n in parts])
                 for masks in (_some(place, parts), moved)
             ]
+            # in shares of the frame, as what is shared is, so that the two can be added
             cost += float(abs(far[0] - far[1])) / max(place.masks[shown[0]].shape)
         if best is None or cost < best[0]:
             best = cost, share
@@ -77,12 +81,14 @@ def _moved(
     rows, cols = (
         int(part * size) for part, size in zip(share, mask.shape, strict=True)
     )
+    # round the edges: a cut at the border would make the placebo smaller than the cue
     return np.roll(mask, (rows, cols), axis=(0, 1))
 
 
 def _covered(masks: Mapping[int, np.ndarray], objects: Sequence[np.ndarray]) -> float:
     """The mean share of the object that is covered."""
     shares = [
+        # an object may be missing in a frame that shows the cue
         (mask & objects[n]).sum() / max(objects[n].sum(), 1)
         for n, mask in masks.items()
     ]
@@ -92,6 +98,7 @@ def _covered(masks: Mapping[int, np.ndarray], objects: Sequence[np.ndarray]) -> 
 def other_frames(place: Place, frames: int, rng: np.random.Generator) -> Place | None:
     """As many frames that do not show the cue; None where too few are left."""
     free = [number for number in range(frames) if number not in place.frames]
+    # one frame at least must stay, or nothing would be left to look at
     if len(free) < 2:
         return None
     count = min(len(place.frames), len(free) - 1)

@@ -28,6 +28,7 @@ def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
     """
     with ZipFile(BytesIO(content)) as archive:
         entries = archive.infolist()
+        # before anything is unpacked: a small archive may unpack to more than the memory
         decoded = sum(entry.file_size for entry in entries)
         if decoded > max(len(content), archive_limit(OWNER)):
             raise too_much(OWNER, path, decoded)
@@ -52,6 +53,7 @@ def _array(content: bytes) -> np.ndarray:
         raise ValueError("an array of an unknown version")
     shape, _, dtype = _HEADERS[version](file)
     size = prod(shape) * dtype.itemsize
+    # an array of objects is a pickle, and a header may ask for any memory
     if dtype.hasobject or size != len(content) - file.tell():
         raise ValueError("an array of another size than its header tells")
     # a pickle runs code of whoever made the file

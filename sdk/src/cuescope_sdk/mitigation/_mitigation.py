@@ -47,6 +47,7 @@ class Mitigation(ABC):
         """Write it, for `-M mitigated=FOLDER`; `model` has the model's fingerprint and spec."""
         arrays: dict[str, np.ndarray] = {}
         plain: dict[str, Any] = {}
+        # numbers and text are JSON, which people can read; arrays keep their bits
         for name, value in _parts(self, ""):
             (arrays if isinstance(value, np.ndarray) else plain)[name] = value
         packed = io.BytesIO()
@@ -63,12 +64,14 @@ class Mitigation(ABC):
         """
         stamp = read_stamp(folder)
         files = read_files(folder, stamp)
+        # by name among known classes: a stamp must not choose what is imported
         kinds = {kind.__name__: kind for kind in (cls, *cls.__subclasses__())}
         try:
             if stamp.kind not in kinds:
                 raise ValueError(f"a {stamp.kind}, not {' or '.join(kinds)}")
             arrays = read_arrays(files.get(ARRAYS, b""), folder / ARRAYS)
             return _built(kinds[stamp.kind], stamp.learned | arrays, "")  # type: ignore[no-any-return]
+        # it says already what is wrong, of the stamp or of the size
         except UserError:
             raise
         except (
@@ -91,6 +94,7 @@ def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
     """The dataclass of these values; raises ValueError for one that is missing or does not fit."""
+    # fields hold text where annotations are postponed
     hints = get_type_hints(kind)
     given: dict[str, Any] = {}
     with jaxtyped("context"):  # a dimension has one size in all of its arrays
@@ -135,6 +139,7 @@ def rescored(
 
     `logits_of` is given a trial's place and the model's own response, with logits and embedding.
     """
+    # what `logits_of` needs may be more than the trial asks for
     more: frozenset[Output] = frozenset({"logits", "embedding"})
     asked = [
         replace(trial, outputs=trial.outputs | more)
@@ -146,6 +151,7 @@ def rescored(
     for place, (trial, answer) in enumerate(zip(trials, ask(asked), strict=True)):
         responses.append(
             Response(
+                # what a trial did not ask for must not be in its response
                 logits=logits_of(place, answer) if "logits" in trial.outputs else None,
                 text=answer.text,
                 embedding=answer.embedding if "embedding" in trial.outputs else None,

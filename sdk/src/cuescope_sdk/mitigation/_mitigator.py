@@ -52,6 +52,7 @@ class Task:
     @cached_property
     def targets(self) -> Int[np.ndarray, " sample"]:
         """The place of each sample's label."""
+        # in the order of the columns of `logits`
         place = {label: number for number, label in enumerate(self.labels)}
         return np.array([place[str(sample.label)] for sample in self.samples], int)
 
@@ -74,6 +75,7 @@ class Task:
     def groups(self) -> Int[np.ndarray, " sample"]:
         """A number for each label with and without each cue that was met."""
         rows = np.column_stack([self.targets, self.shows])
+        # numbers without gaps: pairs of label and cues that nobody shows have none
         return np.unique(rows, axis=0, return_inverse=True)[1].ravel()
 
 
@@ -106,6 +108,7 @@ class Mitigator(Plugin, ABC):
         Raises UserError for what was made of another model.
         """
         stamp = read_stamp(folder)
+        # what was learned fits the embeddings and logits of one network
         if stamp.model != model.fingerprint:
             raise UserError(
                 f"mitigated={folder} was made for another model",
@@ -115,13 +118,16 @@ class Mitigator(Plugin, ABC):
             )
         learned = cls.learned.load(folder)
         entry = context.registry.find("mitigator", stamp.mitigator)
+        # shallow: the weights are shared, and the model as it was stays usable
         changed = copy(model)
         changed.__class__ = _changed_class(
             type(model),
             learned,
+            # the cache must not answer for the model as it was, nor for another fit
             fingerprint=digest(
                 model.fingerprint,
                 entry.name,
+                # other code may answer otherwise with the same arrays
                 version_with_code(entry.dist),
                 *learned.content(),
             ),
@@ -143,6 +149,7 @@ def _changed_class(
         return learned.answer(trials, lambda asked: ask(self, asked)) if trials else []
 
     def facts(self: Any) -> dict[str, str]:
+        # a model may set its facts in __init__ or compute them in a property
         of_class = getattr(kind, "facts", None)
         before = (
             of_class.__get__(self)
@@ -152,10 +159,12 @@ def _changed_class(
         return {**before, "mitigated": f"by {name} ({options.mitigated})"}
 
     def capabilities(self: Any) -> Any:
+        # an instance may know its capabilities better than its class
         own = vars(self).get("capabilities") or kind.capabilities
         return own.model_copy(update={"exposes": own.exposes - GONE})
 
     members = {
+        # type() would else name this module as the place of the class
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
         "respond": respond,
@@ -180,6 +189,7 @@ def _in_batches(
 ) -> Iterator[Response]:
     """The model's own answers, as the engine would ask for them."""
     size = model.context.batch_size
+    # `answer_batch` takes trials of one readout alone
     for readout, run in groupby(trials, key=lambda trial: trial.readout):
         same = list(run)
         for start in range(0, len(same), size):

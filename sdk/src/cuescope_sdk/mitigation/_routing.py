@@ -44,6 +44,7 @@ class CueRouter:
         cues: tuple[int, ...],
     ) -> "CueRouter":
         """Each centroid is the unit mean of the unit rows of its cluster's members."""
+        # only directions are compared: a frame of a long embedding would outweigh others
         unit = normalise(embedding)
         means = np.stack([unit[list(rows)].mean(axis=0) for rows in members])
         return cls(normalise(means), cues)
@@ -59,6 +60,7 @@ class CueRouter:
         cues = list(self.cues)
         chosen = []
         for row, cosine in zip(shows, cosines, strict=True):
+            # a cue that the sample does not show is not the best, however near
             reach = np.where(row[cues], cosine.max(axis=0)[cues], -np.inf)
             chosen.append(int(reach.argmax()) if row[cues].any() else -1)
         return chosen
@@ -70,6 +72,7 @@ class CueRouter:
     ]:
         """The same as `place`, after asking for the embedding of each frame held still."""
         stills = [each for trial in trials for each in self.stills(trial)]
+        # an empty stack has no dimension to compare
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
         return self.place(
@@ -91,6 +94,7 @@ class CueRouter:
         for row, trial in enumerate(trials):
             of_trial.append(cosine[start : start + len(trial.sample.frames)])
             start += len(trial.sample.frames)
+            # clusters that are no cues take frames as well: the rest is not forced onto a cue
             shows[row, of_trial[-1].argmax(axis=1)] = True
         return shows, of_trial
 
@@ -98,6 +102,7 @@ class CueRouter:
     def stills(trial: Trial) -> list[Trial]:
         """Each frame of a trial's sample held still, asked for its embedding and any logits."""
         sample = trial.sample
+        # a single frame is a still already, and shares its answer in the cache
         single = len(sample.frames) == 1
         return [
             Trial(
