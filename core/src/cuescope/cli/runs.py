@@ -117,24 +117,24 @@ def find_page(run: Path) -> Path:
 
     Raises UserError for a page of anybody else: a browser runs what it says.
     """
-    for place in (run, RUNS / run):
-        has_report = (place / "report.json").is_file()
-        page = place / "report.html" if place.is_dir() else place
+    for path in (run, RUNS / run):
+        has_report = (path / "report.json").is_file()
+        page = path / "report.html" if path.is_dir() else path
         if page.is_file() and page.suffix == ".html":
-            if place.is_dir() and not has_report:
+            if path.is_dir() and not has_report:
                 raise UserError(
-                    f"{place} is no run folder",
+                    f"{path} is no run folder",
                     expected="report.html beside report.json",
                     got="a page without its report",
                 )
             require_own_page(page)
-            if place.is_dir():
-                _require_true_page(place)
+            if path.is_dir():
+                _require_true_page(path)
             return page
         if has_report:
             raise UserError(
-                f"{place} has no page",
-                remedy=f"`cuescope report {place} --html {place / 'report.html'}` writes it",
+                f"{path} has no page",
+                remedy=f"`cuescope report {path} --html {path / 'report.html'}` writes it",
             )
     known = [str(file.parent) for file in report_files(RUNS)] if RUNS.is_dir() else []
     raise UserError(

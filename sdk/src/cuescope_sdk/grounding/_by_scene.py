@@ -96,10 +96,10 @@ class SceneVerifier:
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        return [_judged(sample, claims) for sample, claims in cases]
+        return [_judge_parts(sample, claims) for sample, claims in cases]
 
 
-def _judged(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+def _judge_parts(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
     scene = scene_of(sample)
     if scene is None:
         frames = len(sample.frames)
@@ -300,7 +300,7 @@ class SceneEvidence:
             return self._any(
                 frame,
                 other,
-                lambda target: self._related(frame, subject, relation, target),
+                lambda target: self._judge_relation(frame, subject, relation, target),
                 subject,
             )
 
@@ -321,7 +321,7 @@ class SceneEvidence:
     def _width(self) -> int:
         return self._frames[0].load().width  # all frames of a video have one size
 
-    def _related(
+    def _judge_relation(
         self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
     ) -> Judgement:
         told = (subject.id, relation, target.id)

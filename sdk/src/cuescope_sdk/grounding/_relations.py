@@ -59,9 +59,9 @@ def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
             return gap(subject, other) >= NEAR * _diagonal(subject, other)
         case "inside":
             # not 1: boxes are drawn by hand, a few pixels off
-            return _covered(subject, other) >= 0.9
+            return _share_inside(subject, other) >= 0.9
         case "around":
-            return _covered(other, subject) >= 0.9
+            return _share_inside(other, subject) >= 0.9
     return None
 
 
@@ -94,7 +94,7 @@ def _share_columns(box: Box, other: Box) -> bool:
     return min(box[2], other[2]) > max(box[0], other[0])
 
 
-def _covered(box: Box, other: Box) -> float:
+def _share_inside(box: Box, other: Box) -> float:
     """Share of `box` that lies in `other`."""
     width = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
     height = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))

@@ -89,4 +89,4 @@ class LocatedCue:
     def known(self) -> frozenset[Knowledge]:
         """What is known in at least one sample."""
         named: frozenset[Knowledge] = frozenset({"name"}) if self.word else frozenset()
-        return named.union(*(place.known for place in self.places.values()))
+        return named.union(*(cell.known for cell in self.places.values()))

@@ -41,7 +41,7 @@ def elsewhere(
     reach = {n: distance_transform_edt(~objects[n]) for n in parts} if known else {}
     best: tuple[float, np.ndarray] | None = None
     for share in rng.random((TRIES, 2)):
-        moved = {n: _moved(place.masks[n], share) for n in parts}
+        moved = {n: _move_mask(place.masks[n], share) for n in parts}
         # the roll keeps the area, so a region that is moved is never empty
         shared = np.mean(
             [(moved[n] & place.masks[n]).sum() / moved[n].sum() for n in parts]
@@ -51,7 +51,7 @@ def elsewhere(
         cost = float(shared)
         if known:
             covered = [
-                _covered(masks, objects) for masks in (_some(place, parts), moved)
+                _share_covered(masks, objects) for masks in (_some(place, parts), moved)
             ]
             if abs(covered[0] - covered[1]) > MOST_OBJECT:
                 continue
@@ -67,7 +67,9 @@ def elsewhere(
             break
     if best is None:
         return None
-    masks = tuple(_moved(mask, best[1]) if mask.any() else mask for mask in place.masks)
+    masks = tuple(
+        _move_mask(mask, best[1]) if mask.any() else mask for mask in place.masks
+    )
     return Place(masks=masks, frames=place.frames)
 
 
@@ -75,7 +77,7 @@ def _some(place: Place, numbers: Iterable[int]) -> dict[int, np.ndarray]:
     return {n: place.masks[n] for n in numbers}
 
 
-def _moved(
+def _move_mask(
     mask: Bool[np.ndarray, "row col"], share: np.ndarray
 ) -> Bool[np.ndarray, "row col"]:
     rows, cols = (
@@ -85,7 +87,9 @@ def _moved(
     return np.roll(mask, (rows, cols), axis=(0, 1))
 
 
-def _covered(masks: Mapping[int, np.ndarray], objects: Sequence[np.ndarray]) -> float:
+def _share_covered(
+    masks: Mapping[int, np.ndarray], objects: Sequence[np.ndarray]
+) -> float:
     """The mean share of the object that is covered."""
     shares = [
         # an object may be missing in a frame that shows the cue

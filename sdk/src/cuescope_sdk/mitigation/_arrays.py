@@ -33,11 +33,11 @@ def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
         if decoded > max(len(content), archive_limit(OWNER)):
             raise too_much(OWNER, path, decoded)
         names = (entry.filename.removesuffix(".npy") for entry in entries)
-        arrays = (_array(_unpacked(archive, entry)) for entry in entries)
+        arrays = (_array(_unpack(archive, entry)) for entry in entries)
         return dict(zip(names, arrays, strict=True))
 
 
-def _unpacked(archive: ZipFile, entry: ZipInfo) -> bytes:
+def _unpack(archive: ZipFile, entry: ZipInfo) -> bytes:
     """The bytes of an entry, as many as the archive says: it may hold more."""
     if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
         raise ValueError("arrays that are packed in another way than numpy does")

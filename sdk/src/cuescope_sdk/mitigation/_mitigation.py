@@ -70,7 +70,7 @@ class Mitigation(ABC):
             if stamp.kind not in kinds:
                 raise ValueError(f"a {stamp.kind}, not {' or '.join(kinds)}")
             arrays = read_arrays(files.get(ARRAYS, b""), folder / ARRAYS)
-            return _built(kinds[stamp.kind], stamp.learned | arrays, "")  # type: ignore[no-any-return]
+            return _build(kinds[stamp.kind], stamp.learned | arrays, "")  # type: ignore[no-any-return]
         # it says already what is wrong, of the stamp or of the size
         except UserError:
             raise
@@ -84,15 +84,15 @@ class Mitigation(ABC):
 
 
 def _parts(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-    for each in fields(value):
-        inner = getattr(value, each.name)
+    for field in fields(value):
+        inner = getattr(value, field.name)
         if is_dataclass(inner):
-            yield from _parts(inner, f"{prefix}{each.name}.")
+            yield from _parts(inner, f"{prefix}{field.name}.")
         else:
-            yield prefix + each.name, inner
+            yield prefix + field.name, inner
 
 
-def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
+def _build(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
     """The dataclass of these values; raises ValueError for one that is missing or does not fit."""
     # fields hold text where annotations are postponed
     hints = get_type_hints(kind)
@@ -105,15 +105,15 @@ def _built(kind: Any, stored: Mapping[str, Any], prefix: str) -> Any:
             ):  # what is kept tells the cues; routers of chance are of placebos
                 hint = CueRouter
             if is_dataclass(hint):
-                given[field.name] = _built(hint, stored, f"{name}.")
+                given[field.name] = _build(hint, stored, f"{name}.")
             elif name in stored:
-                given[field.name] = _checked(name, stored[name], hint)
+                given[field.name] = _check(name, stored[name], hint)
             else:
                 raise ValueError(f"nothing for '{name}'")
     return kind(**given)
 
 
-def _checked(name: str, value: Any, hint: Any) -> Any:
+def _check(name: str, value: Any, hint: Any) -> Any:
     """A stored value as its field wants it; raises ValueError for another type or shape."""
     wanted = TypeAdapter(
         hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True)

@@ -71,7 +71,7 @@ class CueRouter:
         Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
     ]:
         """The same as `place`, after asking for the embedding of each frame held still."""
-        stills = [each for trial in trials for each in self.stills(trial)]
+        stills = [still for trial in trials for still in self.stills(trial)]
         # an empty stack has no dimension to compare
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []

@@ -158,7 +158,7 @@ class TowerEncoder:
             inputs = self._prepare_all(chunk)
             shown = []
             for item, tensors in zip(chunk, inputs, strict=True):
-                shown.append((tensors, self._hidden(item, tensors)))
+                shown.append((tensors, self._hidden_patches(item, tensors)))
             for _, run in groupby(shown, key=lambda pair: self._shape(pair[0])):
                 alike, hidden = zip(*run, strict=True)
                 yield from self._forward(alike, hidden)
@@ -240,7 +240,7 @@ class TowerEncoder:
                 placed[name] = tensor.to(self.tower.device, non_blocking=True)
         return placed
 
-    def _hidden(self, item: TowerInput, inputs: Inputs) -> np.ndarray | None:
+    def _hidden_patches(self, item: TowerInput, inputs: Inputs) -> np.ndarray | None:
         """Bool (frame, patch): what is hidden, None where nothing is."""
         if item.hidden is None:
             return None

@@ -91,7 +91,7 @@ class Repository:
         content = cell["bytes"]
         # a byte more than is allowed shows that it is too large
         if content is None:
-            with self._opened(str(cell.get("path") or ""), where) as file:
+            with self._open_rows(str(cell.get("path") or ""), where) as file:
                 content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise UserError(
@@ -99,7 +99,7 @@ class Repository:
             )
         return bytes(content)
 
-    def _opened(self, path: str, where: str) -> AbstractContextManager[Any]:
+    def _open_rows(self, path: str, where: str) -> AbstractContextManager[Any]:
         import fsspec
 
         # only these: by other addresses fsspec opens files of this machine
