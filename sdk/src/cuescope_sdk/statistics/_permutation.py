@@ -102,10 +102,9 @@ class _Orders:
 
     @property
     def count(self) -> int:
+        # 20! is far beyond ALL_ORDERS already, and larger ones only take time
         return prod(
-            # 20! is far beyond ALL_ORDERS already, and larger ones only take time
-            factorial(min(len(members), 20))
-            for members in level_indices(self._stratum)
+            factorial(min(len(members), 20)) for members in level_indices(self._stratum)
         )
 
     def all(self) -> IntOrderBySample:

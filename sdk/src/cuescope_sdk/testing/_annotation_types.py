@@ -20,6 +20,7 @@ def annotation_faults(sample: Sample) -> dict[str, str]:
 
 def _is_foreground(value: Any, sample: Sample) -> bool:
     if isinstance(value, np.ndarray) and value.dtype == bool:
+        # numpy's shape is (row, column), Pillow's size (width, height)
         return all(value.shape == _size(frame)[::-1] for frame in sample.frames[:1])
     return _is_mask(value, sample)
 
@@ -33,6 +34,7 @@ def _are_masks(value: Any, sample: Sample) -> bool:
 def _is_mask(value: Any, sample: Sample) -> bool:
     if not isinstance(value, Frame):
         return False
+    # the first frame alone, as each look loads a picture; a sample may have none
     return all(_size(value) == _size(frame) for frame in sample.frames[:1])
 
 
@@ -41,6 +43,7 @@ def _are_boxes(value: Any, _sample: Sample) -> bool:
 
 
 def _are_names(value: Any, _sample: Sample) -> bool:
+    # a lone text would pass as a list of letters
     return _is_list(value) and all(isinstance(name, str) for name in value)
 
 
@@ -68,6 +71,7 @@ def _is_action(value: Any, frames: int) -> bool:
     if not _is_list(value) or len(value) != 3 or not _are_numbers(value[1:], 2):
         return False
     name, first, after_last = value
+    # frames count as in a range, so the last may be one beyond the sample
     return isinstance(name, str) and 0 <= first < after_last <= frames
 
 
@@ -80,6 +84,7 @@ def _are_numbers(value: Any, count: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
+    # True is an int in Python, and no time or place
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 

@@ -67,6 +67,7 @@ class AskedTool(ShownContract):
     def _edit(self, frame: Frame) -> ImageEdit:
         """All but the image's left third may change."""
         width, height = frame.load().size
+        # part must stay, or a tool that repaints the whole frame would pass
         may_change = np.arange(width) >= width // 3
         mask = np.broadcast_to(may_change, (height, width))
         return ImageEdit(frame, f"remove the {self.names[0]}", mask)
@@ -76,12 +77,14 @@ class AskedTool(ShownContract):
 
         def embed_texts(texts: Sequence[str]) -> np.ndarray:
             return normalise(
+                # the same text has the same direction in every call and process
                 np.stack([generator(0, "text", text).normal(size=4) for text in texts])
             )
 
         frames = self.frames
         centre = np.eye(4, dtype=np.float32)[index % 4]
         others = (*frames[:index], *frames[index + 1 :])
+        # the three other directions: the rest is unlike the group
         rest = (1 - centre) / 3
         return FrameGroup(
             (frames[index],), others, centre, rest, embed_texts, (self.label,)
@@ -93,9 +96,11 @@ class AskedTool(ShownContract):
             known_role.name: known_role.method for known_role in self.known_roles
         }
         method = getattr(self.tool if tool is None else tool, methods[role])
+        # these two are asked for names beside their frames
         if role in ("detector", "segmenter"):
             return method(inputs, self.names)
         if role == "proposer":
+            # a proposer takes one label a call, the other roles take a list
             return list(map(method, inputs))
         return method(inputs)
 

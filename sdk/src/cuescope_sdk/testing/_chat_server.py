@@ -25,6 +25,7 @@ Act = Callable[["Handler"], None]
 class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
+    # 1.0 closes the connection after each answer, which servers in use do not
     protocol_version = "HTTP/1.1"
     # head and body would else be two packets, and the second waits 40 ms for the first's receipt
     disable_nagle_algorithm = True
@@ -42,12 +43,14 @@ class Handler(BaseHTTPRequestHandler):
         """A chat completion, or the next fault."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
+        # each connection has a thread of its own
         with server.lock:
             server.asked.append(body)
             server.times.append(time.monotonic())
             server.keys.append(self.headers.get("Authorization", ""))
             server.busy += 1
             server.busiest = max(server.busiest, server.busy)
+            # under the lock, so that each fault is for one request alone
             act = server.acts.popleft() if server.acts else None
         try:
             if act is not None:
@@ -69,10 +72,12 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         time.sleep(server.delay)
         with server.lock:
+            # counted and paid under one lock: two threads must not both be the last
             held = len(server.paid) >= server.most
             if not held:
                 server.paid.append(body)
         if held:
+            # bounded, so that a test that fails does not hang
             server.released.wait(60)
             self.close_connection = True
         else:
@@ -102,9 +107,11 @@ class ChatServer(ThreadingHTTPServer):
     After `most` answers it gives no other, until they are `released` without one.
     """
 
+    # a request that is held back must not keep the process alive
     daemon_threads = True
 
     def __init__(self) -> None:
+        # port 0: any free one, so that tests can run side by side
         super().__init__(("127.0.0.1", 0), Handler)
         self.lock = Lock()
         self.released = Event()
@@ -124,6 +131,7 @@ class ChatServer(ThreadingHTTPServer):
         self.delay = 0.0
         self.busy = 0
         self.busiest = 0
+        # answers before it holds all others back
         self.most = sys.maxsize
         self.released.clear()
 
@@ -142,6 +150,7 @@ class ChatServer(ThreadingHTTPServer):
 
     def fail(self, status: int, content: object = "", **headers: str) -> None:
         """Answer the next request with a status."""
+        # a keyword cannot have the hyphen of Retry-After
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.acts.append(lambda handler: handler.reply(status, content, named))
 
@@ -159,10 +168,12 @@ class ChatServer(ThreadingHTTPServer):
 
         def act(handler: Handler) -> None:
             handler.send_response(200)
+            # more than is sent, so the client knows that the answer is cut
             handler.send_header("Content-Length", "1000")
             handler.end_headers()
             handler.wfile.write(b'{"choices": [{"mess')
             handler.wfile.flush()
+            # closing alone leaves the socket open while rfile and wfile hold it
             handler.connection.shutdown(socket.SHUT_RDWR)
             handler.close_connection = True
 
@@ -185,6 +196,7 @@ def prompt_of(body: Body) -> str:
 def serve_chat() -> Iterator[ChatServer]:
     """A server that is up."""
     server = ChatServer()
+    # shutdown waits for the next poll, which is half a second apart by default
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

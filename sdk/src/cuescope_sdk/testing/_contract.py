@@ -40,6 +40,7 @@ class PerClass(Generic[T]):
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object | None, owner: type) -> Self | T:
+        # pytest reads each attribute of a class: that must build nothing
         return self if instance is None else self.of(owner)
 
     def of(self, owner: type) -> T:
@@ -135,6 +136,7 @@ class Contract:
             got="none",
             remedy="Subclass cuescope_sdk.Options and leave its `extra='forbid'`",
         ):
+            # text, as the command line gives it
             self.build({**self.options, "no_such_option": "1"})
 
     def test_explains_its_options(self) -> None:
@@ -252,6 +254,7 @@ class FingerprintedContract(Contract):
 
 @cache
 def _process_folder() -> Path:
+    # not the user's cache: a check must not read what an older version kept
     folder = mkdtemp(prefix="cuescope-contract-")
     atexit.register(rmtree, folder, ignore_errors=True)
     return Path(folder)
@@ -268,6 +271,7 @@ class Result:
 
 def checks(contract: type[Contract]) -> list[str]:
     """The names of its checks, those of any kind first."""
+    # a subclass that overrides a check keeps its place
     names = chain.from_iterable(map(vars, reversed(contract.__mro__)))
     return [name for name in dict.fromkeys(names) if name.startswith("test_")]
 
@@ -285,6 +289,7 @@ def run_check(contract: type[Contract], check: str) -> Result:
         return Result(check, "skipped", str(reason))
     except ContractViolation as violation:
         return Result(check, "failed", str(violation))
+    # it is a UserError too, so it comes before
     except PluginError as fault:
         return Result(check, "failed", str(fault))
     except UserError as refusal:
@@ -306,6 +311,7 @@ class ContractViolation(AssertionError):  # noqa: N818 - the word for it
         super().__init__(f"expected {expected}, got {got}. {remedy}")
 
 
+# pytest and unittest both know it as a skip
 class NotApplicable(SkipTest):
     """The check asks about something that this plugin does not claim; pytest shows it skipped."""
 
@@ -378,8 +384,10 @@ def import_report(module: str, file: str) -> dict[str, list[str]]:
     if finished.code:
         raise ContractViolation(
             "a module that imports by itself",
+            # the last line of a traceback names the error
             got=(finished.errors.strip().splitlines() or ["an exit"])[-1],
             remedy="Import what it needs, and nothing from the place it is started in",
         )
+    # the module itself may print, before the report
     report: dict[str, list[str]] = json.loads(finished.output.splitlines()[-1])
     return report

@@ -48,6 +48,7 @@ class DatasetContract(FingerprintedContract):
     @classmethod
     def read(cls, data: Dataset) -> tuple[Sample, ...]:
         """Samples spread evenly over a data set, the first and last among them."""
+        # many data sets are sorted by label, so the first alone would be of one
         indices = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
         return tuple(data[int(index)] for index in indices)
 
@@ -88,6 +89,7 @@ class DatasetContract(FingerprintedContract):
 
     def test_ends_with_an_index_error(self) -> None:
         """`for sample in data` ends there."""
+        # far beyond as well: a data set may guard the first index behind its end alone
         for index in (len(self.data), len(self.data) + 7):
             with expect_error(
                 IndexError,
@@ -109,6 +111,7 @@ class DatasetContract(FingerprintedContract):
 
     def test_names_each_sample_once(self) -> None:
         """Features say by key where they occur."""
+        # more than `count`, as no frame is loaded; bounded, as there may be millions
         keys = [self.data[index].key for index in range(min(len(self.data), 2000))]
         expect(
             len(set(keys)) == len(keys),
@@ -119,6 +122,7 @@ class DatasetContract(FingerprintedContract):
 
     def test_keeps_slashes_for_changes(self) -> None:
         """`KEY/what was changed` is the key of a changed sample: no key may be another's start."""
+        # a set: samples that share a key are another check's
         keys = {sample.key for sample in self.samples}
         inside = [
             key for key in keys if any(key.startswith(f"{other}/") for other in keys)
@@ -143,6 +147,7 @@ class DatasetContract(FingerprintedContract):
     def test_gives_the_same_samples_when_built_again(self) -> None:
         """Equal fingerprints, equal samples, down to the pixels."""
         again = self.read(self.build())
+        # pixels of one sample alone: to load all of them twice takes long
         same_content = list(map(_content, again)) == list(map(_content, self.samples))
         expect(
             same_content
@@ -157,6 +162,7 @@ class DatasetContract(FingerprintedContract):
     def test_labels_with_its_labels(self) -> None:
         """A label, where there is one, is of the closed set."""
         labels = set(self.data.labels)
+        # a sample may have no label
         strange = {sample.label or "" for sample in self.samples} - labels - {""}
         expect(
             not labels or not strange,
@@ -183,6 +189,7 @@ class DatasetContract(FingerprintedContract):
     def test_names_a_group_for_all_or_none(self) -> None:
         """Tests and splits draw groups whole; a sample that is left out would count by itself."""
         groups = [sample.group for sample in self.samples]
+        # an empty text is no group, though it is no None
         without = len(groups) - sum(map(bool, groups))
         expect(
             not without or set(groups) == {None},
@@ -200,6 +207,7 @@ class DatasetContract(FingerprintedContract):
             if sample.frames and sample.frames[0].source is not None:
                 keys = tuple(frame.key for frame in sample.frames)
                 by_frames.setdefault(keys, []).append(sample)
+        # a sample that shares its file with none may have any group
         for samples in by_frames.values():
             groups = [sample.group for sample in samples]
             expect(
@@ -233,6 +241,7 @@ class DatasetContract(FingerprintedContract):
 
     def test_can_be_sent_to_a_worker(self) -> None:
         """Samples are pickled, with frames that load there."""
+        # a few: pixels are loaded on both sides
         for sample in self.samples[:3]:
             with expect_no_error(
                 "samples that pickle",
@@ -251,6 +260,7 @@ class DatasetContract(FingerprintedContract):
         """The answer sheet: `{cue: (present in frame 0, ...)}`."""
         for sample in self.annotated():
             cues = sample.annotations["cues"]
+            # what is no mapping fails below, in words
             presences = cues.values() if isinstance(cues, Mapping) else [()]
             are_bools = all(set(presence) <= {True, False} for presence in presences)
             expect(
@@ -332,6 +342,7 @@ class DatasetContract(FingerprintedContract):
         splits = []
         for name in self.split_names:
             with suppress(UserError):
+                # a name that the data set has not is no mistake of the plugin's
                 splits.append(data.split(name))
         return splits
 
@@ -346,6 +357,7 @@ def _comparable(value: object) -> object:
     """An annotation as `==` can compare it: an array by its content, a frame by its key."""
     match value:
         case np.ndarray():
+            # == of arrays is an array, and has no truth value
             return digest(value)
         case Frame():
             return value.key
@@ -365,6 +377,7 @@ def _describe(value: object) -> str:
 
 
 def _same_pixels(frame: Frame, other: Frame) -> bool:
+    # the same object is not loaded twice
     return frame is other or np.array_equal(
         np.asarray(frame.load()), np.asarray(other.load())
     )

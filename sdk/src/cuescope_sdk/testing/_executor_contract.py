@@ -75,12 +75,15 @@ class ExecutorContract(Contract):
     def prepare(self, fault: Fault) -> None:
         """From here on the model has this fault, and what it was asked before is forgotten."""
         for name in ("calls", "handed-on"):
+            # workers are other processes: files are what all of them see
             (self.watched / name).unlink(missing_ok=True)
+        # last: a worker that stayed must not see the old calls under the new fault
         (self.watched / "fault").write_text(fault)
 
     def batches(self) -> Iterator[tuple[int, list[Response]]]:
         """What the executor yields, checked to be each batch once."""
         seen: set[int] = set()
+        # not collected first: batches must be checked as they come
         for index, responses in self.built.map(self.opener, batches()):
             expect(
                 index not in seen,
@@ -121,6 +124,7 @@ class ExecutorContract(Contract):
 
     def test_no_batches_are_no_work(self) -> None:
         """Everything may be cached already."""
+        # a worker that was asked all the same would show
         self.prepare("refuses")
         answered = len(list(self.built.map(self.opener, [])))
         remedy = "Return before workers start where there are no batches"
@@ -148,11 +152,13 @@ class ExecutorContract(Contract):
     def test_can_be_left_early(self) -> None:
         """Ctrl-C or a failed batch ends the loop over `map` before its last batch."""
         self.prepare("none")
+        # an executor may give another iterator than a generator
         generator: Iterator[Any] = iter(self.built.map(self.opener, batches()))
         next(generator)
         since = time.monotonic()
         if hasattr(generator, "close"):
             generator.close()
+        # monotonic: the clock may be set meanwhile
         seconds = time.monotonic() - since
         remedy = (
             "Cancel what has not begun, and wait for nothing, where the loop is left"
@@ -177,6 +183,7 @@ class ExecutorContract(Contract):
     def require_workers(self) -> None:
         """Raise NotApplicable where this process itself answers: nothing of it can be killed."""
         self.answers("none")
+        # to kill a worker here would kill the test
         if os.getpid() in {pid for pid, _ in calls(self.watched)}:
             raise NotApplicable("needs workers that are processes of their own")
 
@@ -187,6 +194,7 @@ class ExecutorContract(Contract):
         with expect_no_error("an end with all answers", remedy=AGAIN):
             answers = dict(self.batches())
         self.compare(answers, range(COUNT))
+        # by key, for a batch that is asked again may go to any worker
         asked = Counter(key for _, key in calls(self.watched))
         again = [key for key, times in asked.items() if times > 1]
         expect(len(again) == 1, "one batch asked again", got=len(again), remedy=AGAIN)
@@ -227,6 +235,7 @@ class ExecutorContract(Contract):
         folder = new_folder()
         (folder / "fault").write_text("slow")
         driver = self.start_a_driver(folder)
+        # workers must start first, which can take long
         until = time.monotonic() + 2 * STOP_SECONDS
         while (
             len(calls(folder)) < 3
@@ -235,13 +244,16 @@ class ExecutorContract(Contract):
         ):
             time.sleep(0.01)
         with suppress(ProcessLookupError):
+            # a terminal sends Ctrl-C to the whole group, kill -9 is for one process
             stop = os.killpg if number == signal.SIGINT else os.kill
             stop(driver.pid, number)
         with suppress(subprocess.TimeoutExpired):
             driver.wait(STOP_SECONDS)
+        # it may have outlived the signal: the check fails, and nothing stays behind
         driver.kill()
         driver.wait()
         said = (folder / "said").read_text()[-300:]
+        # before anything is expected, so that workers are ended in any case
         left = left_alive({pid for pid, _ in calls(folder)})
         stopped = driver.returncode in (-signal.SIGKILL, 130)
         expect(
@@ -271,6 +283,7 @@ class ExecutorContract(Contract):
                 env=os.environ
                 | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stderr=said,
+                # a group of its own, or the signal would end the test as well
                 start_new_session=True,
             )
 
@@ -280,6 +293,7 @@ class ExecutorContract(Contract):
         with closing(ResponseCache(folder / "responses.sqlite")) as cache:
             for batch in batches():
                 keys = [trial_key("watched", trial) for trial in batch]
+                # a batch is kept whole or not at all
                 kept = cache.get(keys)
                 if not kept:
                     missing += 1
@@ -289,6 +303,7 @@ class ExecutorContract(Contract):
                     right, "whole batches of true answers", got="others", remedy=ONCE
                 )
         workers = len(callers(folder))
+        # each worker may have been at one batch when the driver was stopped
         lost = len(calls(folder)) - (COUNT - missing)
         expect(
             lost <= workers,
@@ -304,6 +319,7 @@ def equal(batch: Sequence[Trial], answers: Sequence[Response]) -> bool:
 
 
 def _bits(answers: Sequence[Response]) -> list[bytes]:
+    # bytes: == would call -0.0 and 0.0 equal
     return [np.asarray(answer.logits).tobytes() for answer in answers]
 
 
@@ -313,6 +329,7 @@ def left_alive(pids: Iterable[int]) -> list[int]:
     while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < until:
         time.sleep(0.02)
     for pid in left:
+        # it may have ended between the two
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return left

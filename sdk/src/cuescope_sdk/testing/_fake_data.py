@@ -89,12 +89,16 @@ class FakeDataset(Plugin):
                 "fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'"
             )
         self.labels = LABELS[: options.labels]
+        # by split, so that no split is another's start
         rng = seeded(options.seed, "fake-data", options.split)
+        # label after label in turn: any part of the data set has all of them
         self._label = np.arange(options.samples) % options.labels
         rates = CUE_RATES if options.cue == "misleads" else HELPING_RATES
         self._cue = _spread(self._label, rates, rng)
         self._decoy = _spread(self._label, (DECOY_RATE,) * len(LABELS), rng)
+        # drawn once for all, so that a sample is the same whichever is read first
         size = (options.samples, options.frames, SIDE, SIDE, 3)
+        # dark, so that the corners stand out
         self._noise = rng.integers(0, 60, size, dtype=np.uint8)
         self.fingerprint = digest("fake-data", options.model_dump())
 
@@ -104,6 +108,7 @@ class FakeDataset(Plugin):
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]
         presence = self._presence(index)
+        # the split is part of it: no sample of one split is in another
         key = f"{self.options.split}-{index:03d}"
         return Sample(
             key=key,
@@ -119,6 +124,7 @@ class FakeDataset(Plugin):
     def annotations(self, shown: tuple[bool, ...]) -> dict[str, Any]:
         """What is known of a sample besides its label."""
         cells = np.zeros((SIDE, SIDE), dtype=bool)
+        # the left three columns are background: both corners lie there
         cells[:, 3:8] = True
         scale = self.options.scale
         foreground = cells.repeat(scale, axis=0).repeat(scale, axis=1)
@@ -140,11 +146,13 @@ class FakeDataset(Plugin):
 
     def _frame(self, index: int, number: int, cue: bool) -> Frame:
         if self.options.identical:
+            # the noise and the patch of the first sample's first frame for all
             index = number = 0
             cue = False
         pixels = self._noise[index, number].copy()
         label = self._label[index]
         if self.options.cue == "helps" and self._cue[index]:
+            # without the corner the model is wrong: what it sees is the patch of the second label
             label = 1
         pixels[SIGNAL_ROWS[label], 5:8] = (0, 220, 0)
         if cue:
@@ -222,10 +230,12 @@ def _share_covered(
     occurrence: Occurrence, samples: Mapping[str, Sample], box: Box
 ) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
+    # regions are pixels of the frame, which a data set of larger cells draws larger
     scale = frames_of(occurrence, samples)[0].load().width / SIDE
     region = np.array(occurrence.region or (0, 0, 0, 0)) / scale
     corner = np.array(box)
     starts = np.maximum(corner[:2], region[:2])
+    # a region beside the corner ends before it starts
     ends = np.minimum(corner[2:], region[2:])
     common = (ends - starts).clip(min=0).prod()
     return float(common / (corner[2:] - corner[:2]).prod())

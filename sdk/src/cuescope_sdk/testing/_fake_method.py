@@ -98,8 +98,11 @@ class FakeMethod(Plugin):
             before = shown
             after = correct(outcomes, feature.key)
             if self.leans:
+                # what a hidden cue costs, as a gain
                 before, after = after, before
+            # sorted: a set has another order in each process
             for label in map(str, sorted(set(labels))):
+                # a generator a row: its draws do not depend on how many rows came before
                 rng = audit.rng("interval", feature.key, label)
                 own = labels == label
                 flips = paired_flips(
@@ -110,6 +113,7 @@ class FakeMethod(Plugin):
                     alternative="greater",
                 )
                 rows.append((feature.key, label, flips))
+        # over all rows: every quarter and label was tried
         q_values = benjamini_hochberg([flips.p_value for _, _, flips in rows])
         scores = [self.score(*row, q) for row, q in zip(rows, q_values, strict=True)]
         scores.sort(key=lambda score: (not score.finding, -(score.value or 0)))
@@ -135,6 +139,7 @@ class FakeMethod(Plugin):
             p_value=flips.p_value,
             q_value=q_value,
             finding=finding,
+            # the contract asks a sentence of findings alone
             statement=statement if finding else None,
         )
 
@@ -182,7 +187,9 @@ def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float
 
 def without(sample: Sample, name: str) -> Sample:
     """The sample with a quarter painted grey."""
+    # a module-level function: frames are pickled for workers
     hide = partial(_hide, name=name)
+    # by name, so that another quarter has another key
     frames = [frame.derive(f"hide quarter {name}", hide) for frame in sample.frames]
     return sample.with_frames(tuple(frames), f"without {name}")
 

@@ -32,9 +32,11 @@ from cuescope_sdk.testing._fake_data import (
 )
 
 NAMED = len(LABELS) + 2
+# two columns of noise, in three colours
 STRIP = 2 * SIDE * 3
 NOISE_CEILING = 60 / 255
 _CORNERS = ((CUE_BOX, 0), (DECOY_BOX, 2))
+# the corner outweighs the patch, and the patch outweighs the noise most of the time
 SIGNAL = 4.0
 LEAN = 12.0
 NOISE = 1.5
@@ -73,6 +75,7 @@ class FakeModel(Plugin):
 
     def __init__(self, options: FakeModelOptions, context: Context) -> None:
         super().__init__(options, context)
+        # all options change answers, so all are in it
         self.fingerprint = digest("fake-model", options.model_dump())
         self.facts = {"reliance on the red corner": str(options.lean)}
 
@@ -86,10 +89,12 @@ class FakeModel(Plugin):
         choices = trial.sample.choices
         outputs = trial.outputs
         logits = np.array([features @ self.readout(choice) for choice in choices])
+        # a sample without choices has nothing to say
         best = choices[int(logits.argmax())] if choices else ""
         return Response(
             logits=logits if "logits" in outputs else None,
             text=best if "text" in outputs else None,
+            # the last number meets the one that `embed_choices` adds
             embedding=np.append(features * EMBEDDED, 0)
             if "embedding" in outputs
             else None,
@@ -103,6 +108,7 @@ class FakeModel(Plugin):
                 raise UserError(
                     "fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'"
                 )
+            # hidden is black: features are differences of colours, so nothing is seen
             pixels = np.where(
                 _at_cells(trial.edit.mask, len(pixels))[..., None], 0.0, pixels
             )
@@ -130,12 +136,14 @@ class FakeModel(Plugin):
         A last number, which every embedding has as 0, makes weights of any length unit rows.
         """
         weights = np.stack([self.readout(choice) for choice in choices]) / EMBEDDED
+        # longer than weights get with these options, so that the rest has a root
         reach = LONGEST * (1 + self.options.lean + self.options.noise)
         rest = np.sqrt(reach**2 - (weights**2).sum(axis=1))
         return np.column_stack([weights, rest]) / reach
 
     def readout(self, choice: str) -> Float[np.ndarray, " dim"]:
         """The weights of a choice."""
+        # a choice by any name has weights, drawn from the name alone
         random = _random_readout(choice)
         if choice not in LABELS:
             return random
@@ -165,6 +173,7 @@ class FakeReader(FakeModel):
         features = super().see(trial)
         question = trial.sample.question
         if question:
+            # the feature behind those of the labels is the red corner
             features[len(LABELS)] *= 0.0 if CUE in question else 0.95
         return features
 
@@ -178,10 +187,12 @@ def _feature_matrix() -> Float[np.ndarray, "dim value"]:
     for weight, (rows, cols, channel) in zip(weights, areas, strict=True):
         weight[rows, cols, channel] = 1
         weight[rows, cols, (channel + 1) % 3] = -1  # grey noise cancels, colour stays
+        # the mean of the area: 1 is a corner that is wholly painted
         weight /= (weight > 0).sum()
     strip = np.zeros((SIDE, 2, 3, SIDE, SIDE, 3))
     for row, col, channel in np.ndindex(SIDE, 2, 3):
         pixel = strip[row, col, channel, row, 3 + col]
+        # colour less grey: a painted or grey frame has no noise
         pixel -= 1 / 3
         pixel[channel] += 1
     strip /= NOISE_CEILING
@@ -189,6 +200,7 @@ def _feature_matrix() -> Float[np.ndarray, "dim value"]:
 
 
 FEATURES = _feature_matrix()
+# the noise is shrunk, or it would decide which embeddings lie near one another
 EMBEDDED = np.concatenate([np.ones(NAMED), np.full(STRIP, 0.05)])
 
 
@@ -199,6 +211,7 @@ def _random_readout(choice: str) -> Float[np.ndarray, " dim"]:
 
 def pixels_of(frame: Frame) -> Float[np.ndarray, "row col 3"]:
     image = frame.load()
+    # data of larger cells are seen as the same 8 x 8
     if image.size != (SIDE, SIDE):
         image = image.resize((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(image, dtype=np.float64) / 255
@@ -215,4 +228,5 @@ def _at_cells(mask: np.ndarray, frames: int) -> np.ndarray:
             expected=f"{frames} frames of {SIDE} x {SIDE} cells, or so many parts of them",
         )
     cells = np.arange(SIDE)
+    # each cell looks up the mask at its own place
     return mask[:, cells * rows // SIDE][:, :, cells * cols // SIDE]

@@ -102,6 +102,7 @@ class FakeTextGenerator(Plugin):
     def generate(self, prompts: Sequence[str]) -> list[str]:
         """A completion a prompt."""
         return [
+            # an answer that can be told from the prompt, and is never empty
             f"{prompt.split()[-1]}." if prompt.split() else "Nothing."
             for prompt in prompts
         ]
@@ -114,6 +115,7 @@ class FakeSentenceEncoder(Plugin):
         """Unit rows (text, dim)."""
         rows = np.zeros((len(texts), 16))
         for row, text in zip(rows, texts, strict=True):
+            # the full stop is there in every text, so that an empty one has a direction too
             for word in f"{text} .".split():
                 row += generator(0, "fake-encoder", word).normal(size=16)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
@@ -126,6 +128,7 @@ class FakeImageEditor(Plugin):
         """The changed frames, an edit each; it draws nothing, so the seed changes nothing."""
         frames = []
         for edit in edits:
+            # all that decides the pixels is in the key
             name = f"fake-edit {edit.instruction} {digest(edit.mask)}"
             paint = partial(_paint, instruction=edit.instruction, mask=edit.mask)
             frames.append(edit.frame.derive(name, paint))
@@ -200,6 +203,7 @@ def _mask(frame: Frame, name: str) -> np.ndarray:
 
 
 def _judge(sample: Sample, claim: Claim, index: int) -> Judgement:
+    # it has seen nothing else, and must not guess
     if claim.kind != "entity" or claim.subject not in CORNERS:
         return Judgement.open("out of vocabulary")
     frame = sample.frames[index]
@@ -215,6 +219,7 @@ def _paint(
     scale = image.width / SIDE
     boxes = [box for name, (box, _) in CORNERS.items() if name in instruction]
     for x0, y0, x1, y1 in boxes or [(0, 0, SIDE, SIDE)]:
+        # Pillow's rectangles include their last row and column
         edges = (x0 * scale, y0 * scale, x1 * scale - 1, y1 * scale - 1)
         ImageDraw.Draw(changed).rectangle(edges, fill=(128, 128, 128))
     if mask is None:

@@ -58,10 +58,13 @@ def _environment(places: Sequence[str]) -> dict[str, str]:
 
 
 def _ask(request: dict[str, object]) -> Ended:
+    # by process: a fork of this one would read the answers of the other's questions
     server = _server(os.getpid())
+    # for mypy: with PIPE they are there
     if server.stdin is None or server.stdout is None:
         raise RuntimeError("the process that imports modules was started without pipes")
     server.stdin.write(json.dumps(request) + "\n")
+    # the line would else stay in the buffer while both sides wait
     server.stdin.flush()
     return Ended(*json.loads(server.stdout.readline()))
 

@@ -38,9 +38,11 @@ def moved_states(action: Callable[[], object]) -> list[str]:
 
 
 def _random_states() -> dict[str, Any]:
+    # a library that nobody imported has no state to move
     states: dict[str, Any] = {"random": random.getstate()}
     if numpy := sys.modules.get("numpy"):
         states["numpy.random"] = numpy.random.get_state()
+    # of the CPU: devices may not be there
     if torch := sys.modules.get("torch"):
         states["torch"] = torch.get_rng_state()
     return states
@@ -78,18 +80,22 @@ def _load(name: str, file: str) -> None:
     spec = importlib.util.spec_from_file_location(name.rpartition(".")[2], file)
     if spec is None or spec.loader is None:
         raise ImportError(f"no module in {file}")
+    # not entered in sys.modules, so that another module of this name is not hidden
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
 def _import_report(name: str, file: str, *heavy: str) -> dict[str, list[str]]:
     _load(name, file)
+    # after the first run, before anything else is imported
     loaded = [library for library in heavy if library in sys.modules]
     package = name.partition(".")[0]
+    # the package's own modules run again, the libraries stay
     for module in list(sys.modules):
         if module.partition(".")[0] == package and not package.startswith(
             "cuescope_sdk"
         ):
             del sys.modules[module]
+    # a filter that is there already would not be seen to be added
     warnings.resetwarnings()
     filters = repr(warnings.filters)
     changed = moved_states(lambda: _load(name, file))
@@ -99,6 +105,7 @@ def _import_report(name: str, file: str, *heavy: str) -> dict[str, list[str]]:
 
 
 def _print_report(*arguments: str) -> None:
+    # a line of its own, whatever the module has printed without an end
     sys.stdout.write("\n" + json.dumps(_import_report(*arguments)) + "\n")
     sys.stdout.flush()
 
@@ -115,11 +122,13 @@ def _serve() -> None:
 
 
 def _fork(request: Mapping[str, Any]) -> tuple[int, str, str]:
+    # files hold any amount; a pipe that is full would stop the child
     with TemporaryFile() as output, TemporaryFile() as errors:
         child = os.fork()
         if not child:
             os.dup2(output.fileno(), 1)
             os.dup2(errors.fileno(), 2)
+            # the child must not go on with the loop of its parent
             os._exit(_exit_code(request))
         status = os.waitpid(child, 0)[1]
         code = os.waitstatus_to_exitcode(status)
@@ -138,9 +147,11 @@ def _exit_code(request: Mapping[str, Any]) -> int:
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.path[:] = request["places"]
+    # folders of the path may have changed since the finders looked
     importlib.invalidate_caches()
     try:
         _print_report(*request["arguments"])
+    # a module may call sys.exit, and the child must end here all the same
     except BaseException:
         traceback.print_exc()
         sys.stderr.flush()

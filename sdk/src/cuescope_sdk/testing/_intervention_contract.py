@@ -50,6 +50,7 @@ class InterventionContract(ShownContract):
     @property
     def modality(self) -> Literal["video", "text"]:
         """What carries the cue, where it is all of a modality."""
+        # the text as a modality is what "question" asks for
         return "text" if self.plugin.needs == "question" else "video"
 
     @property
@@ -57,14 +58,17 @@ class InterventionContract(ShownContract):
         """Samples with the red corner, or without it for what inserts it, each with a donor."""
         takers = [s for s in self.samples if any(s.annotations["cues"][CUE])]
         donors = [s for s in self.samples if not any(s.annotations["cues"][CUE])]
+        # what works on frames takes those that show it, whether it removes or inserts
         if self.plugin.effect != "removes" and self.plugin.needs != "frames":
             takers, donors = donors, takers
         cases = []
+        # four: each check intervenes on all of them, some twice
         for number, (taker, donor) in enumerate(zip(takers[:4], donors, strict=False)):
             case = Case(
                 sample=replace(taker, question=QUESTION),
                 place=replace(place_in(taker), modality=self.modality),
                 donor=replace(donor, question=OTHER_QUESTION),
+                # a word that the fake editor does not know: it paints all that lies under the mask
                 word="marked thing",
                 seed=number,
             )
@@ -109,6 +113,7 @@ class InterventionContract(ShownContract):
 
     def test_answers_each_case_in_order(self) -> None:
         """A trial a case, of the case's own sample: same label, choices and number of frames."""
+        # turned, alone and none: what looks at its neighbours gives itself away
         for cases in (self.cases, self.cases[::-1], self.cases[:1], []):
             trials = self.trials(cases)
             are_theirs = all(map(_is_of, trials, cases))
@@ -123,6 +128,7 @@ class InterventionContract(ShownContract):
         """An intervention that leaves all as it is would call every cue harmless."""
         for case, trial in zip(self.cases, self.trials(self.cases), strict=True):
             expect(
+                # by keys: to load and compare pixels is another check's
                 content(trial) != content(Trial(sample=case.sample)),
                 "other frames, another question or an edit",
                 got=f"sample {case.sample.key} as it was",
@@ -131,6 +137,7 @@ class InterventionContract(ShownContract):
 
     def test_keeps_what_lies_outside_of_the_place(self) -> None:
         """Every pixel outside of the masks is the sample's own, to the bit; at placebos too."""
+        # what needs no region may change frames or words as a whole
         if self.plugin.needs != "region":
             return
         for cases in (self.cases, self.placebos):
@@ -144,6 +151,7 @@ class InterventionContract(ShownContract):
                     before = np.asarray(old.load())
                     after = np.asarray(new.load())
                     expect(
+                        # of other shapes numpy would compare nothing, or raise
                         before.shape == after.shape
                         and bool((before == after)[~mask].all()),
                         "the sample's own pixels outside of the mask",
@@ -166,6 +174,7 @@ class InterventionContract(ShownContract):
                 )
             ]
             expect(
+                # half: what is painted may equal some pixels that were there by chance
                 abs(areas[0] - areas[1]) <= 0.5 * max(*areas, 1e-9),
                 "about as many changed pixels at a place of equal area",
                 got=f"{areas[0]:.0%} and {areas[1]:.0%} of the frames",
@@ -194,6 +203,7 @@ class InterventionContract(ShownContract):
         """Equal keys mean equal pixels, or the cache answers for another picture."""
         trials = [*self.trials(self.cases), *self.trials(self.placebos)]
         seen: dict[str, bytes] = {}
+        # the sample's own frames are in the cache under their keys as well
         originals = [frame for case in self.cases for frame in case.sample.frames]
         for frame in [
             *originals,
@@ -210,6 +220,7 @@ class InterventionContract(ShownContract):
     def test_does_not_look_at_labels(self) -> None:
         """What is changed must not depend on the right answer."""
         bare = [
+            # the place was found before, so the cue is still where it was
             replace(case, sample=replace(case.sample, label=None, annotations={}))
             for case in self.cases
         ]
@@ -239,6 +250,7 @@ def _is_of(trial: Trial, case: Case) -> bool:
     """Whether a trial shows the case's own sample."""
     sample = trial.sample
     return (
+        # what was changed stands behind the slash
         sample.key.partition("/")[0] == case.sample.key
         and sample.choices == case.sample.choices
         and sample.label == case.sample.label
@@ -261,6 +273,7 @@ def place_in(sample: Sample) -> Place:
 
 def content(trial: Trial) -> str:
     """Digest of all that a model is shown."""
+    # two kinds of edits may have equal fields
     edit = trial.edit and (trial.edit.kind, trial.edit)
     return digest(
         [frame.key for frame in trial.sample.frames], trial.sample.question, edit

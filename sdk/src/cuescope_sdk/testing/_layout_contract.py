@@ -26,9 +26,11 @@ class Mistake(NamedTuple):
     def made_in(self, root: Path) -> None:
         """Damage a tree."""
         file = root / self.file
+        # a name that is wrong in the table must not pass: unlink raises for it
         if self.file and self.text is None:
             file.unlink()
         elif self.text is not None:
+            # a mistake may be a file too many, in a folder of its own
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(self.text)
 
@@ -81,6 +83,7 @@ class LayoutContract(DatasetContract):
     def copy(self) -> Iterator[Path]:
         """A copy of the shared tree that may be damaged."""
         with TemporaryDirectory() as folder:
+            # all checks share the tree, so none may damage it
             yield copytree(self.tree, Path(folder) / "data")
 
     def refusal(self, root: Path, **options: Any) -> UserError:
@@ -119,6 +122,7 @@ class LayoutContract(DatasetContract):
     def test_tells_mistakes_in_one_line(self) -> None:
         """Each of `mistakes` is told, behind the `title` of the data set where it has one."""
         for mistake in self.mistakes:
+            # a copy for each mistake: they must not hide one another
             with self.copy() as root:
                 mistake.made_in(root)
                 message = str(self.refusal(root, **mistake.options))
@@ -134,9 +138,11 @@ class LayoutContract(DatasetContract):
         """One broken file must not cost an audit, nor be left out in silence."""
         whole = len(self.data)
         with self.copy() as root:
+            # some media may not be of a sample (a mask, another split): one that is has to be found
             for file in media_in(root):
                 content = file.read_bytes()
                 file.write_bytes(b"broken")
+                # the tree is tiny: one file of it may be more than the default allows
                 data = self.open(root, max_missing=0.99)
                 if len(data) < whole:
                     fact = data.facts.get("left out", "")
@@ -147,6 +153,7 @@ class LayoutContract(DatasetContract):
                         remedy="Say how many are left out, and why",
                     )
                     return
+                # mended, so that the next is the only broken one
                 file.write_bytes(content)
         raise ContractViolation(
             "a sample less where a file is broken",

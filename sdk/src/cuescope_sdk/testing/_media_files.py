@@ -25,6 +25,7 @@ def write_image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
     """An image of noise (width, height), another one for each path's last two parts."""
     path.parent.mkdir(parents=True, exist_ok=True)
     width, height = size
+    # by path, as the temporary folder above it has another name each time
     rng = generator(0, "image", *path.parts[-2:])
     pixels = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(path)
@@ -55,6 +56,7 @@ def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -
     `options` are those of the container. With no frames at all, it is a file whose video stream
     is empty.
     """
+    # here: whoever writes no videos need not have it
     import av
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,12 +64,16 @@ def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -
         stream = cast(Any, container.add_stream(codec, rate=RATE))
         stream.width = 48
         stream.height = 32
+        # what nearly every video has, and so the decoder converts as it would
         stream.pix_fmt = "yuv420p"
+        # the header is written even where no frame follows
         container.start_encoding()
         for index in range(frames):
+            # plain grey survives lossy codecs, so a frame can be told by its mean
             pixels = np.full((32, 48, 3), index * STEP % 256, np.uint8)
             frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
             container.mux(stream.encode(frame))
+        # the encoder holds frames back until it is flushed
         container.mux(stream.encode(None))
     return path
 
@@ -110,6 +116,7 @@ class OddImage:
 
 
 def _within(pixels: np.ndarray, expected: np.ndarray, tolerance: int) -> bool:
+    # uint8 would wrap round below 0
     return bool(np.abs(pixels.astype(int) - expected.astype(int)).max() <= tolerance)
 
 
@@ -118,6 +125,7 @@ def answered_as_seen(model: Any, frame: Frame, odd: OddImage) -> None:
     canvas = model.canvas([frame])
     expected = model.canvas([Frame.from_array(odd.pixels)])
     one_colour = bool((odd.pixels == odd.pixels[0, 0]).all())
+    # the canvas is resized, which rounds once more
     tolerance = odd.tolerance + RESIZING
     is_as_seen = _within(canvas[0], expected[0], tolerance)
     if one_colour:  # it stays so, whatever it is resized and cropped to
@@ -158,8 +166,10 @@ def _plain(width: int, height: int) -> OddImage:
 
 
 def _odd_images() -> Iterator[OddImage]:
+    # sizes at which a resize or a crop may come to no pixel at all
     yield from (_plain(1, 1), _plain(1, 2000), _plain(2000, 1), _plain(3, 3))
 
+    # noise: a mistake of channels, order or alpha shows in some pixel
     grey = _noise()
     alpha = _noise("alpha")
     colour = _noise(3)

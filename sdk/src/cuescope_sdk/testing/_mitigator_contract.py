@@ -31,6 +31,7 @@ class MitigatorContract(ShownContract):
 
     kind = "mitigator"
     model: ClassVar[type[Any]] = FakeModel
+    # half to learn from: 45 samples, 15 of each label
     count: ClassVar[int] = 90
     learned: PerClass[Mitigation] = PerClass(lambda contract: contract().fit())
 
@@ -44,6 +45,7 @@ class MitigatorContract(ShownContract):
         model = self.model(self.model.Options(), self.context())
         needs = self.plugin.requires
         has = model.capabilities
+        # edits are not asked of a model here, so they are not looked at
         if not (needs.outputs <= has.outputs and needs.exposes <= has.exposes):
             raise NotApplicable("needs a model that has more; set `model` to one")
         return model
@@ -54,6 +56,7 @@ class MitigatorContract(ShownContract):
 
     def _answer(self, trial: Trial) -> Response:
         if trial.readout is None:
+            # one by one: answers must not depend on how they are batched
             [response] = self.asked.respond([trial])
             return response  # type: ignore[no-any-return]
         [reading] = trial.readout.read(self.asked, [trial])
@@ -63,6 +66,7 @@ class MitigatorContract(ShownContract):
         """Half of the samples, with the cue that they show."""
         samples = self.samples[: len(self.samples) // 2]
         shows = np.array([any(sample.annotations["cues"][CUE]) for sample in samples])
+        # the first frame shows the cue wherever any does
         stills = [Trial(sample=s.static(0), outputs=OUTPUTS) for s in samples]  # type: ignore[arg-type]
         embedding = np.stack([np.asarray(a.embedding) for a in self.ask(stills)])
         members = [np.flatnonzero(shows).tolist(), np.flatnonzero(~shows).tolist()]
@@ -70,6 +74,7 @@ class MitigatorContract(ShownContract):
             labels=self.dataset().labels,
             samples=samples,
             shows=shows[:, None],
+            # a sample of "middle" with the corner is taken for "top"
             hurts=("middle",),
             router=CueRouter.of(embedding, members, (0,)),
             ask=self.ask,
@@ -101,6 +106,7 @@ class MitigatorContract(ShownContract):
 
     def test_answers_each_trial_with_what_it_asks(self) -> None:
         """A response a trial, with finite logits, and the embedding where it is asked for."""
+        # without the embedding, which a router may need all the same
         only = [replace(trial, outputs=frozenset({"logits"})) for trial in self.trials]
         for trials in (self.trials, only, []):
             answers = self.learned.answer(trials, self.ask)

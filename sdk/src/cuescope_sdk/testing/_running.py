@@ -28,13 +28,16 @@ class PluginShelf(Registry):
         self._own = {
             _entry(kind, name, cls): cls for (kind, name), cls in plugins.items()
         }
+        # a class that is here already is not imported by its name
         self._loaded.update(self._own)
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The given classes, then what is installed under other names."""
         taken = {(entry.kind, entry.name) for entry in self._own}
+        # a registry of () has been told to look at nothing installed
         others = installed_entries() if self._dists is None else ()
+        # a name that is given twice could not be told apart
         free = [entry for entry in others if (entry.kind, entry.name) not in taken]
         return (*self._own, *free)
 
@@ -42,6 +45,7 @@ class PluginShelf(Registry):
 @cache
 def installed_entries() -> tuple[Entry, ...]:
     """What is installed, read once a process."""
+    # to read the entry points of all dists takes long, and they do not change meanwhile
     return Registry().entries
 
 
@@ -108,6 +112,7 @@ class Setup:
             method_options=self.options,
             model_options=self.model_options,
             data_options=self.data_options,
+            # a name a role: two roles may be filled by two classes
             tools={role: f"{NAME}-{role}" for role in self.tools},
             **settings,
         )

@@ -40,6 +40,7 @@ class ToolContract(AskedTool):
     def test_gives_a_result_for_each_input(self) -> None:
         """One result an input; none for no input."""
         for role in self.roles:
+            # none and one: what stacks a batch often fails there
             for count in (0, 1, len(self.inputs(role))):
                 got = len(self.ask(role, self.inputs(role)[:count]))
                 expect(
@@ -94,6 +95,7 @@ class ToolContract(AskedTool):
         self, results: Sequence[Any], others: Sequence[Any], expected: str, remedy: str
     ) -> None:
         """Raise ContractViolation where results, pair by pair, do not say the same."""
+        # lengths are another check's
         expect(all(map(_alike, results, others)), expected, got="others", remedy=remedy)
 
     # -------------------------------------------------------------------------- checks of one role
@@ -120,6 +122,7 @@ class ToolContract(AskedTool):
 
     def test_finds_nothing_without_names(self) -> None:
         """No name, nothing to find."""
+        # raises NotApplicable where it is no detector
         self.results("detector")
         detections = self.tool.detect(self.frames, ())
         expect(
@@ -154,6 +157,7 @@ class ToolContract(AskedTool):
     def test_encodes_unit_rows(self) -> None:
         """Sentences are compared by dot product."""
         rows = self.results("sentence-encoder")
+        # half precision keeps a norm to about a thousandth
         norms = np.linalg.norm(rows, axis=-1)
         expect(
             isinstance(rows, np.ndarray)
@@ -194,6 +198,7 @@ class ToolContract(AskedTool):
         for edit, edited in zip(edits, self.results("image-editor"), strict=True):
             before = np.asarray(edit.frame.load())
             after = np.asarray(edited.load())
+            # arrays of other shapes cannot be indexed by the mask
             same = before.shape == after.shape and (before == after)[~edit.mask].all()
             expect(
                 bool(same),
@@ -209,6 +214,7 @@ class ToolContract(AskedTool):
         ):
             same = np.array_equal(np.asarray(frame.load()), np.asarray(edited.load()))
             expect(
+                # an edit that changes nothing may keep the key
                 same or frame.key != edited.key,
                 "another key for other pixels",
                 got=edited.key,
@@ -274,6 +280,7 @@ class ToolContract(AskedTool):
         """The frame of a judgement is one of the sample, its box lies within."""
         for (sample, _), judgements in self.judgements():
             for judgement in judgements:
+                # a judgement of no frame has no box, so any frame's size will do
                 size = sample.frames[judgement.frame or 0].load().size
                 expect(
                     judgement.frame in (None, *range(len(sample.frames)))
@@ -288,6 +295,7 @@ class ToolContract(AskedTool):
         opposite = {"supported": "unsupported", "unsupported": "supported"}
         for (sample, claims), judgements in self.judgements():
             denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
+            # what is open stays open when it is denied
             expected = [opposite.get(j.verdict, j.verdict) for j in judgements]
             [of_denials] = self.tool.judge([(sample, denials)])
             verdicts = [judgement.verdict for judgement in of_denials]
@@ -307,6 +315,7 @@ class ToolContract(AskedTool):
 def _alike(result: Any, other: Any) -> bool:
     """Whether two results say the same, figures within a tolerance."""
     if isinstance(result, np.ndarray):
+        # batches of other sizes add up in another order
         return result.shape == other.shape and bool(
             np.allclose(result, other, atol=1e-5)
         )
@@ -314,6 +323,7 @@ def _alike(result: Any, other: Any) -> bool:
         return bool(result.key == other.key)
     words, figures = _words_and_figures(result)
     other_words, other_figures = _words_and_figures(other)
+    # scores and boxes round otherwise in batches of another size
     return words == other_words and bool(np.allclose(figures, other_figures, atol=1e-3))
 
 
@@ -330,6 +340,7 @@ def _words_and_figures(result: Any) -> tuple[Any, list[float]]:
                 figures += part.score, *part.box
             case Judgement():
                 words.append((part.verdict, part.reason, part.frame))
+                # a judgement need not have a score
                 figures.append(part.score or 0.0)
             case _:
                 words.append(part)

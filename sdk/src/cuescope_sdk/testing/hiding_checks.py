@@ -25,7 +25,9 @@ from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_input
 
 Check = Callable[[ImageTower, Sequence[Frame]], None]
 WAYS: tuple[Hiding, ...] = get_args(Hiding)
+# of float32, relative: the two ways add up in another order
 TOLERANCE = 1e-5
+# more than one, so that a short last chunk must be padded
 CHUNK = 3
 
 
@@ -49,6 +51,7 @@ def dropping_is_masking(tower: ImageTower, frames: Sequence[Frame]) -> None:
         dropped = _encode(tower, inputs, hidden, "drop")
         masked = _encode(tower, inputs, hidden, "mask")
         _expect_alike(dropped, masked, "'drop' to give what 'mask' gives")
+        # far above rounding: else two ways that both hide nothing would agree
         changed = _distance(_encode(tower, inputs, None), dropped)
         expect(
             changed > 100 * TOLERANCE,
@@ -62,6 +65,7 @@ def hidden_content_does_not_matter(tower: ImageTower, frames: Sequence[Frame]) -
     """Noise under the mask changes nothing, and would without it."""
     rng = generator(0, "noise under a mask")
     for group in _groups(tower, frames):
+        # on the canvas, where the grid lies: resizing would mix noise into patches beside it
         canvases = [Image.fromarray(tower.canvas(frame.load())) for frame in group]
         inputs = tower.prepare(canvases)
         hidden = _half(tower, inputs, 1)
@@ -109,6 +113,7 @@ def different_counts_share_a_batch(tower: ImageTower, frames: Sequence[Frame]) -
     """Inputs of one shape that hide none, some and most go together as they go alone."""
     [inputs, *_] = _inputs(tower, frames)
     hidden = [_nothing(tower, inputs) for _ in range(CHUNK)]
+    # every third, and all but one: far from equal counts
     hidden[1][:, ::3] = True
     hidden[2][:, 1:] = True
     together = {name: torch.cat([tensor] * CHUNK) for name, tensor in inputs.items()}
@@ -131,6 +136,7 @@ def padded_chunks_answer_alike(tower: ImageTower, frames: Sequence[Frame]) -> No
         inputs.append(TowerInput(plain.frames, HideTokens.from_mask(mask)))
     singly = TowerEncoder(tower, 1)
     padded = TowerEncoder(tower, 1)
+    # a CPU has chunks of one, where nothing is padded
     padded._chunk = CHUNK
     for single, chunk in zip(singly.embed(inputs), padded.embed(inputs), strict=True):
         alone = torch.from_numpy(single)
@@ -152,6 +158,7 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
             got=f"{features.shape}",
             remedy="Check `grid` and `prefix`",
         )
+        # two corners off the diagonal: rows and columns that change places would show
         for row, col in ((0, cols - 1), (rows - 1, 0)):
             only = np.zeros((rows, cols), dtype=bool)
             only[row, col] = True
@@ -206,6 +213,7 @@ def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image 
     """About half of the patches, other ones in each frame, never all."""
     shape = tuple(_nothing(tower, inputs).shape)
     hidden = generator(index, "hidden patches").random(shape) < 0.5
+    # one that is hidden and one that is not, whatever the draw
     hidden[:, 0] = True
     hidden[:, -1] = False
     return torch.from_numpy(hidden)
@@ -216,6 +224,7 @@ def _encode(
     tower: ImageTower, inputs: Inputs, hidden: Tensor | None, how: Hiding = "drop"
 ) -> Tensor:
     on_device = None if hidden is None else hidden.to(tower.device)
+    # compared on the CPU in float32, whatever the tower computes in
     return encode_visible(tower, inputs, on_device, how).float().cpu()
 
 
@@ -245,6 +254,7 @@ def _distance(embedding: Tensor, other: Tensor) -> float:
     """Largest difference, relative to the largest figure; infinite where one is not finite."""
     if not (embedding.isfinite().all() and other.isfinite().all()):
         return float("inf")
+    # 1 at least: what is all but 0 would make rounding large
     scale = embedding.abs().max().clamp(min=1.0)
     return float((embedding - other).abs().max() / scale)
 

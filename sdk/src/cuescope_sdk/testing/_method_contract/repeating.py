@@ -19,6 +19,7 @@ from cuescope_sdk.testing._method_contract.setting import (
 from cuescope_sdk.testing._running import temporary_cache
 
 TOLERANCE = 1e-5
+# of 150: enough for a method to run, far from all
 LIMIT = 60
 
 
@@ -27,6 +28,7 @@ class MethodRepeats(MethodSetting):
 
     def test_reports_the_same_twice(self) -> None:
         """Same seed, same hash."""
+        # a new setup: nothing that the first built is used again
         again = self.setup().report()
         expect(
             again.hash == self.base.report.hash,
@@ -37,6 +39,7 @@ class MethodRepeats(MethodSetting):
 
     def test_reports_the_same_from_a_warm_cache(self) -> None:
         """Replayed responses are the responses, and nothing is asked again."""
+        # in memory, so that no earlier run has warmed it
         with temporary_cache() as cache:
             cold = self.setup().report(cache)
             warm = self.setup().report(cache)
@@ -52,6 +55,7 @@ class MethodRepeats(MethodSetting):
     def test_finds_the_same_in_any_batch_size(self) -> None:
         """Batch size is how fast, never what."""
         base = self.base.report
+        # 7 divides no round number, so the last batch is short
         report = self.setup().report(batch_size=7)
         expect(
             _findings(base) == _findings(report) and _gap(base, report) <= TOLERANCE,
@@ -64,6 +68,7 @@ class MethodRepeats(MethodSetting):
         """The order of samples says nothing about the model."""
         setup = self.setup()
         report = replace(setup, data=_reverse(setup.data)).report()
+        # the first alone: weaker findings may change places within their error
         features = found_features(self.base.report)[:1]
         others = found_features(report)[:1]
         is_on_cue = partial(on_cue, samples=self.samples)
@@ -78,6 +83,7 @@ class MethodRepeats(MethodSetting):
         """The answer sheet is for `verify`; before it, wrong cues must change nothing."""
         setup = self.setup()
         base = self.base.report
+        # wrong, not gone: a method that reads them is led astray
         report = replace(setup, data=_lying(setup.data)).report()
         expect(
             report.features == base.features and report.scores == base.scores,
@@ -100,6 +106,7 @@ class MethodRepeats(MethodSetting):
         """`--plan` runs the method up to its first question, and asks the model nothing."""
         trials: list[Trial] = []
         setup = self.setup()
+        # a plan may build the model, but not ask it
         plan = replace(setup, model=recording_model(setup.model, trials)).plan()
         expect(
             not trials,
@@ -109,6 +116,7 @@ class MethodRepeats(MethodSetting):
         )
         asked = self.base.report.cost.trials
         expect(
+            # None: it cannot tell how many more
             plan.more is None or asked <= plan.trials + plan.more,
             f"at most {plan.trials} trials and the {plan.more} more that a plan is told of",
             got=asked,
@@ -144,6 +152,7 @@ class MethodRepeats(MethodSetting):
         """Frames of one key are answered once, so another picture must have another key."""
         frames = chain.from_iterable(trial.sample.frames for trial in self.base.trials)
         pixels: dict[str, str] = {}
+        # each object once: trials share frames, and loading takes long
         for frame in {id(frame): frame for frame in frames}.values():
             content = digest(np.asarray(frame.load()))
             expect(
@@ -158,6 +167,7 @@ class MethodRepeats(MethodSetting):
         run = self.run(limit=LIMIT)
         used = set(map(_source, run.model_trials))
         for feature in run.report.features:
+            # what was not asked may still be shown
             used.update(occurrence.sample for occurrence in feature.occurrences)
         beyond = sorted(used - {sample.key for sample in run.samples})
         expect(
@@ -191,6 +201,7 @@ def _gap(report: Report, other: Report) -> float:
 def _figures(report: Report) -> dict[tuple[object, ...], float]:
     figures: dict[tuple[object, ...], float] = {}
     for score in report.scores:
+        # part of the key: a figure that is gone is not one that is 0
         is_missing = score.value is None
         figures[score.feature, score.label, score.metric, is_missing] = (
             score.value or 0.0

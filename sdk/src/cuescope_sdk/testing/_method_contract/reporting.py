@@ -16,6 +16,7 @@ from cuescope_sdk.testing._method_contract.setting import (
 )
 from cuescope_sdk.testing._running import Setup
 
+# without noise the model reads the green patch alone
 ALWAYS_RIGHT = {"lean": 0, "noise": 0}
 BLIND = {"lean": 0, "noise": 0, "signal": 0}
 RULE = (
@@ -39,6 +40,7 @@ class MethodFinds(MethodSetting):
         features = found_features(self.base.report)
         hits = [on_cue(feature, samples) for feature in features]
         got = where_it_points(features[0], samples) if features else "no finding"
+        # a cue that is found second tells whoever writes a method how far it is off
         if True in hits:
             got += f"; the cue is finding {hits.index(True) + 1}"
         other = {"errors": "reliance", "reliance": "errors"}[self.paradigm]
@@ -67,7 +69,9 @@ class MethodFinds(MethodSetting):
     def test_finds_nothing_where_there_is_nothing(self) -> None:
         """A model that answers for no reason: false findings come at the promised rate."""
         audits = range(1, self.null_audits + 1)
+        # the cue is still shown: a method that finds what is frequent finds it
         options = NOTHING_TO_FIND[self.paradigm]
+        # another draw of the data each, or all audits would be one
         reports = [self.setup({"seed": seed}, options).report() for seed in audits]
         wrong = sum(bool(report.findings) for report in reports)
         expect(
@@ -154,6 +158,7 @@ class MethodReports(MethodSetting):
         samples = self.samples
         for feature in self.base.report.features:
             for occurrence in feature.occurrences:
+                # None stands for the whole sample, of which any frame will do
                 frame = occurrence.frame or 0
                 region = occurrence.region
                 sample = samples.get(occurrence.sample)
@@ -192,6 +197,7 @@ class MethodReports(MethodSetting):
         for side in chain.from_iterable(contrast.sides for contrast in contrasts):
             for exhibit in side.exhibits:
                 key = exhibit.occurrence.sample
+                # a changed sample bears its source's key before the slash
                 if not {key, key.split("/")[0]} & self.samples.keys():
                     strangers.append(key)
         expect(
@@ -226,6 +232,7 @@ class MethodReports(MethodSetting):
         """A cell of the table has one figure."""
         count = Counter((s.feature, s.label, s.metric) for s in self.base.report.scores)
         expect(
+            # a report without scores is another check's
             max(count.values(), default=1) == 1,
             "one score a feature, label and metric",
             got=f"several of {count.most_common(1)}",
@@ -271,6 +278,7 @@ class MethodReports(MethodSetting):
             rows.setdefault((score.feature, score.label), []).append(score)
         for finding in self.base.report.findings:
             scores = rows[finding.feature, finding.label]
+            # in any row: the headline may be a figure that has none
             has_interval = any(None not in (score.low, score.high) for score in scores)
             is_corrected = any(score.q_value is not None for score in scores)
             expect(
@@ -300,5 +308,6 @@ def _in_order(score: Score) -> bool:
 
 def _rises(*figures: float | None) -> bool:
     """Whether no figure is below the one before it, but for rounding; None stands for no figure."""
+    # a score need not have all of them
     known = [figure for figure in figures if figure is not None]
     return all(low <= high + 1e-9 for low, high in pairwise(known))

@@ -78,6 +78,7 @@ class MethodSetting(Contract):
         cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}
     ) -> Setup:
         """The audit of the contract, with other options of data and model."""
+        # what it may use is not given: it must do without
         needed = {role: FAKE_TOOLS[role] for role in cls.plugin.requires.tools}
         return Setup(
             method=cls.plugin,
@@ -87,6 +88,7 @@ class MethodSetting(Contract):
             model_options={**cls.model_options, **model},
             data_options={**PLANTED[cls.paradigm], **cls.data_options, **data},
             tools={**needed, **cls.tools},
+            # not the user's own: a check must not meet what other versions kept there
             folder=cls.cache_folder(),
         )
 
@@ -95,14 +97,17 @@ class MethodSetting(Contract):
         """Run the audit, and keep its trials."""
         trials: list[Trial] = []
         model_trials: list[Trial] = []
+        # readouts pass by the model's `respond`
         executor_trials: list[Trial] = []
         setup = replace(cls.setup(), model=recording_model(cls.model, model_trials))
         with temporary_cache() as cache:
             session = setup.session(cache, **settings)
             build = session.respond.build
             session.audit.respond = recording(session.audit.respond, trials)
+            # a model is built late, by the runner
             session.respond.build = lambda: recording(build(), executor_trials)  # type: ignore
             report = session.run()
+        # the others are recorded by the model already
         model_trials += [
             trial for trial in executor_trials if trial.readout is not None
         ]
@@ -138,6 +143,7 @@ def recording(
     """What answers trials, which adds them to a list first."""
 
     def record(new: Iterable[Trial]) -> T:
+        # a generator can be gone through once
         trials.extend(own := list(new))
         return respond(own)
 
@@ -159,6 +165,7 @@ def recording_model(model: type[Any], trials: list[Trial]) -> type[Any]:
 def found_features(report: Report) -> list[Feature]:
     """The features of the findings, strongest first, each once."""
     by_key = {feature.key: feature for feature in report.features}
+    # a feature may be a finding for several labels
     return [
         by_key[key] for key in dict.fromkeys(score.feature for score in report.findings)
     ]
@@ -172,6 +179,7 @@ def on_cue(feature: Feature, samples: Mapping[str, Sample]) -> bool:
 def on_decoy(feature: Feature, samples: Mapping[str, Sample]) -> bool:
     """Whether a feature lies on the blue corner and not on the red one."""
     decoy = points_at(feature, samples, decoy=True) or 0.0
+    # on both corners, as a whole frame is, is no mistake for the decoy
     return decoy >= POINTS > 0.5 >= (points_at(feature, samples) or 0.0)
 
 

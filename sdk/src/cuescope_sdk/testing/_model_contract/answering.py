@@ -60,6 +60,7 @@ class ModelAnswers(ModelSetting):
 
     def test_answers_each_output_asked_for(self) -> None:
         """What is declared can be had, alone as well as with the others."""
+        # sorted: a set would name another one first in each process
         for output in sorted(self.capabilities.outputs):
             for response in self.model.respond(
                 self.trials(outputs=frozenset({output}))
@@ -74,6 +75,7 @@ class ModelAnswers(ModelSetting):
     def test_gives_a_logit_for_each_choice(self) -> None:
         """Logits are over the sample's own choices, however many."""
         self.needs("logits")
+        # one choice less than the data set has labels: a fixed head shows
         for fewer in (0, 1):
             shorter = [with_choices(s, s.choices[fewer:]) for s in self.samples]
             trials = [Trial(sample=sample) for sample in shorter if sample.choices]
@@ -89,6 +91,7 @@ class ModelAnswers(ModelSetting):
     def test_follows_the_order_of_choices(self) -> None:
         """Choices in another order are the same question."""
         self.needs("logits")
+        # reversed, so that each but a middle one changes its place
         turned = [with_choices(s, s.choices[::-1]) for s in self.samples]
         plain = self.model.respond(self.trials(outputs=frozenset({"logits"})))
         other = self.model.respond([Trial(sample=sample) for sample in turned])
@@ -126,6 +129,7 @@ class ModelAnswers(ModelSetting):
         embed = getattr(self.model, "embed_texts", None)
         if embed is None:
             raise NotApplicable("asks about `embed_texts`, which this model has not")
+        # the same text twice: order and rows that depend on their batch show
         rows = np.asarray(embed(["a dog", "a cat", "a dog"]))
         are_units = rows.ndim == 2 and np.allclose(
             np.linalg.norm(rows, axis=1), 1, atol=1e-2
@@ -192,6 +196,7 @@ class ModelDepends(ModelSetting):
         """Other frames, other answers; or there is nothing to audit."""
         first, *others = self.model.respond(self.trials())
         expect(
+            # any, not all: samples of one class may be answered alike
             any(map(partial(distance, first), others)),
             "answers that differ between samples",
             got="one answer for all",
@@ -203,6 +208,7 @@ class ModelDepends(ModelSetting):
 
         def relabel(trial: Trial) -> Trial:
             sample = trial.sample
+            # a wrong label, not none: a model may treat a missing one apart
             other = next(
                 (name for name in sample.choices if name != sample.label), None
             )
@@ -259,6 +265,7 @@ class ModelLimits(ModelSetting):
         if not others:
             raise NotApplicable("asks about undeclared edits, and all are declared")
         for kind in others:
+            # of everything: an empty edit is ignored with reason
             edit = EDITS[kind](self.samples[0], self.token_grid, True)
             self.refuses(self.trials(edit=edit)[0], f"the edit '{kind}'")
 
@@ -268,6 +275,7 @@ class ModelLimits(ModelSetting):
         if most is None:
             raise NotApplicable("asks about max_frames, and the model takes any number")
         sample = self.samples[0]
+        # one frame again and again: its number alone is wrong
         long = sample.with_frames((sample.frames[0],) * (most + 1), "long")
         self.refuses(
             Trial(sample=long, outputs=self.capabilities.outputs), f"{most + 1} frames"
@@ -305,6 +313,7 @@ class ModelLimits(ModelSetting):
         plain = self.model.respond(self.trials())
         for kind in sorted(self.capabilities.edits):
             expect(
+                # some sample must change: in one the edit may meet nothing
                 max(map(distance, plain, self.edited(kind, whole=True))) > 0,
                 f"other answers under '{kind}'",
                 got="the plain ones",

@@ -12,6 +12,7 @@ from cuescope_sdk.testing._model_contract.setting import (
     distance,
 )
 
+# each is asked under several edits
 SAMPLES = 3
 
 
@@ -34,6 +35,7 @@ class WithoutAttention(TowerEdit):
         """What the attention returns, times zero."""
         from cuescope_sdk.torch import hook_output
 
+        # times zero keeps shape, dtype and device
         return hook_output(tower.blocks[0].attention, lambda output: output * 0)
 
 
@@ -68,6 +70,7 @@ class ModelTakesTowerEdits(ModelSetting):
         edited = self.model.respond(self.tower_trials(WithoutAttention()))
         nearest = min(map(distance, plain, edited))
         expect(
+            # every sample must change, and by more than rounding
             nearest > TOLERANCE[self.dtype],
             "other answers where the first block's attention gives zeros",
             got=f"a difference of {nearest:.2g}",
@@ -79,6 +82,7 @@ class ModelTakesTowerEdits(ModelSetting):
         """Hooks change a whole forward pass, so a pass must not hold two edits."""
         edits = (None, WithoutAttention(), Unchanged())
         by_edit = [self.tower_trials(edit) for edit in edits]
+        # in turn, so that neighbours have other edits
         mixed = [trial for trials in zip(*by_edit, strict=True) for trial in trials]
         self.expect_as_alone(
             mixed,

@@ -28,6 +28,7 @@ class ModelFuses(ModelSetting):
         """Samples with questions of different lengths, unless they bring their own."""
         outputs = self.capabilities.outputs
         trials = []
+        # of two lengths, so that a batch has padding
         for sample, question in zip(
             self.samples[:SAMPLES], cycle(QUESTIONS), strict=False
         ):
@@ -64,6 +65,7 @@ class ModelFuses(ModelSetting):
             for weights in self.fusing.attention(self.questions(), layer):
                 worst = float(np.abs(weights.sum(-1) - 1).max())
                 expect(
+                    # sums of many weights round more than one answer does
                     worst <= 10 * TOLERANCE[self.dtype] and float(weights.min()) >= 0,
                     "rows of weights that sum to 1",
                     got=f"{worst:.2g} off",
@@ -77,6 +79,7 @@ class ModelFuses(ModelSetting):
         """
         for quadrants in SHORT_CIRCUITS:
             edit = AverageAttention(quadrants=frozenset(quadrants))
+            # layer 0: later ones see what the first has changed
             plain = self.fusing.attention(self.questions(), 0)
             edited = self.fusing.attention(self.questions(edit), 0)
             modalities = self.fusing.modalities(self.questions(), 0)
@@ -102,6 +105,7 @@ class ModelFuses(ModelSetting):
     def test_refuses_fusion_layers_it_has_not(self) -> None:
         """A layer outside the model would be an edit without effect."""
         beyond = self.fusing.fusion.layers
+        # NotApplicable where the model has no such edit
         self._any(None)
         edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(beyond,))
         self.refuses(self.questions(edit)[0], f"layer {beyond}")
@@ -142,8 +146,10 @@ def _off(
         here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[
             None
         ]
+        # padding and a causal mask leave no weight
         visible = here & (before > 0)
         mass = (before * visible).sum(-1, keepdims=True)
+        # a query may see no key of the quadrant
         count = np.maximum(visible.sum(-1, keepdims=True), 1)
         expected = np.where(visible, mass / count, expected)
     return float(np.abs(after - expected).max())

@@ -62,6 +62,7 @@ class ModelLooks(ModelSetting):
                 got=f"{canvas.dtype} of shape {canvas.shape}",
                 remedy="Give the resized and cropped pixels, before they are normalised",
             )
+        # methods change a canvas and show it to the model again
         again = self.open_model.canvas(
             [Frame.from_array(canvas) for canvas in canvases]
         )
@@ -76,6 +77,7 @@ class ModelLooks(ModelSetting):
     def test_gives_patch_features(self) -> None:
         """On one grid, whichever layer they are read from."""
         grids = set()
+        # the last and the first, between which a network may merge tokens
         for layer in (-1, 0):
             for features in self.open_model.patch_features(self.frames[:2], layer):
                 whole = features.dtype == np.float32 and features.ndim == 3
@@ -96,6 +98,7 @@ class ModelLooks(ModelSetting):
     def test_refuses_layers_it_has_not(self) -> None:
         """A layer is an option of methods, and people miscount."""
         model = self.open_model
+        # from both ends: a negative index is an index in Python
         for layer in (FAR, -FAR):
             expected = f"a UserError for layer {layer}"
             remedy = (
@@ -108,6 +111,7 @@ class ModelLooks(ModelSetting):
         """Patch features are cached frame by frame."""
         together = self.open_model.patch_features(self.frames)
         alone = [self.open_model.patch_features([frame])[0] for frame in self.frames]
+        # features grow with depth, and rounding with them
         scale = max(1.0, *(float(np.abs(features).max()) for features in alone))
         tolerance = TOLERANCE[self.dtype] * scale
 
@@ -143,6 +147,7 @@ class ModelLooks(ModelSetting):
         """Explainers ask for the cosine with a choice in place of its logit."""
         self.needs("logits")
         self.needs("embedding")
+        # a tower of several frames may weigh texts by what is shown
         if getattr(getattr(self.comparing, "image_tower", None), "frames", 1) > 1:
             raise NotApplicable("asks about texts that do not depend on what is shown")
         rows = self.comparing.embed_choices(self.samples[0].choices)
@@ -151,6 +156,7 @@ class ModelLooks(ModelSetting):
             logits = np.asarray(response.logits)
             cosines = rows @ np.asarray(response.embedding)
             tie = max(LOGIT_TIE, TOLERANCE[self.dtype]) * np.abs(logits).max()
+            # by the order of cosines, logits must never fall, but for ties
             rises = np.diff(logits[np.argsort(cosines)])
             expect(
                 bool((rises >= -tie).all()),
@@ -179,6 +185,7 @@ class ModelHides(ModelLooks):
         model = cast(HasPatches, cls.model.of(cls))
         seen = []
         for sample in cls.samples.of(cls)[:SAMPLES]:
+            # on the canvas a patch of the mask is a patch of the network
             frames = map(Frame.from_array, model.canvas(sample.frames))
             seen.append(sample.with_frames(tuple(frames), "canvas"))
         return seen
@@ -237,6 +244,7 @@ class ModelHides(ModelLooks):
         every = rows * cols
         trials = []
         for sample in self.canvases:
+            # unequal lengths are what padding has to carry
             for count in (0, 1, every // 2, every):
                 of_frame = (np.arange(every) < count).reshape(1, rows, cols)
                 mask = of_frame.repeat(len(sample.frames), axis=0)
@@ -252,8 +260,10 @@ class ModelHides(ModelLooks):
         grid = self.own_grid()
         sample = self.canvases[0]
         [mask] = _half(grid, [sample])
+        # a frame more than the sample has
         more = np.concatenate([mask, mask[:1]])
         self.refuses(self.hiding(sample, more), f"a mask of {len(more)} frames")
+        # each cell cut in four: the same mask, if it is stretched
         finer = self.hiding(sample, mask.repeat(2, axis=1).repeat(2, axis=2))
         try:
             [stretched] = self.model.respond([finer])
@@ -270,6 +280,7 @@ class ModelHides(ModelLooks):
 
 def _half(grid: Grid, samples: list[Sample]) -> list[Mask]:
     """About half of the tokens, other ones in each frame; the first hidden, the last not."""
+    # the same in each run, so that a failure comes again
     rng = generator(0, "hidden tokens")
     masks = []
     for sample in samples:

@@ -29,6 +29,7 @@ from cuescope_sdk.testing._contract import (
     expect_error,
 )
 
+# a few of the last digits that each dtype holds: batches add up in another order
 TOLERANCE = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2}
 
 
@@ -39,6 +40,7 @@ def with_choices(sample: Sample, choices: Sequence[str]) -> Sample:
 
 def distance(response: Response, other: Response) -> float:
     """Largest difference, relative to the largest figure; infinite where outputs differ in kind."""
+    # texts have no distance
     if response.text != other.text:
         return float("inf")
     logits = _vector_distance(response.logits, other.logits)
@@ -50,6 +52,7 @@ def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> flo
         return 0.0
     if vector is None or other is None or vector.shape != other.shape:
         return float("inf")
+    # 1 at least, or rounding of what is all but 0 would count
     scale = np.abs(vector).max(initial=1.0)
     return float(np.abs(vector - other).max(initial=0.0) / scale)
 
@@ -63,6 +66,7 @@ def noise_under(
     height, width, _ = pixels.shape
     rows, cols = mask.shape
     tiled = mask.repeat(height // rows, axis=0).repeat(width // cols, axis=1)
+    # a canvas may have a rim that no whole patch covers
     under = np.zeros((height, width), dtype=bool)
     under[: tiled.shape[0], : tiled.shape[1]] = tiled
     noise = rng.integers(0, 256, pixels.shape, dtype=np.uint8)
@@ -127,6 +131,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
         samples = super().first_samples()
         if not most:
             return samples
+        # more than it takes is refused, which a check of its own asks about
         return tuple(
             sample.with_frames(sample.frames[:most], "start") for sample in samples
         )
@@ -182,6 +187,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
         trials = []
         for trial in self.trials():
             edit = EDITS[kind](trial.sample, self.token_grid, whole)
+            # made for each: a mask has as many frames as its sample
             trials.append(replace(trial, edit=edit))
         return self.model.respond(trials)
 
@@ -216,6 +222,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
         self, trials: Sequence[Trial], expected: str, remedy: str
     ) -> None:
         """Raise ContractViolation where a batch is answered otherwise than trial by trial."""
+        # a batch of one has neither padding nor neighbours
         alone = [self.model.respond([trial])[0] for trial in trials]
         self.expect_near(self.model.respond(trials), alone, expected, remedy)
 
