@@ -45,10 +45,12 @@ class Handler(BaseHTTPRequestHandler):
         server = self.server
         # each connection has a thread of its own
         with server.lock:
+            # before any fault: a request that fails was asked all the same
             server.asked.append(body)
             server.times.append(time.monotonic())
             server.keys.append(self.headers.get("Authorization", ""))
             server.busy += 1
+            # for tests of how many requests a client has under way together
             server.busiest = max(server.busiest, server.busy)
             # under the lock, so that each fault is for one request alone
             act = server.acts.popleft() if server.acts else None
@@ -76,6 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             held = len(server.paid) >= server.most
             if not held:
                 server.paid.append(body)
+        # after the lock is left: who waits must not stop the others
         if held:
             # bounded, so that a test that fails does not hang
             server.released.wait(60)
@@ -159,6 +162,7 @@ class ChatServer(ThreadingHTTPServer):
 
         def act(handler: Handler) -> None:
             time.sleep(seconds)
+            # the client has given up: what comes now must reach nobody
             handler.reply(200, completion({"message": {"content": "too late"}}))
 
         self.acts.append(act)
@@ -172,6 +176,7 @@ class ChatServer(ThreadingHTTPServer):
             handler.send_header("Content-Length", "1000")
             handler.end_headers()
             handler.wfile.write(b'{"choices": [{"mess')
+            # or nothing of the answer would have left before the cut
             handler.wfile.flush()
             # closing alone leaves the socket open while rfile and wfile hold it
             handler.connection.shutdown(socket.SHUT_RDWR)

@@ -88,6 +88,7 @@ class Contract:
     @classmethod
     def build(cls, options: Mapping[str, Any] | None = None) -> Any:
         """The plugin, built as an audit builds it."""
+        # None: {} are options too, those of a plugin's defaults
         options = cls.options if options is None else options
         return cls.context().build(cls.kind, NAME, options)
 
@@ -99,6 +100,7 @@ class Contract:
 
     def test_imports_lightly(self) -> None:
         """Listing plugins and checking capabilities imports the class, and must not take long."""
+        # in a process of its own: here most of them are imported already
         heavy = self.imported["heavy"]
         expect(
             not heavy,
@@ -230,6 +232,7 @@ class FingerprintedContract(Contract):
             raise NotApplicable(
                 "needs `other_options` that change the answers or the content"
             )
+        # the other options alone, not beside the first ones
         other = self.build(self.other_options)
         expect(
             other.fingerprint != self.built.fingerprint,
@@ -292,6 +295,7 @@ def run_check(contract: type[Contract], check: str) -> Result:
     # it is a UserError too, so it comes before
     except PluginError as fault:
         return Result(check, "failed", str(fault))
+    # a plugin may say in words that it cannot do with this model or data
     except UserError as refusal:
         return Result(check, "skipped", f"refused: {refusal}")
     except Exception as error:
@@ -329,6 +333,7 @@ def expect_error(
     """Raise ContractViolation unless the block raises an error of this kind; `got` if it ends."""
     try:
         yield
+    # of this kind first: the next line would take it as well
     except kind:
         return
     except Exception as error:

@@ -59,6 +59,7 @@ class DatasetContract(FingerprintedContract):
 
     def exercise(self) -> None:
         """Build it, read it, look at a frame."""
+        # a frame too: pixels may be drawn when they are loaded
         self.read(self.build())[0].frames[0].load()
 
     # ------------------------------------------------------------------------------ what it says
@@ -205,6 +206,7 @@ class DatasetContract(FingerprintedContract):
             sample = self.data[index]
             # pixels that were drawn may be the same by chance, a file is not
             if sample.frames and sample.frames[0].source is not None:
+                # of all frames: clips of one video may share their first frame
                 keys = tuple(frame.key for frame in sample.frames)
                 by_frames.setdefault(keys, []).append(sample)
         # a sample that shares its file with none may have any group
@@ -248,6 +250,7 @@ class DatasetContract(FingerprintedContract):
                 remedy="Use module-level functions and functools.partial as loaders",
             ):
                 sent = pickle.loads(pickle.dumps(sample))  # noqa: S301 - its own
+            # equal keys alone would pass with a loader that draws
             same_pixels = all(map(_same_pixels, sent.frames, sample.frames))
             expect(
                 same_pixels and _content(sent) == _content(sample),
@@ -262,6 +265,7 @@ class DatasetContract(FingerprintedContract):
             cues = sample.annotations["cues"]
             # what is no mapping fails below, in words
             presences = cues.values() if isinstance(cues, Mapping) else [()]
+            # numpy's bools are equal to Python's, and pass
             are_bools = all(set(presence) <= {True, False} for presence in presences)
             expect(
                 are_bools and {*map(len, presences)} <= {len(sample.frames)},
@@ -277,6 +281,7 @@ class DatasetContract(FingerprintedContract):
                 "asks about `planted_cues`, which this data set does not declare"
             )
         planted = {cue.key for cue in self.data.planted_cues}
+        # over all samples: a rare cue is in few of them
         annotated = set[str]()
         for sample in self.annotated():
             annotated.update(sample.annotations["cues"])

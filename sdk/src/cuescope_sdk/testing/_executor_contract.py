@@ -82,6 +82,7 @@ class ExecutorContract(Contract):
 
     def batches(self) -> Iterator[tuple[int, list[Response]]]:
         """What the executor yields, checked to be each batch once."""
+        # a dict of answers alone would hide a batch that comes twice
         seen: set[int] = set()
         # not collected first: batches must be checked as they come
         for index, responses in self.built.map(self.opener, batches()):
@@ -103,6 +104,7 @@ class ExecutorContract(Contract):
         self, answers: Mapping[int, list[Response]], expected: Iterable[int]
     ) -> None:
         """Raise ContractViolation unless the answers are those of this process, in its order."""
+        # batches may come in any order
         indices = set(expected)
         expect(
             answers.keys() == indices,
@@ -154,6 +156,7 @@ class ExecutorContract(Contract):
         self.prepare("none")
         # an executor may give another iterator than a generator
         generator: Iterator[Any] = iter(self.built.map(self.opener, batches()))
+        # one at least, so that workers have begun
         next(generator)
         since = time.monotonic()
         if hasattr(generator, "close"):
@@ -209,8 +212,10 @@ class ExecutorContract(Contract):
         try:
             answers.update(self.batches())
         except Exception as error:
+            # any other error is a violation as well, and its name says which
             got = f"{type(error).__name__}: {error}"
         remedy = "After its second dead worker leave a batch out, and raise UserError at the end"
+        # by name, as a PluginError is a UserError too
         named = got.startswith("UserError") and all(key in got for key in special)
         expect(
             named,
@@ -219,6 +224,7 @@ class ExecutorContract(Contract):
             remedy=remedy,
         )
         self.compare(answers, set(range(COUNT)) - {SPECIAL})
+        # two, so that a worker that died of something else is no verdict on its batch
         tries = [key for _, key in calls(self.watched)].count(special[0])
         expect(tries == 2, "two tries of it", got=tries, remedy=remedy)
 
@@ -290,6 +296,7 @@ class ExecutorContract(Contract):
     def check_kept(self, folder: Path) -> None:
         """Raise ContractViolation for a wrong answer in the cache, and for many that are lost."""
         missing = 0
+        # opened anew, as the next audit would after the kill
         with closing(ResponseCache(folder / "responses.sqlite")) as cache:
             for batch in batches():
                 keys = [trial_key("watched", trial) for trial in batch]
@@ -338,6 +345,7 @@ def left_alive(pids: Iterable[int]) -> list[int]:
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that is dead but not yet waited for does not."""
     try:
+        # signal 0 asks whether there is such a process, and does nothing to it
         os.kill(pid, 0)
         stat = Path(f"/proc/{pid}/stat")  # Linux alone has it
         return (
@@ -370,6 +378,7 @@ class ObserverContract(Contract):
             warnings.simplefilter(
                 "error"
             )  # a fault of an observer is a warning in an audit
+            # builds the parts: the audit runs in the session below, with the observer
             plain = Setup(FakeMethod).session(cache)
             session = Session(plain.request, plain.parts.context, cache, [self.build()])
             try:

@@ -100,6 +100,7 @@ class FakeDataset(Plugin):
         size = (options.samples, options.frames, SIDE, SIDE, 3)
         # dark, so that the corners stand out
         self._noise = rng.integers(0, 60, size, dtype=np.uint8)
+        # options alone decide what is drawn
         self.fingerprint = digest("fake-data", options.model_dump())
 
     def __len__(self) -> int:
@@ -174,7 +175,9 @@ def _spread(
     """Who bears it: this share of each label's samples, to the nearest sample."""
     bears = np.zeros(len(label), dtype=bool)
     for index, rate in enumerate(rates):
+        # label by label, so that the rates hold in each
         samples = rng.permutation(np.flatnonzero(label == index))
+        # so many, not about so many: a small data set has its cue too
         count = round(rate * len(samples))
         bears[samples[:count]] = True
     return bears

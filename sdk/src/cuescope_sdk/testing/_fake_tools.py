@@ -117,6 +117,7 @@ class FakeSentenceEncoder(Plugin):
         for row, text in zip(rows, texts, strict=True):
             # the full stop is there in every text, so that an empty one has a direction too
             for word in f"{text} .".split():
+                # by word: texts that share words lie nearer
                 row += generator(0, "fake-encoder", word).normal(size=16)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
@@ -222,6 +223,7 @@ def _paint(
         # Pillow's rectangles include their last row and column
         edges = (x0 * scale, y0 * scale, x1 * scale - 1, y1 * scale - 1)
         ImageDraw.Draw(changed).rectangle(edges, fill=(128, 128, 128))
+    # no mask: anything may change
     if mask is None:
         return changed
     return Image.fromarray(

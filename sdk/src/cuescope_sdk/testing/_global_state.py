@@ -24,6 +24,7 @@ from typing import Any
 
 def moved_states(action: Callable[[], object]) -> list[str]:
     """The libraries whose global random state `action` moved; their states are put back."""
+    # the caller's own: the stirring below must not be seen later
     saved = _random_states()
     try:
         _stir()  # seeding with a constant shows only if the state was another before
@@ -126,10 +127,12 @@ def _fork(request: Mapping[str, Any]) -> tuple[int, str, str]:
     with TemporaryFile() as output, TemporaryFile() as errors:
         child = os.fork()
         if not child:
+            # by number: what a library in C prints is caught as well
             os.dup2(output.fileno(), 1)
             os.dup2(errors.fileno(), 2)
             # the child must not go on with the loop of its parent
             os._exit(_exit_code(request))
+        # waits, so that no dead child is left, and its files are whole
         status = os.waitpid(child, 0)[1]
         code = os.waitstatus_to_exitcode(status)
         return code, _text_of(output), _text_of(errors)

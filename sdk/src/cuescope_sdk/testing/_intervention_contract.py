@@ -81,6 +81,7 @@ class InterventionContract(ShownContract):
         moved = []
         for case in self.cases:
             rng = generator(case.seed, "contract placebo")
+            # without an object: no annotation may matter here
             region = elsewhere(case.place, (), rng)
             frames = other_frames(Place(frames=(1,)), len(case.sample.frames), rng)
             if region is None or frames is None:

@@ -126,6 +126,7 @@ class LayoutContract(DatasetContract):
             with self.copy() as root:
                 mistake.made_in(root)
                 message = str(self.refusal(root, **mistake.options))
+            # whoever audits several data sets must see which one is meant
             titled = message.startswith(getattr(self.plugin, "title", ""))
             expect(
                 titled and mistake.message in message,
@@ -168,6 +169,7 @@ class LayoutContract(DatasetContract):
                 file.write_bytes(b"broken")
             error = self.refusal(root)
             expect(
+                # a kind of its own: programs tell it from a wrong option
                 isinstance(error, BadDataError),
                 "a BadDataError",
                 got=repr(error),

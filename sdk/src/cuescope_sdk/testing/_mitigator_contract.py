@@ -158,6 +158,7 @@ class MitigatorContract(ShownContract):
             folder = Path(place)
             model = {"model": self.asked.fingerprint, "spec": "fake"}
             self.learned.save(folder, mitigator="plugin", model=model)
+            # inside: the folder is gone afterwards
             loaded = self.plugin.learned.load(folder)
         reloaded = [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)]
         expect(

@@ -32,6 +32,7 @@ class ModelFuses(ModelSetting):
         for sample, question in zip(
             self.samples[:SAMPLES], cycle(QUESTIONS), strict=False
         ):
+            # a question of the data's own is what the model was made for
             asked = replace(sample, question=sample.question or question)
             trials.append(Trial(sample=asked, edit=edit, outputs=outputs))
         return trials
@@ -44,6 +45,7 @@ class ModelFuses(ModelSetting):
             maps = self.fusing.modalities(self.questions(), layer)
             weights = self.fusing.attention(self.questions(), layer)
             for kinds, matrix in zip(maps, weights, strict=True):
+                # heads, queries, keys: queries and keys are told one after the other
                 fits = matrix.ndim == 3 and len(kinds) == sum(matrix.shape[1:])
                 expect(
                     fits and set(kinds.tolist()) <= {OTHER, VIDEO, TEXT},
@@ -104,6 +106,7 @@ class ModelFuses(ModelSetting):
 
     def test_refuses_fusion_layers_it_has_not(self) -> None:
         """A layer outside the model would be an edit without effect."""
+        # layers count from 0, so this is the first that is not there
         beyond = self.fusing.fusion.layers
         # NotApplicable where the model has no such edit
         self._any(None)

@@ -267,6 +267,7 @@ class ModelHides(ModelLooks):
         finer = self.hiding(sample, mask.repeat(2, axis=1).repeat(2, axis=2))
         try:
             [stretched] = self.model.respond([finer])
+        # to refuse another grid is right as well
         except UserError:
             return
         [own] = self.model.respond([self.hiding(sample, mask)])
@@ -285,6 +286,7 @@ def _half(grid: Grid, samples: list[Sample]) -> list[Mask]:
     masks = []
     for sample in samples:
         mask = rng.random((len(sample.frames), *grid)) < 0.5
+        # whatever is drawn, something is hidden and something is not
         mask[:, 0, 0] = True
         mask[:, -1, -1] = False
         masks.append(mask)

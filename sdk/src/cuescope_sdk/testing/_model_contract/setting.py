@@ -50,6 +50,7 @@ def distance(response: Response, other: Response) -> float:
 def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> float:
     if vector is None and other is None:
         return 0.0
+    # an output that is there once and gone once is no small difference
     if vector is None or other is None or vector.shape != other.shape:
         return float("inf")
     # 1 at least, or rounding of what is all but 0 would count
