@@ -68,12 +68,13 @@ def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
                 got=f"{stamp.data.spec} and {first.data.spec}",
             )
         # one training counted twice would make the deviation too small
-        twin = by_weights.setdefault(stamp.model.fingerprint, run)
-        if twin != run:
+        twin = by_weights.get(stamp.model.fingerprint)
+        if twin is not None:
             raise UserError(
                 f"quag-runs: {run} and {twin} are of the same weights",
                 expected="a training of its own for each run",
             )
+        by_weights[stamp.model.fingerprint] = run
 
 
 def combine(tables: Sequence[Table]) -> Table:
