@@ -122,12 +122,6 @@ def ask_again(
     return replace(runner, context=held), request
 
 
-def trusting(runner: "Runner", *kinds: str) -> "Runner":
-    """The runner for a request whose plugins of these kinds this command names itself."""
-    context = runner.context
-    return replace(runner, context=replace(context, typed=context.typed | set(kinds)))
-
-
 def request_of(report: "Report", registry: "Registry") -> "Request":
     """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
     from cuescope.cli.options import make_request
@@ -336,7 +330,9 @@ def find_then_test(
 
     announce = runner.context.announce
     # the command names the trial's method: nobody else's word
-    trial_runner = trusting(runner, "method")
+    context = runner.context
+    typed = replace(context, typed=context.typed | {"method"})
+    trial_runner = replace(runner, context=typed)
     if other.finding is not None:
         announce(
             f"{other.run} looked at all of its data: it is made again on {share} of it "
