@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope_sdk import digest, generator, load_report
-from cuescope_sdk.testing import ChatServer, serve_chat
+from cuescope_sdk.testing import ChatServer
 
 PHOTOS, CONCURRENCY, EACH = 240, 8, 41  # every so many requests something goes wrong
 PROGRAM = "from cuescope.cli import main; main()"
@@ -157,7 +157,7 @@ def main() -> int:
         "kill -9, three times": ((60, 200, 350), signal.SIGKILL),
         "Ctrl-C, three times": ((60, 200, 350), signal.SIGINT),
     }
-    with tempfile.TemporaryDirectory() as place, serve_chat() as server:
+    with tempfile.TemporaryDirectory() as place, ChatServer.running() as server:
         birds = write_birds(Path(place))
         for name, (ends, number) in ways.items():
             server.reset()

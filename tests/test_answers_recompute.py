@@ -23,11 +23,10 @@ from cuescope_saliency import Saliency
 from cuescope_sdk import Capabilities, Plugin, Report, Response, Sample, Score, Trial
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.testing import (
-    LABELS,
+    FAKE_TOOLS,
     FakeDataset,
     FakeDetector,
     FakeModel,
-    FakeProposer,
     PluginShelf,
 )
 from cuescope_spurlens import SpurLens
@@ -69,8 +68,9 @@ class Asked(FakeModel):
 
     def answer(self, trial: Trial) -> Response:
         words = (trial.sample.question or "").split()
-        chosen = replace(trial, sample=replace(trial.sample, choices=LABELS))
-        asked = next(label for label in LABELS if label in words)
+        labels = ("top", "middle", "bottom")  # those of the fake data
+        chosen = replace(trial, sample=replace(trial.sample, choices=labels))
+        asked = next(label for label in labels if label in words)
         return Response(text="Yes." if super().answer(chosen).text == asked else "No.")
 
 
@@ -290,7 +290,7 @@ def test_the_rows_give_the_figure_again(name: str, tmp_path: Path, clip: str) ->
         ("model", "fake"): case.model,
         ("dataset", "fake"): case.data,
         ("tool", "finder"): FakeDetector,
-        ("tool", "namer"): FakeProposer,
+        ("tool", "namer"): FAKE_TOOLS["proposer"],
         ("tool", "thirds"): OfEveryThird,
     }
     context = Context(registry=PluginShelf(shelf, installed=True), cache=tmp_path)

@@ -28,7 +28,7 @@ from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
 from cuescope.registry import GROUPS, Registry
 from cuescope.spec import MITIGATED, Spec, pairs
-from cuescope_sdk.testing import Contract, checks, run_check
+from cuescope_sdk.testing import Contract
 from cuescope_sdk.testing._contract import HEAVY
 
 ROOT = Path(__file__).parents[1]
@@ -346,9 +346,9 @@ def test_example_plugins_hold_their_contracts(executed: Executed) -> None:
     ]
     assert {suite.kind for suite in suites} == {"method", "model", "dataset", "tool"}
     for suite in suites:
-        for name in checks(suite):
+        for name in suite.checks():
             if "_imports_" not in name:  # a page is no module; see the next test
-                result = run_check(suite, name)
+                result = suite.run_check(name)
                 assert result.status != "failed", (suite, result)
 
 

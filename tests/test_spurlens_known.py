@@ -18,7 +18,7 @@ from PIL import Image
 from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report, generator
-from cuescope_sdk.testing import ChatServer, serve_chat
+from cuescope_sdk.testing import ChatServer
 
 Audited = Callable[..., Report]
 
@@ -42,7 +42,7 @@ def look(body: dict[str, Any]) -> tuple[bool, bool]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ChatServer]:
-    with serve_chat() as server:
+    with ChatServer.running() as server:
         yield server
 
 

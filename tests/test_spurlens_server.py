@@ -27,7 +27,7 @@ from PIL import Image
 from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report, digest, generator
-from cuescope_sdk.testing import ChatServer, serve_chat
+from cuescope_sdk.testing import ChatServer
 from cuescope_sdk.testing._chat_server import prompt_of
 
 from .kitchens import DRAWN, NAMES, SIDE, write_kitchens
@@ -209,7 +209,7 @@ def paid(server: ChatServer) -> list[str]:
 
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[ChatServer]:
-    with serve_chat() as server:
+    with ChatServer.running() as server:
         yield server
 
 

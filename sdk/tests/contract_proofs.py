@@ -1,6 +1,6 @@
 """Which checks of a contract a bad plugin fails."""
 
-from cuescope_sdk.testing import Contract, checks, run_check
+from cuescope_sdk.testing import Contract
 
 # test_contract.py proves these for every kind, in a process of its own
 ELSEWHERE = {"test_imports_lightly", "test_imports_without_side_effects"}
@@ -9,8 +9,8 @@ ELSEWHERE = {"test_imports_lightly", "test_imports_without_side_effects"}
 def failed(contract: type[Contract]) -> set[str]:
     """The names of the checks that fail."""
     results = [
-        run_check(contract, check)
-        for check in checks(contract)
+        contract.run_check(check)
+        for check in contract.checks()
         if check not in ELSEWHERE
     ]
     return {result.check for result in results if result.status == "failed"}

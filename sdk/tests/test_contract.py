@@ -14,7 +14,6 @@ import pytest
 from cuescope_sdk import Context, HideTokens, Options, Trial
 from cuescope_sdk.testing import (
     CONTRACTS,
-    CUE,
     FAKE_TOOLS,
     Contract,
     FakeDataset,
@@ -22,9 +21,7 @@ from cuescope_sdk.testing import (
     FakeModel,
     PluginShelf,
     Setup,
-    results,
     run_audit,
-    run_check,
 )
 from cuescope_sdk.testing._contract import (
     ContractViolation,
@@ -60,7 +57,7 @@ def test_a_heavy_import_is_caught_and_a_light_one_is_not(
     for weight, status in (("heavy", "failed"), ("light", "ok")):
         plugin = __import__(f"{weight}_{kind}").Heavy
         contract = type("Of", (CONTRACTS[kind],), {"plugin": plugin})
-        result = run_check(contract, "test_imports_lightly")
+        result = contract.run_check("test_imports_lightly")
         assert result.status == status
         assert ("tensorflow" in result.reason) == (weight == "heavy")
 
@@ -110,8 +107,8 @@ def test_results_tell_ok_skipped_violated_and_crashed() -> None:
         def test_passes(self) -> None:
             expect(True, "two humps", got=2, remedy="none")
 
-    ends = {r.check: (r.status, r.reason) for r in results(Checks, only="es")}
-    ends |= {r.check: (r.status, r.reason) for r in results(Checks, only="skips")}
+    ends = {r.check: (r.status, r.reason) for r in Checks.run_checks(only="es")}
+    ends |= {r.check: (r.status, r.reason) for r in Checks.run_checks(only="skips")}
     assert ends["test_skips"] == ("skipped", "needs a camel")
     assert ends["test_violates"] == (
         "failed",
@@ -170,7 +167,11 @@ def test_the_cue_is_planted_at_the_promised_rates() -> None:
     samples = list(data())
     share = {
         label: np.mean(
-            [s.annotations["cues"][CUE][0] for s in samples if s.label == label]
+            [
+                s.annotations["cues"][FakeDataset.cue][0]
+                for s in samples
+                if s.label == label
+            ]
         )
         for label in ("top", "middle", "bottom")
     }
@@ -181,7 +182,7 @@ def test_the_cue_is_planted_at_the_promised_rates() -> None:
         red = tuple(
             frame.load().getpixel((1, 1)) == (230, 0, 0) for frame in sample.frames
         )
-        assert red == sample.annotations["cues"][CUE]
+        assert red == sample.annotations["cues"][FakeDataset.cue]
         assert not red[-1]
 
 
@@ -193,7 +194,7 @@ def test_the_model_errs_on_the_cue_as_far_as_it_leans_on_it() -> None:
         shown = [
             s
             for s in samples
-            if s.annotations["cues"][CUE][0] == cue and s.label != "top"
+            if s.annotations["cues"][FakeDataset.cue][0] == cue and s.label != "top"
         ]
         answers = [model.answer(Trial(sample=sample)).prediction for sample in shown]
         pairs = zip(shown, answers, strict=True)
@@ -245,8 +246,10 @@ def test_points_at_tells_the_corners_apart() -> None:
 def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
     detector = FAKE_TOOLS["detector"](Options(), Context())
     for sample in list(data())[:30]:
-        detections = detector.detect(sample.frames, (CUE, "tree"))  # type: ignore[attr-defined]
-        assert tuple(map(bool, detections)) == sample.annotations["cues"][CUE]
+        detections = detector.detect(sample.frames, (FakeDataset.cue, "tree"))  # type: ignore[attr-defined]
+        assert (
+            tuple(map(bool, detections)) == sample.annotations["cues"][FakeDataset.cue]
+        )
     blue = detector.detect(data()[1].frames, ("blue corner",))[0]  # type: ignore[attr-defined]
     assert all(detection.box == DECOY_BOX for detection in blue)
 
@@ -279,7 +282,7 @@ def test_the_contracts_need_no_pytest() -> None:
 
 def test_where_the_cue_helps_the_model_is_right_by_it_alone() -> None:
     samples = list(FakeDataset(FakeDataOptions(cue="helps"), Context()))
-    assert [any(s.annotations["cues"][CUE]) for s in samples] == [
+    assert [any(s.annotations["cues"][FakeDataset.cue]) for s in samples] == [
         s.label == "top" for s in samples
     ]
 
@@ -323,6 +326,6 @@ def test_a_plugin_that_reseeds_or_silences_at_import_is_caught(
         name = f"at_import_{kind}_{number}"
         (tmp_path / f"{name}.py").write_text(f"{line}\n{light}")
         contract = type("Of", (CONTRACTS[kind],), {"plugin": __import__(name).Heavy})
-        result = run_check(contract, "test_imports_without_side_effects")
+        result = contract.run_check("test_imports_without_side_effects")
         assert result.status == ("failed" if state else "ok"), result.reason
         assert state in result.reason

@@ -13,16 +13,9 @@ import pytest
 from PIL import Image
 from pydantic import ConfigDict, Field
 
-from cuescope_sdk import (
-    Context,
-    Detection,
-    Frame,
-    FrameSource,
-    PlantedCue,
-    Sample,
-    Words,
-)
-from cuescope_sdk.testing import DatasetContract, FakeDataset, checks, run_check
+from cuescope.types import FrameSource
+from cuescope_sdk import Context, Detection, Frame, PlantedCue, Sample, Words
+from cuescope_sdk.testing import DatasetContract, FakeDataset
 from cuescope_sdk.testing._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
@@ -243,7 +236,7 @@ def contract_of(data: type) -> type[DatasetContract]:
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(DatasetContract)) == PROOFS.keys() | ELSEWHERE
+    assert set(DatasetContract.checks()) == PROOFS.keys() | ELSEWHERE
     assert len(PROOFS) >= 10
 
 
@@ -274,7 +267,7 @@ def test_an_empty_group_is_caught() -> None:
 def test_check_catches_its_bad_data_set(check: str) -> None:
     data, others = PROOFS[check]
     if others == {"*"}:
-        assert run_check(contract_of(data), check).status == "failed"
+        assert contract_of(data).run_check(check).status == "failed"
     else:
         assert failed(contract_of(data)) == {check, *others}
 

@@ -11,16 +11,9 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
+from cuescope.errors import PlanStopped
 from cuescope.whole_files import Draft
-from cuescope_sdk import (
-    BadDataError,
-    Context,
-    Frame,
-    ImageEdit,
-    PlanStopped,
-    UserError,
-    generator,
-)
+from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
 from cuescope_sdk.editing import (
     cached_editor,
     edited_frame,

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention
-from cuescope_sdk.testing import ModelContract, checks, run_check
+from cuescope_sdk.testing import ModelContract
 
 from .fusion_model import FakeFusionModel
 
@@ -87,11 +87,11 @@ class TestHealthy(ModelContract):
 @pytest.mark.parametrize("check", PROOFS)
 def test_check_catches_its_bad_model(check: str) -> None:
     contract = type("Contract", (ModelContract,), {"plugin": PROOFS[check]})
-    failed = {name for name in PROOFS if run_check(contract, name).status == "failed"}
+    failed = {name for name in PROOFS if contract.run_check(name).status == "failed"}
     assert check in failed
     allowed = {"test_tells_video_from_text": {"test_averages_the_quadrants_it_is_told"}}
     assert failed <= {check} | allowed.get(check, set())
 
 
 def test_every_proof_is_of_a_check() -> None:
-    assert set(PROOFS) <= set(checks(ModelContract))
+    assert set(PROOFS) <= set(ModelContract.checks())

@@ -10,15 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk import (
-    Audit,
-    BadDataError,
-    Context,
-    Evidence,
-    Frame,
-    FrameSource,
-    Sample,
-)
+from cuescope.types import FrameSource
+from cuescope_sdk import Audit, BadDataError, Context, Evidence, Frame, Sample
 from cuescope_sdk.data import independent_samples
 from cuescope_sdk.data._independence import _quick_look
 from cuescope_sdk.data._look_alikes import (

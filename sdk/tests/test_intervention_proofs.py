@@ -10,7 +10,7 @@ import pytest
 
 from cuescope_sdk import Frame, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames
-from cuescope_sdk.testing import InterventionContract, results
+from cuescope_sdk.testing import InterventionContract
 
 
 def black(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -115,7 +115,7 @@ class Longer(Blacken):
 )
 def test_a_bad_one_fails(intervention: type[Intervention], check: str) -> None:
     contract: Any = type("Check", (InterventionContract,), {"plugin": intervention})
-    [result] = results(contract, check)
+    [result] = contract.run_checks(check)
     assert result.status == "failed", result
 
 

@@ -7,13 +7,7 @@ import pytest
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data._image_folders import ImageFolder, ImageItem, Listing
-from cuescope_sdk.testing import (
-    DatasetContract,
-    LayoutContract,
-    Mistake,
-    checks,
-    run_check,
-)
+from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import write_image
 
 
@@ -96,13 +90,13 @@ def contract_of(data: type[Album]) -> type[LayoutContract]:
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(LayoutContract)) - set(checks(DatasetContract)) == PROOFS.keys()
+    assert set(LayoutContract.checks()) - set(DatasetContract.checks()) == PROOFS.keys()
 
 
 @pytest.mark.parametrize("check", PROOFS)
 def test_check_catches_its_bad_data_set(check: str) -> None:
     contract = contract_of(PROOFS[check])
-    results = {name: run_check(contract, name) for name in checks(contract)}
+    results = {name: contract.run_check(name) for name in contract.checks()}
     failed = {
         name: result.reason
         for name, result in results.items()
@@ -115,5 +109,5 @@ def test_check_catches_its_bad_data_set(check: str) -> None:
 def test_a_mistake_that_is_told_otherwise_is_caught() -> None:
     mistakes = (Mistake("album.json", "{", "line 1"),)
     contract = type("Contract", (TestAlbum,), {"mistakes": mistakes})
-    result = run_check(contract, "test_tells_mistakes_in_one_line")
+    result = contract.run_check("test_tells_mistakes_in_one_line")
     assert "'line 1' of album.json, got 'album: album.json is no JSON'" in result.reason

@@ -26,7 +26,7 @@ from cuescope_sdk import (
     Words,
     hookimpl,
 )
-from cuescope_sdk.testing import FakeMethod, MethodContract, checks, run_check
+from cuescope_sdk.testing import FakeMethod, MethodContract
 from cuescope_sdk.testing._fake_method import FakeMethodOptions, FakeRelianceMethod
 
 from .contract_proofs import ELSEWHERE, failed
@@ -520,7 +520,7 @@ def test_the_small_setting_of_the_proofs_is_passed_by_the_healthy_method() -> No
 
 def test_every_check_is_proved() -> None:
     assert (
-        set(checks(MethodContract))
+        set(MethodContract.checks())
         == PROOFS.keys() | RELIANCE_PROOFS.keys() | ELSEWHERE
     )
     assert len(PROOFS) >= 15
@@ -540,7 +540,7 @@ def catches(check: str, method: type, others: set[str], paradigm: str) -> None:
     contract = contract_of(method, paradigm=paradigm)
     if others == {"*"} or not WHOLE:
         for name in {check, *others} - {"*"}:
-            assert run_check(contract, name).status == "failed"
+            assert contract.run_check(name).status == "failed"
     else:
         assert failed(contract) == {check, *others}
 
@@ -548,7 +548,7 @@ def catches(check: str, method: type, others: set[str], paradigm: str) -> None:
 def test_the_planted_cue_is_explained_by_its_rule_and_what_came() -> None:
     for method, paradigm in ((FakeMethod, "reliance"), (FakeRelianceMethod, "errors")):
         contract = contract_of(method, paradigm=paradigm)
-        reason = run_check(contract, "test_finds_the_planted_cue").reason
+        reason = contract.run_check("test_finds_the_planted_cue").reason
         assert "80% of its occurrences cover half of the corner" in reason
         assert (
             f"(`--paradigm {'errors' if paradigm == 'reliance' else 'reliance'}`)"
@@ -559,13 +559,13 @@ def test_the_planted_cue_is_explained_by_its_rule_and_what_came() -> None:
         in reason
     )
     small = each_place(lambda o: {"region": (0, 0, 2, 2)})
-    reason = run_check(contract_of(small), "test_finds_the_planted_cue").reason
+    reason = contract_of(small).run_check("test_finds_the_planted_cue").reason
     assert (
         "got 'top left' (0,0,2,2), which covers 44% of the cue; half is needed"
         in reason
     )
     nowhere = type("Nowhere", (FakeMethod,), {"propose_features": placeless})
-    reason = run_check(contract_of(nowhere), "test_finds_the_planted_cue").reason
+    reason = contract_of(nowhere).run_check("test_finds_the_planted_cue").reason
     assert "which occurs nowhere" in reason
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_sdk import Response, Trial
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, rescored
-from cuescope_sdk.testing import MitigatorContract, results
+from cuescope_sdk.testing import MitigatorContract
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def of_kind(kind: type[Shift]) -> type[Mitigator]:
 )
 def test_a_bad_one_fails(mitigator: type[Mitigator], check: str) -> None:
     contract: Any = type("Check", (MitigatorContract,), {"plugin": mitigator})
-    [result] = results(contract, check)
+    [result] = contract.run_checks(check)
     assert result.status == "failed", result
 
 

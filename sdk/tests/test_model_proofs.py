@@ -21,7 +21,7 @@ from cuescope_sdk import (
     UserError,
     Words,
 )
-from cuescope_sdk.testing import FakeModel, ModelContract, checks
+from cuescope_sdk.testing import FakeModel, ModelContract
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 
 from .contract_proofs import ELSEWHERE, failed
@@ -529,7 +529,7 @@ class TestFake(ModelContract):
 
 def test_every_check_is_proved() -> None:
     proved = PROOFS.keys() | FUSION_PROOFS.keys() | TOWER_PROOFS.keys()
-    assert set(checks(ModelContract)) == proved | ELSEWHERE
+    assert set(ModelContract.checks()) == proved | ELSEWHERE
     assert len(PROOFS) >= 15
 
 

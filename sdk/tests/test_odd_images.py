@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Frame
-from cuescope_sdk.testing._media_files import ODD_IMAGES, OddImage
+from cuescope_sdk.testing._media_files import OddImage
 
 MODES = {
     "grey.png": "L",
@@ -22,7 +22,7 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
 def test_a_frame_from_a_file_is_what_is_seen_in_it(
     odd: OddImage, tmp_path: Path
 ) -> None:
@@ -31,7 +31,7 @@ def test_a_frame_from_a_file_is_what_is_seen_in_it(
     assert odd.seen_in(np.asarray(image))
 
 
-@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
 def test_each_is_odd_in_its_way(odd: OddImage) -> None:
     image = Image.open(BytesIO(odd.content))
     assert image.mode == MODES.get(odd.name, image.mode)

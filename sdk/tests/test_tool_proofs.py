@@ -15,18 +15,16 @@ from cuescope_sdk.grounding import Case, Judgement
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
     FakeDetector,
-    FakeProposer,
     FakeSegmenter,
-    FakeSentenceEncoder,
     FakeTextGenerator,
     ToolContract,
-    checks,
-    run_check,
 )
 from cuescope_sdk.testing._fake_tools import (
     FakeClaimVerifier,
     FakeImageEditor,
     FakeNamer,
+    FakeProposer,
+    FakeSentenceEncoder,
 )
 
 from .contract_proofs import ELSEWHERE, failed
@@ -255,7 +253,7 @@ def contract_of(tool: type) -> type[ToolContract]:
 
 
 def test_every_check_is_proved() -> None:
-    assert set(checks(ToolContract)) == PROOFS.keys() | ELSEWHERE
+    assert set(ToolContract.checks()) == PROOFS.keys() | ELSEWHERE
 
 
 @pytest.mark.parametrize("role", FAKE_TOOLS)
@@ -269,6 +267,6 @@ def test_the_fake_tools_are_healthy(role: str) -> None:
 def test_check_catches_its_bad_tool(check: str) -> None:
     tool, others = PROOFS[check]
     if others == {"*"}:
-        assert run_check(contract_of(tool), check).status == "failed"
+        assert contract_of(tool).run_check(check).status == "failed"
     else:
         assert failed(contract_of(tool)) == {check, *others}

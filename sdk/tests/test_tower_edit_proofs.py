@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Capabilities, Context, Edit, Plugin, Response, Trial, digest
-from cuescope_sdk.testing import ModelContract, checks, run_check
+from cuescope_sdk.testing import ModelContract
 from cuescope_sdk.testing._fake_models import pixels_of
 from cuescope_sdk.testing._model_contract.editing import ModelTakesTowerEdits
 
@@ -89,12 +89,12 @@ PROOFS = {
 
 def failed(model: type) -> set[str]:
     contract = type("Contract", (ModelContract,), {"plugin": model})
-    return {check for check in PROOFS if run_check(contract, check).status == "failed"}
+    return {check for check in PROOFS if contract.run_check(check).status == "failed"}
 
 
 def test_every_check_is_proved() -> None:
     assert {
-        check for check in checks(ModelTakesTowerEdits) if "tower" in check
+        check for check in ModelTakesTowerEdits.checks() if "tower" in check
     } == PROOFS.keys()
     assert failed(Towered) == set()
 

@@ -11,7 +11,6 @@ from cuescope.capabilities import (
     Detector,
     EmbedsText,
     HasBenchmark,
-    HasPatches,
     HasPlantedCues,
     HasSplits,
     ImageEdit,
@@ -43,7 +42,7 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
+from cuescope.errors import BadDataError, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
 from cuescope.plugin import Plugin
@@ -70,7 +69,6 @@ from cuescope.trust.risks import (
 from cuescope.types import (
     Edit,
     Frame,
-    FrameSource,
     HideTokens,
     Options,
     Outcome,
@@ -106,9 +104,7 @@ __all__ = [
     "Exhibit",
     "Feature",
     "Frame",
-    "FrameSource",
     "HasBenchmark",
-    "HasPatches",
     "HasPlantedCues",
     "HasSplits",
     "HideTokens",
@@ -131,7 +127,6 @@ __all__ = [
     "Outcome",
     "Output",
     "Picture",
-    "PlanStopped",
     "PlantedCue",
     "Plugin",
     "PluginError",

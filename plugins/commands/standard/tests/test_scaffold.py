@@ -14,7 +14,7 @@ import pytest
 from cuescope.cli import main
 from cuescope_commands.scaffold.package import class_name, names_of, sdk_range, write
 from cuescope_sdk import UserError
-from cuescope_sdk.testing import Contract, results
+from cuescope_sdk.testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
 KINDS += ("intervention",)
@@ -72,7 +72,7 @@ def test_a_generated_plugin_holds_its_contract(
         for thing in things
         if issubclass(thing, Contract) and "plugin" in vars(thing)
     ]
-    found = list(results(contract))
+    found = list(contract.run_checks())
     assert {result.status for result in found} <= {"ok", "skipped"}, found
     assert sum(result.status == "ok" for result in found) >= 5
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import BadDataError
-from cuescope_sdk.testing import ODD_IMAGES
+from cuescope_sdk.testing import OddImage
 
 
 def test_files_that_change_during_an_audit_are_named(data, image, video, gif, opened):
@@ -35,7 +35,7 @@ def test_a_rewritten_file_is_decoded_anew(data, video, opened):
     assert np.asarray(after.load()).mean() > np.asarray(before.load()).mean() + 20
 
 
-@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
 def test_odd_images_are_seen_as_they_are(data, opened, odd):
     (data / "a").mkdir()
     odd.write(data / "a")

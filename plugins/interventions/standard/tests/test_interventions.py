@@ -8,7 +8,7 @@ import pytest
 from cuescope_interventions import frames, mixing, pixels, tokens, words
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.testing import InterventionContract, checks, run_check
+from cuescope_sdk.testing import InterventionContract
 
 ALL = (
     *(
@@ -36,8 +36,8 @@ def test_holds_the_contract(plugin: Any) -> None:
     contract = type("Check", (InterventionContract,), {"plugin": plugin})
     failed = [
         r
-        for name in checks(contract)
-        if (r := run_check(contract, name)).status != "ok"
+        for name in contract.checks()
+        if (r := contract.run_check(name)).status != "ok"
     ]
     assert not failed
 

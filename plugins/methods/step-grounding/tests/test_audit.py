@@ -20,7 +20,7 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.grounding import Case, Judgement, SceneVerifier
-from cuescope_sdk.testing import FakeSentenceEncoder, Setup
+from cuescope_sdk.testing import FAKE_TOOLS, Setup
 from cuescope_step_grounding import StepGrounding
 
 Audited = Callable[..., Report]
@@ -496,7 +496,7 @@ def test_another_verifier_that_is_none_is_refused_before_anything_is_asked(
         teller,
         rooms,
         {"other_verifiers": (spec,)},
-        tools={"sentence-encoder": FakeSentenceEncoder},
+        tools={"sentence-encoder": FAKE_TOOLS["sentence-encoder"]},
     )
     with pytest.raises(UserError, match=problem):
         setup.plan()

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame
-from cuescope_sdk.testing import ODD_IMAGES, OddImage, answered_as_seen
+from cuescope_sdk.testing import OddImage
 
 Build = Callable[..., OpenCLIP]
 
@@ -18,11 +18,11 @@ def model(build: Build) -> OpenCLIP:
     return build()
 
 
-@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
 def test_odd_images_are_answered(
     model: OpenCLIP, odd: OddImage, tmp_path: Path
 ) -> None:
-    answered_as_seen(model, Frame.from_file(odd.write(tmp_path)), odd)
+    odd.check_answer(model, Frame.from_file(odd.write(tmp_path)))
 
 
 def test_a_text_beyond_the_context_is_cut_at_its_end(model: OpenCLIP) -> None:

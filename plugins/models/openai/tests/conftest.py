@@ -11,12 +11,12 @@ from cuescope_openai import OpenAI
 from cuescope_openai.options import OpenAIOptions, OpenAIWriterOptions
 from cuescope_openai.writing import OpenAIWriter
 from cuescope_sdk import Context
-from cuescope_sdk.testing import ChatServer, serve_chat
+from cuescope_sdk.testing import ChatServer
 
 
 @pytest.fixture(scope="session")
 def loopback() -> Iterator[ChatServer]:
-    with serve_chat() as server:
+    with ChatServer.running() as server:
         yield server
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from cuescope.errors import PlanStopped
 from cuescope_openai.memory import Memory
-from cuescope_sdk import PlanStopped, UserError
+from cuescope_sdk import UserError
 
 Build = Callable[..., Any]
 PROMPTS = [f"prompt {number}" for number in range(12)]

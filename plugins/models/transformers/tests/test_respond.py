@@ -14,7 +14,7 @@ import transformers
 from PIL import Image
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
-from cuescope_sdk.testing import ODD_IMAGES, OddImage, answered_as_seen
+from cuescope_sdk.testing import OddImage
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")
@@ -205,11 +205,11 @@ def test_a_mask_over_other_frames_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["clip", "siglip", "siglip2"])
-@pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+@pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
 def test_odd_images_are_answered(
     build: Build, kind: str, odd: OddImage, tmp_path: Path
 ) -> None:
-    answered_as_seen(build(kind), Frame.from_file(odd.write(tmp_path)), odd)
+    odd.check_answer(build(kind), Frame.from_file(odd.write(tmp_path)))
 
 
 def test_frames_of_the_next_batch_are_loaded_while_this_one_is_answered(

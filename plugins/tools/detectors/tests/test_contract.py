@@ -12,14 +12,7 @@ from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_detectors.grounded_sam import GroundedSam
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.testing import (
-    CUE,
-    NAME,
-    FakeDataset,
-    FakeDetector,
-    PluginShelf,
-    ToolContract,
-)
+from cuescope_sdk.testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
 
 
 class Annotated(FakeDataset):
@@ -29,10 +22,10 @@ class Annotated(FakeDataset):
         """The corner is annotated for the sample, as its first frame shows it."""
         corner = np.zeros((8, 8, 3), dtype=np.uint8)
         corner[:3, :3] = 255 * shown[0]
-        box = Detection(name=CUE, score=1.0, box=(0, 0, 3, 3))
+        box = Detection(name=FakeDataset.cue, score=1.0, box=(0, 0, 3, 3))
         known = {
             "boxes": (box,) * shown[0],
-            "masks": {CUE.upper(): Frame.from_array(corner)},
+            "masks": {FakeDataset.cue.upper(): Frame.from_array(corner)},
         }
         return super().annotations(shown) | known
 
@@ -99,5 +92,5 @@ class TestSam(_Tiny):
 
     @classmethod
     def context(cls) -> Context:
-        tools = {("tool", NAME): cls.plugin, ("tool", "corners"): FakeDetector}
+        tools = {("tool", cls.name): cls.plugin, ("tool", "corners"): FakeDetector}
         return replace(super().context(), registry=PluginShelf(tools))

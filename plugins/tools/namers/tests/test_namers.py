@@ -11,18 +11,10 @@ import pytest
 from cuescope_namers.detected import DetectedNames
 from cuescope_namers.vocabulary import Vocabulary, WrittenVocabulary
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError
-from cuescope_sdk.testing import (
-    CUE,
-    DECOY,
-    NAME,
-    FakeDataset,
-    FakeDetector,
-    PluginShelf,
-    ToolContract,
-)
+from cuescope_sdk.testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
 from cuescope_sdk.tools import FrameGroup
 
-WORDS = ("wall", CUE, DECOY, "green patch")
+WORDS = ("wall", FakeDataset.cue, FakeDataset.decoy, "green patch")
 
 
 class Writer(Plugin):
@@ -44,7 +36,10 @@ class Closed(FakeDetector):
         self, frames: Sequence[Frame], names: Sequence[str]
     ) -> list[tuple[Detection, ...]]:
         """The corners and a wall."""
-        found = super().detect(frames, [name for name in names if name in (CUE, DECOY)])
+        found = super().detect(
+            frames,
+            [name for name in names if name in (FakeDataset.cue, FakeDataset.decoy)],
+        )
         wall = Detection(name="wall", score=1.0, box=(0, 0, 1, 1))
         return [(*of_frame, *([wall] if "wall" in names else [])) for of_frame in found]
 
@@ -57,7 +52,7 @@ class _Namer(ToolContract):
     def context(cls) -> Context:
         return replace(
             super().context(),
-            registry=PluginShelf({**TOOLS, ("tool", NAME): cls.plugin}),
+            registry=PluginShelf({**TOOLS, ("tool", cls.name): cls.plugin}),
         )
 
 
@@ -91,7 +86,7 @@ def red_and_other(samples: Sequence[Sample]) -> FrameGroup:
     Axes of the space: a wall, which is behind all frames, red, blue, and how texts differ from
     images; a text has all of that gap, and images have none.
     """
-    axis = {"wall": 0, CUE: 1, DECOY: 2}
+    axis = {"wall": 0, FakeDataset.cue: 1, FakeDataset.decoy: 2}
 
     def embed_texts(texts: Sequence[str]) -> np.ndarray:
         rows = np.tile([0.1, 0.1, 0.1, 0.9], (len(texts), 1))
@@ -101,8 +96,10 @@ def red_and_other(samples: Sequence[Sample]) -> FrameGroup:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     shown = [(s, f) for s in samples for f in range(len(s.frames))]
-    red = [s.frames[f] for s, f in shown if s.annotations["cues"][CUE][f]]
-    rest = [s.frames[f] for s, f in shown if not s.annotations["cues"][CUE][f]]
+    red = [s.frames[f] for s, f in shown if s.annotations["cues"][FakeDataset.cue][f]]
+    rest = [
+        s.frames[f] for s, f in shown if not s.annotations["cues"][FakeDataset.cue][f]
+    ]
     centre, elsewhere = np.array([0.9, 0.35, 0.1, 0]), np.array([0.9, 0.05, 0.12, 0])
     return FrameGroup(
         tuple(red[:9]), tuple(rest[:9]), centre, elsewhere, embed_texts, ("top",)
@@ -117,12 +114,12 @@ def test_what_sets_the_frames_apart_is_named(kind: str, tmp_path: Path) -> None:
     group = red_and_other([data[index] for index in range(60)])
     guess = build(kind, tmp_path).name_groups([group])[0]
     assert guess is not None
-    assert guess.name == CUE
+    assert guess.name == FakeDataset.cue
     if kind == "detected-names":
         assert (guess.score, guess.elsewhere) == (pytest.approx(1.0, abs=0.2), 0.0)
         assert str(guess).endswith("vs 0.00 elsewhere)")
     else:
-        text = group.embed_texts([f"a photo of a {CUE}."])[0]
+        text = group.embed_texts([f"a photo of a {FakeDataset.cue}."])[0]
         assert guess.score == pytest.approx(text @ group.centre)
         assert guess.elsewhere == pytest.approx(text @ group.elsewhere)
 

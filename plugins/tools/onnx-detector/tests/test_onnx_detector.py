@@ -17,7 +17,7 @@ from PIL import Image
 from cuescope_onnx_detector import OnnxDetector
 from cuescope_onnx_detector.network import fit
 from cuescope_sdk import Context, Frame, UserError
-from cuescope_sdk.testing import CUE, ToolContract
+from cuescope_sdk.testing import FakeDataset, ToolContract
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -188,7 +188,9 @@ class TestContract(ToolContract):
     @classmethod
     def _tiny(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
         folder = tmp_path_factory.mktemp("yolo")
-        path = write_yolo(folder / "tiny.onnx", names=repr([CUE, "green", "blue"]))
+        path = write_yolo(
+            folder / "tiny.onnx", names=repr([FakeDataset.cue, "green", "blue"])
+        )
         cls.options = {"model": str(path)}
 
 

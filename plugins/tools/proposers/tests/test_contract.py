@@ -11,14 +11,7 @@ from cuescope_proposers.cues import CueFile
 from cuescope_proposers.known import KnownCues
 from cuescope_proposers.llm import LLMProposer
 from cuescope_sdk import Context, Plugin
-from cuescope_sdk.testing import (
-    CUE,
-    DECOY,
-    NAME,
-    FakeDataset,
-    PluginShelf,
-    ToolContract,
-)
+from cuescope_sdk.testing import FakeDataset, PluginShelf, ToolContract
 
 
 class Writer(Plugin):
@@ -28,7 +21,7 @@ class Writer(Plugin):
 
     def generate(self, prompts: Sequence[str]) -> list[str]:
         """The same list for every prompt."""
-        return [f"Sure!\n1. {CUE}\n2. {DECOY}" for _ in prompts]
+        return [f"Sure!\n1. {FakeDataset.cue}\n2. {FakeDataset.decoy}" for _ in prompts]
 
 
 class Captioned(FakeDataset):
@@ -47,7 +40,7 @@ class TestCues(ToolContract):
     @classmethod
     def _file(cls, tmp_path_factory: pytest.TempPathFactory) -> None:
         path = tmp_path_factory.mktemp("cues") / "mine.yaml"
-        path.write_text(f"{cls.label}: [{CUE}, {DECOY}]\n")
+        path.write_text(f"{cls.label}: [{FakeDataset.cue}, {FakeDataset.decoy}]\n")
         cls.options = {"path": str(path)}
 
 
@@ -75,5 +68,5 @@ class TestLLM(ToolContract):
 
     @classmethod
     def context(cls) -> Context:
-        tools = {("tool", NAME): cls.plugin, ("tool", "writer"): Writer}
+        tools = {("tool", cls.name): cls.plugin, ("tool", "writer"): Writer}
         return replace(super().context(), registry=PluginShelf(tools))

@@ -11,7 +11,6 @@ import pytest
 from cuescope_sdk import Context, Trial, generator
 from cuescope_sdk.grounding import SCENE, SceneFrame, Thing
 from cuescope_sdk.testing import (
-    NAME,
     FakeDataset,
     FakeDetector,
     FakeModel,
@@ -61,7 +60,7 @@ class _Verifier(ToolContract):
     @classmethod
     def context(cls) -> Context:
         shelf = {
-            ("tool", NAME): cls.plugin,
+            ("tool", cls.name): cls.plugin,
             ("tool", "corners"): FakeDetector,
             ("tool", "scene-graph"): SceneGraph,
             ("tool", "camera"): Camera,

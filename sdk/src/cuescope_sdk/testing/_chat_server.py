@@ -1,6 +1,6 @@
 """A chat completions server on loopback that does as it is told, and counts what it is asked.
 
-with serving() as server:
+with ChatServer.running() as server:
     server.brain = lambda body: {"message": {"content": "yes"}}
     server.fail(429)
     ...  # a client of server.url
@@ -138,6 +138,21 @@ class ChatServer(ThreadingHTTPServer):
         self.most = sys.maxsize
         self.released.clear()
 
+    @classmethod
+    @contextmanager
+    def running(cls) -> "Iterator[ChatServer]":
+        """One that is up."""
+        server = cls()
+        # shutdown waits for the next poll, which is half a second apart by default
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
     def handle_error(self, *_: object) -> None:
         """A client that was killed is no error of the server's."""
 
@@ -195,18 +210,3 @@ def prompt_of(body: Body) -> str:
     """The words of the last message."""
     content = body["messages"][-1]["content"]
     return str(content if isinstance(content, str) else content[-1]["text"])
-
-
-@contextmanager
-def serve_chat() -> Iterator[ChatServer]:
-    """A server that is up."""
-    server = ChatServer()
-    # shutdown waits for the next poll, which is half a second apart by default
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

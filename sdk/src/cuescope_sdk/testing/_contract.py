@@ -50,6 +50,15 @@ class PerClass(Generic[T]):
         return self._made[owner]
 
 
+@dataclass(frozen=True)
+class Result:
+    """How one check ended; `reason` is empty where it is ok."""
+
+    check: str
+    status: Status
+    reason: str = ""
+
+
 class Contract:
     """Checks of one plugin. Subclass the contract of its kind in a test module:
 
@@ -62,6 +71,7 @@ class Contract:
     """
 
     kind: ClassVar[str]
+    name: ClassVar[str] = NAME  # what the plugin is called meanwhile
     plugin: ClassVar[type[Any]]
     options: ClassVar[Mapping[str, Any]] = {}
     folder: ClassVar[Path | None] = None
@@ -75,7 +85,7 @@ class Contract:
     @classmethod
     def context(cls) -> Context:
         """What the plugin is built with; the other plugins that are installed can be reached."""
-        shelf = PluginShelf({(cls.kind, NAME): cls.plugin}, installed=True)
+        shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
         return Context(
             registry=shelf, cache=cls.cache_folder(), device=cls.device, dtype=cls.dtype
         )
@@ -90,11 +100,45 @@ class Contract:
         """The plugin, built as an audit builds it."""
         # None: {} are options too, those of a plugin's defaults
         options = cls.options if options is None else options
-        return cls.context().build(cls.kind, NAME, options)
+        return cls.context().build(cls.kind, cls.name, options)
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""
         self.build()
+
+    # ------------------------------------------------------------------------------ running them
+
+    @classmethod
+    def checks(cls) -> list[str]:
+        """The names of its checks, those of any kind first."""
+        # a subclass that overrides a check keeps its place
+        names = chain.from_iterable(map(vars, reversed(cls.__mro__)))
+        return [name for name in dict.fromkeys(names) if name.startswith("test_")]
+
+    @classmethod
+    def run_checks(cls, only: str = "") -> Iterator[Result]:
+        """Run the checks whose name contains `only`."""
+        return (cls.run_check(check) for check in cls.checks() if only in check)
+
+    @classmethod
+    def run_check(cls, check: str) -> Result:
+        """Run one check. A plugin that refuses what it is shown was not checked; else it failed."""
+        try:
+            getattr(cls(), check)()
+        except NotApplicable as reason:
+            return Result(check, "skipped", str(reason))
+        except ContractViolation as violation:
+            return Result(check, "failed", str(violation))
+        # it is a UserError too, so it comes before
+        except PluginError as fault:
+            return Result(check, "failed", str(fault))
+        # a plugin may say in words that it cannot do with this model or data
+        except UserError as refusal:
+            return Result(check, "skipped", f"refused: {refusal}")
+        except Exception as error:
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            return Result(check, "failed", reason)
+        return Result(check, "ok")
 
     # ------------------------------------------------------------------------ checks of any kind
 
@@ -261,48 +305,6 @@ def _process_folder() -> Path:
     folder = mkdtemp(prefix="cuescope-contract-")
     atexit.register(rmtree, folder, ignore_errors=True)
     return Path(folder)
-
-
-@dataclass(frozen=True)
-class Result:
-    """How one check ended; `reason` is empty where it is ok."""
-
-    check: str
-    status: Status
-    reason: str = ""
-
-
-def checks(contract: type[Contract]) -> list[str]:
-    """The names of its checks, those of any kind first."""
-    # a subclass that overrides a check keeps its place
-    names = chain.from_iterable(map(vars, reversed(contract.__mro__)))
-    return [name for name in dict.fromkeys(names) if name.startswith("test_")]
-
-
-def results(contract: type[Contract], only: str = "") -> Iterator[Result]:
-    """Run the checks whose name contains `only`."""
-    return (run_check(contract, check) for check in checks(contract) if only in check)
-
-
-def run_check(contract: type[Contract], check: str) -> Result:
-    """Run one check. A plugin that refuses what it is shown was not checked; else it failed."""
-    try:
-        getattr(contract(), check)()
-    except NotApplicable as reason:
-        return Result(check, "skipped", str(reason))
-    except ContractViolation as violation:
-        return Result(check, "failed", str(violation))
-    # it is a UserError too, so it comes before
-    except PluginError as fault:
-        return Result(check, "failed", str(fault))
-    # a plugin may say in words that it cannot do with this model or data
-    except UserError as refusal:
-        return Result(check, "skipped", f"refused: {refusal}")
-    except Exception as error:
-        return Result(
-            check, "failed", " ".join(f"{type(error).__name__}: {error}".split())
-        )
-    return Result(check, "ok")
 
 
 # --------------------------------------------------------------------------------------- violation

@@ -77,6 +77,8 @@ class FakeDataset(Plugin):
 
     Options: ClassVar[type[Options]] = FakeDataOptions
     options: FakeDataOptions
+    cue: ClassVar[str] = CUE
+    decoy: ClassVar[str] = DECOY
     facts: ClassVar[Mapping[str, str]] = {"cue": CUE, "decoy": DECOY}
     planted_cues: ClassVar[tuple[PlantedCue, ...]] = (
         PlantedCue(key=CUE, name=CUE, labels=LABELS[:1]),

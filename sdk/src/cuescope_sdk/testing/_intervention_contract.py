@@ -10,15 +10,7 @@ from jaxtyping import Bool
 from cuescope.capabilities import Capabilities
 from cuescope.digest import digest
 from cuescope_sdk import Sample, Trial, generator
-from cuescope_sdk.interventions import (
-    Case,
-    Intervention,
-    Localisation,
-    LocatedCue,
-    Place,
-    elsewhere,
-    other_frames,
-)
+from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.testing._contract import ShownContract, expect
 from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, SIDE
 from cuescope_sdk.testing._fake_tools import FakeImageEditor
@@ -82,8 +74,8 @@ class InterventionContract(ShownContract):
         for case in self.cases:
             rng = generator(case.seed, "contract placebo")
             # without an object: no annotation may matter here
-            region = elsewhere(case.place, (), rng)
-            frames = other_frames(Place(frames=(1,)), len(case.sample.frames), rng)
+            region = case.place.elsewhere((), rng)
+            frames = Place(frames=(1,)).other_frames(len(case.sample.frames), rng)
             if region is None or frames is None:
                 raise ValueError(
                     "a red corner of three by three cells leaves room for a placebo"
@@ -235,9 +227,7 @@ class InterventionContract(ShownContract):
 
     def test_says_in_a_line_why_it_does_not_apply(self) -> None:
         """A cue of which nothing is known, and a model that takes no edit and has no tools."""
-        nothing = LocatedCue(
-            "cue", "a cue", None, {"a": Place()}, frozenset(), Localisation("-")
-        )
+        nothing = frozenset[str]()
         reason = self.plugin.why_not(nothing, Capabilities(outputs=frozenset()), ())
         expect(
             isinstance(reason, str) and bool(reason.strip()) and "\n" not in reason,

@@ -1,8 +1,8 @@
 """Image files that are out of the ordinary, each with the pixels that a person sees in it.
 
-    @pytest.mark.parametrize("odd", ODD_IMAGES, ids=lambda odd: odd.name)
+    @pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
     def test_odd_images_are_answered(model, odd, tmp_path):
-        answered_as_seen(model, Frame.from_file(odd.write(tmp_path)), odd)
+        odd.check_answer(model, Frame.from_file(odd.write(tmp_path)))
 
 A data set is asked whether `odd.seen_in(pixels)` of its frame.
 """
@@ -114,36 +114,40 @@ class OddImage:
             pixels, self.pixels, self.tolerance
         )
 
+    @classmethod
+    def every(cls) -> "tuple[OddImage, ...]":
+        """All that we know of."""
+        return tuple(_odd_images())
+
+    def check_answer(self, model: Any, frame: Frame) -> None:
+        """Raises ContractViolation unless a model with patches sees it in a frame, and answers."""
+        canvas = model.canvas([frame])
+        expected = model.canvas([Frame.from_array(self.pixels)])
+        one_colour = bool((self.pixels == self.pixels[0, 0]).all())
+        # the canvas is resized, which rounds once more
+        tolerance = self.tolerance + RESIZING
+        is_as_seen = _within(canvas[0], expected[0], tolerance)
+        if one_colour:  # it stays so, whatever it is resized and cropped to
+            is_as_seen = is_as_seen and _within(canvas[0], self.pixels[0, 0], tolerance)
+        expect(
+            is_as_seen,
+            f"{self.name} on the canvas",
+            got="other pixels",
+            remedy="Convert to RGB, and tell the library that channels come last",
+        )
+        trial = Trial(sample=Sample(key="odd", frames=(frame,)), outputs=EMBEDDING)
+        [answer] = model.respond([trial])
+        expect(
+            answer.embedding is not None,
+            "an embedding",
+            got="none",
+            remedy="Answer the trial",
+        )
+
 
 def _within(pixels: np.ndarray, expected: np.ndarray, tolerance: int) -> bool:
     # uint8 would wrap round below 0
     return bool(np.abs(pixels.astype(int) - expected.astype(int)).max() <= tolerance)
-
-
-def answered_as_seen(model: Any, frame: Frame, odd: OddImage) -> None:
-    """Raises ContractViolation unless a model with patches sees `odd` in its frame, and answers."""
-    canvas = model.canvas([frame])
-    expected = model.canvas([Frame.from_array(odd.pixels)])
-    one_colour = bool((odd.pixels == odd.pixels[0, 0]).all())
-    # the canvas is resized, which rounds once more
-    tolerance = odd.tolerance + RESIZING
-    is_as_seen = _within(canvas[0], expected[0], tolerance)
-    if one_colour:  # it stays so, whatever it is resized and cropped to
-        is_as_seen = is_as_seen and _within(canvas[0], odd.pixels[0, 0], tolerance)
-    expect(
-        is_as_seen,
-        f"{odd.name} on the canvas",
-        got="other pixels",
-        remedy="Convert to RGB, and tell the library that channels come last",
-    )
-    trial = Trial(sample=Sample(key="odd", frames=(frame,)), outputs=EMBEDDING)
-    [answer] = model.respond([trial])
-    expect(
-        answer.embedding is not None,
-        "an embedding",
-        got="none",
-        remedy="Answer the trial",
-    )
 
 
 def _odd(
@@ -221,6 +225,3 @@ def _rgb(grey: np.ndarray) -> np.ndarray:
 def _on_white(colour: np.ndarray, alpha: np.ndarray) -> np.ndarray:
     share = alpha[..., None] / 255
     return np.rint(colour * share + 255 * (1 - share)).astype(np.uint8)
-
-
-ODD_IMAGES: tuple[OddImage, ...] = tuple(_odd_images())

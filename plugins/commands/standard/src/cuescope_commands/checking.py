@@ -63,7 +63,6 @@ def run(
     # imported here: `--help` is to stay quick
     from cuescope_sdk import PluginError
     from cuescope_sdk.models import refuse_unknown
-    from cuescope_sdk.testing import results
 
     settings = {"device": device, "dtype": dtype}
     contract = contract_of(spec, option or (), kind, data, data_option or (), settings)
@@ -77,7 +76,7 @@ def run(
     ):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
     counts = dict.fromkeys(COLOURS, 0)
-    for result in results(contract, only):
+    for result in contract.run_checks(only):
         counts[result.status] += 1
         show(result)
     echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))

@@ -15,7 +15,8 @@ import numpy as np
 from jaxtyping import Float
 from PIL import Image
 
-from cuescope_sdk import Frame, FrameSource, digest
+from cuescope.types import FrameSource
+from cuescope_sdk import Frame, digest
 from cuescope_sdk.data._media.content import listed_bytes
 from cuescope_sdk.data._media.files import kind_of, readable_still
 from cuescope_sdk.data._media.images import (

@@ -6,16 +6,8 @@ from typing import cast
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope.capabilities import EmbedsChoices
-from cuescope_sdk import (
-    Frame,
-    HasPatches,
-    HideTokens,
-    Sample,
-    Trial,
-    UserError,
-    generator,
-)
+from cuescope.capabilities import EmbedsChoices, HasPatches
+from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError, generator
 from cuescope_sdk.testing._contract import (
     NotApplicable,
     PerClass,
