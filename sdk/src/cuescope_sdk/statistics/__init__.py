@@ -74,6 +74,7 @@ from cuescope_sdk.statistics._ranks import (
 )
 from cuescope_sdk.statistics._resampling import (
     bootstrap_weights,
+    monte_carlo_p_value,
     percentile_interval,
     weighted_means,
 )
@@ -150,6 +151,7 @@ __all__ = [
     "maxima_p_values",
     "mean_above_zero_p_value",
     "mean_interval",
+    "monte_carlo_p_value",
     "most_by_chance",
     "most_unseen",
     "overlap_p_value",

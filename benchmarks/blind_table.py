@@ -1,0 +1,105 @@
+"""How much of seven benchmarks is answered without looking, from their question files alone.
+
+    python benchmarks/blind_table.py QUESTIONS [--redraws 5] [--tune]
+
+QUESTIONS is a folder with the authors' files under the names below. `--tune` prints the two files
+on which the learner's numbers were chosen, for a grid of them, and no other.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cuescope_questions as readers
+from cuescope_blind import learner
+from cuescope_blind.questions import Questions, deal_folds
+from cuescope_blind.scores import accuracies_of_redrawn, expected_correct, measure_gain
+from cuescope_sdk import Context, generator
+
+NEXT_QA = {"options": "a0,a1,a2,a3,a4", "kind": "type", "key": ""}
+# name: reader, file, options; what the issue measured with a simpler learner
+FILES: dict[str, tuple[Any, str, dict[str, str], float]] = {
+    "LongVideoBench val": (readers.LongVideoBench, "longvideobench_val.json", {}, 36.1),
+    "MVBench": (readers.MVBench, "mvbench", {}, 42.7),
+    "NExT-QA test": (readers.QuestionTable, "nextqa_test.csv", NEXT_QA, 29.9),
+    "VSI-Bench": (readers.VSIBench, "vsi-bench.jsonl", {}, 36.0),
+    "TVBench": (readers.TVBench, "tvbench", {}, 40.2),
+    "Video-MME": (readers.VideoMME, "video-mme.parquet", {}, 29.4),
+    "EgoSchema subset": (readers.EgoSchema, "egoschema_subset.parquet", {}, 20.4),
+}
+TUNED_ON = {
+    "MVBench": FILES["MVBench"],
+    "NExT-QA val": (readers.QuestionTable, "nextqa_val.csv", NEXT_QA, 0.0),
+}
+
+
+def read(folder: Path, name: str) -> Questions:
+    """The questions of a benchmark."""
+    reader, file, options, _ = (FILES | TUNED_ON)[name]
+    data = reader(reader.Options(path=folder / file, **options), Context())
+    return Questions.of([data[index] for index in range(len(data))])
+
+
+def rows(folder: Path, redraws: int) -> Iterator[str]:
+    """A line a benchmark."""
+    for name, (_, _, _, before) in FILES.items():
+        start = time.perf_counter()
+        questions = read(folder, name)
+        features = learner.option_features(questions)
+        fold = deal_folds(questions.fold_groups, 5, generator(0, "folds"))
+        probability = learner.out_of_fold(questions, features, fold)
+        correct = expected_correct(questions, probability)
+        gain = measure_gain(
+            questions, correct, np.ones(len(questions), dtype=bool), two_sided=False
+        )
+        assert gain is not None
+        assert gain.low is not None
+        assert gain.high is not None
+        null = accuracies_of_redrawn(
+            questions, features, fold, redraws, generator(0, "redraws")
+        )
+        seconds = time.perf_counter() - start
+        interval = f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+        redrawn = f"{100 * np.mean(null):.1f}" if null else "-"
+        yield (
+            f"{name:20}{gain.n:7,}{100 * gain.chance:8.1f}{100 * gain.accuracy:7.1f}"
+            f"{100 * gain.gain:+7.1f}  {interval:16}{redrawn:>9}{before:9.1f}{seconds:8.1f}"
+        )
+
+
+def tune(folder: Path) -> Iterator[str]:
+    """A line a setting: the accuracy on the two files that it may be chosen on."""
+    data = {name: read(folder, name) for name in TUNED_ON}
+    for scale, penalty in product((0.5, 1.0, 1.5, 2.0), (1.0, 2.0, 4.0, 10.0)):
+        learner.WORD_SCALE = scale
+        learner.PENALTY = penalty
+        accuracies = []
+        for questions in data.values():
+            features = learner.option_features(questions)
+            fold = deal_folds(questions.fold_groups, 5, generator(0, "folds"))
+            probability = learner.out_of_fold(questions, features, fold)
+            accuracies.append(expected_correct(questions, probability).mean())
+        figures = "".join(f"{100 * accuracy:14.1f}" for accuracy in accuracies)
+        yield f"words x {scale:<5} penalty {penalty:<6}{figures}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--redraws", type=int, default=5)
+    parser.add_argument("--tune", action="store_true")
+    given = parser.parse_args()
+    lines = (
+        tune(given.questions) if given.tune else rows(given.questions, given.redraws)
+    )
+    for _line in lines:
+        pass
+
+
+if __name__ == "__main__":
+    main()

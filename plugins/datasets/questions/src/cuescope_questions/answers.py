@@ -1,0 +1,105 @@
+"""Which option is the right one, as a file says it: by number, letter or text."""
+
+import re
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from cuescope_questions.layouts import AnswerForm
+from cuescope_sdk import UserError
+
+LETTERS = string.ascii_uppercase
+# "A. red", "(A) red", "A) red", "A: red"
+_PREFIX = re.compile(r"\(?([A-Z])[.):]\s*(.*)", re.DOTALL)
+_LETTER = re.compile(r"\(?([A-Za-z])[.):]?")
+_NUMBER = re.compile(r"\d{1,3}")
+
+
+def without_letters(options: Sequence[str]) -> list[str]:
+    """The options without the letters before them, where each begins with its own."""
+    texts = []
+    for letter, option in zip(LETTERS, options, strict=False):
+        match = _PREFIX.fullmatch(option)
+        if match is None or match[1] != letter:
+            return list(options)
+        texts.append(match[2].strip())
+    # a letter may be the whole option ("A."), and then there is no text but the letter
+    return texts if all(texts) else list(options)
+
+
+def single_answer(value: Any, place: str) -> str | None:
+    """The answer as text, None where there is none; raises UserError for several."""
+    if isinstance(value, list):
+        if len(value) > 1:
+            raise UserError(
+                place, expected="one right answer", got=f"{len(value)}: {value!r:.60}"
+            )
+        value = value[0] if value else None
+    if value is None or isinstance(value, bool):
+        return None
+    return str(value).strip() or None
+
+
+def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | None:
+    """Which option the answer means when read in this form; None where it means none."""
+    if form == "text":
+        return options.index(answer) if answer in options else None
+    if form == "letter":
+        match = _LETTER.fullmatch(answer)
+        index = LETTERS.index(match[1].upper()) if match else -1
+    else:
+        index = int(answer) if _NUMBER.fullmatch(answer) else -1
+    return index if 0 <= index < len(options) else None
+
+
+def find_form(
+    answers: Sequence[str], options: Sequence[Sequence[str]], places: Sequence[str]
+) -> AnswerForm:
+    """The one form in which every answer of a file means an option.
+
+    Raises UserError where none fits all, with the first that differs, and where two fit and would
+    give different answers.
+    """
+    fitting: list[AnswerForm] = []
+    fitted: list[list[int | None]] = []
+    most = 0
+    best: tuple[AnswerForm, list[int | None]] = ("text", [])
+    for form in ("text", "letter", "index"):
+        indices = []
+        for answer, choices in zip(answers, options, strict=True):
+            indices.append(find_index(answer, choices, form))
+        fits = len(indices) - indices.count(None)
+        if fits == len(indices):
+            fitting.append(form)
+            fitted.append(indices)
+        if fits > most:
+            most = fits
+            best = (form, indices)
+    if not fitting:
+        raise _misfit(answers, places, best)
+    for form, indices in zip(fitting[1:], fitted[1:], strict=True):
+        if indices != fitted[0]:
+            raise UserError(
+                f"{places[0]}: 'answer' can be read as {fitting[0]} and as {form}",
+                expected="one way to read it",
+                remedy="Say which: -D answer_is=text, letter or index",
+            )
+    return fitting[0]
+
+
+def _misfit(
+    answers: Sequence[str],
+    places: Sequence[str],
+    best: tuple[AnswerForm, list[int | None]],
+) -> UserError:
+    form, indices = best
+    if not indices:
+        first = 0
+        expected = "an option's text, letter, or number from 0"
+    else:
+        first = indices.index(None)
+        count = len(indices) - indices.count(None)
+        expected = f"the {form} of an option, as in {count:,} other rows"
+    return UserError(
+        f"{places[first]} 'answer'", expected=expected, got=f"'{answers[first][:60]}'"
+    )

@@ -1,0 +1,78 @@
+"""What of a benchmark is answered without looking: tells in questions and options."""
+
+from collections.abc import Iterable, Iterator
+
+from cuescope_blind.options import BlindOptions
+from cuescope_sdk import (
+    Audit,
+    DataNeeds,
+    Evidence,
+    Feature,
+    Metric,
+    Plugin,
+    Requirements,
+    Score,
+    Trial,
+    hookimpl,
+)
+
+
+class Blind(Plugin):
+    """Answers questions by rules and by a learner that see no pixel, and asks no model."""
+
+    title = "Blind: what is answered without looking"
+    finds = "What gives answers away in the questions alone: lengths, places, words, priors."
+    requires = Requirements(outputs=frozenset(), labels=0)
+    data_needs = DataNeeds(
+        each="data set",
+        least=20,
+        enough=400,
+        enough_for="a tell of 10 points",
+        choices=2,
+    )
+    metrics = (
+        Metric(
+            name="gain",
+            title="Gain",
+            meaning="accuracy of answering by the tell, minus what guessing gives (-1 to 1)",
+        ),
+        Metric(
+            name="blind_accuracy",
+            title="Blind accuracy",
+            meaning="how often the tell is right, on the questions on which it prefers an option",
+        ),
+    )
+    Options = BlindOptions
+    options: BlindOptions
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """A feature a tell, and one a tell and kind of question."""
+        from cuescope_blind.report import features
+        from cuescope_sdk.data import require_data
+
+        require_data(audit, self.data_needs, "blind")
+        yield from features(audit)
+
+    @hookimpl
+    def perturb(self) -> Iterable[Trial]:
+        """Nothing: no model is asked."""
+        return ()
+
+    @hookimpl
+    def compute_scores(self, audit: Audit) -> Iterable[Score]:
+        """Accuracy minus chance of each tell."""
+        from cuescope_blind.report import scores
+
+        return list(scores(audit))
+
+    @hookimpl
+    def verify(self, audit: Audit) -> Iterator[Evidence]:
+        """The null of redrawn answers."""
+        from cuescope_blind.verify import evidence
+
+        if audit.options is self.options:  # else another method's audit
+            yield from evidence(audit)
+
+
+__all__ = ["Blind", "BlindOptions"]

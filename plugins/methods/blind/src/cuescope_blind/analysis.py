@@ -1,0 +1,156 @@
+"""Every tell and the learner, on all questions and on each kind of question."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope_blind.learner import out_of_fold
+from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
+from cuescope_blind.scores import Gain, expected_correct, measure_gain, prefers
+from cuescope_blind.tells import Tell, strengths_of
+from cuescope_blind.trials import features_of, folds_of, questions_of
+from cuescope_sdk import Audit
+from cuescope_sdk.statistics import benjamini_hochberg, smallest_mean_above_zero
+
+LEARNER = Tell("blind-learner", "what a learner without pixels answers")
+# videos: with fewer an interval says nothing
+FEW_GROUPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A tell on all questions, or on those of one kind."""
+
+    tell: Tell
+    kind: str | None
+    part: Bool[np.ndarray, " question"]
+    correct: PerQuestion
+    gain: Gain
+    q_value: float | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of its feature."""
+        return self.tell.key if self.kind is None else f"{self.tell.key}: {self.kind}"
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The results of an audit, findings first, and the learner's probability of every option."""
+
+    questions: Questions
+    probability: PerOption
+    results: tuple[Result, ...]
+
+    @property
+    def learner(self) -> Result:
+        """The blind learner on all questions."""
+        return next(result for result in self.results if result.key == LEARNER.key)
+
+
+def study(audit: Audit) -> Study:
+    """All that is measured; for `audit.once`."""
+    questions = audit.once(questions_of, audit)
+    fold = audit.once(folds_of, audit)
+    features = audit.once(features_of, audit)
+    probability = out_of_fold(questions, features, fold)
+    results = measure_all(questions, questions.right, fold, probability, audit.options)
+    return Study(questions, probability, tuple(results))
+
+
+def measure_all(
+    questions: Questions,
+    right: OneAQuestion,
+    fold: OneAQuestion,
+    probability: PerOption,
+    options: Any,
+) -> list[Result]:
+    """Every tell on all questions and on each kind, with q-values over all; findings first."""
+    results = []
+    for tell, strength in [
+        (LEARNER, probability),
+        *strengths_of(questions, right, fold),
+    ]:
+        correct = expected_correct(questions, strength, right)
+        speaks = prefers(questions, strength)
+        for kind, of_kind in parts_of(questions, options):
+            part = speaks & of_kind
+            if questions.groups.take(part).count < FEW_GROUPS:
+                continue
+            gain = measure_gain(
+                questions,
+                correct,
+                part,
+                two_sided=tell.strength is not None,
+                confidence=options.confidence,
+            )
+            if gain is not None:
+                results.append(Result(tell, kind, part, correct, gain))
+    q_values = benjamini_hochberg([result.gain.p_value for result in results])
+    corrected = []
+    for result, q_value in zip(results, q_values, strict=True):
+        corrected.append(replace(result, q_value=q_value))
+    corrected.sort(key=lambda result: _rank(result, options))
+    return corrected
+
+
+def parts_of(
+    questions: Questions, options: Any
+) -> Iterator[tuple[str | None, Bool[np.ndarray, " question"]]]:
+    """All questions, and those of each kind that has enough of them."""
+    yield None, np.ones(len(questions), dtype=bool)
+    kinds, sizes = np.unique(questions.kind, return_counts=True)
+    # a single kind is all questions once more
+    if not options.by_kind or len(kinds) == 1:
+        return
+    names = np.array(questions.kind)
+    for kind, size in zip(kinds.tolist(), sizes.tolist(), strict=True):
+        if size >= options.min_kind:
+            yield kind, names == kind
+
+
+def is_finding(result: Result, options: Any) -> bool:
+    """Whether the tell is far enough from chance, and farther than luck explains."""
+    if result.q_value is None:
+        return False
+    return bool(
+        abs(result.gain.gain) >= options.min_gain and result.q_value <= options.fdr
+    )
+
+
+def _rank(result: Result, options: Any) -> tuple[bool, bool, float]:
+    # of all questions first: a kind of fifty may have a larger gain by luck
+    return (
+        not is_finding(result, options),
+        result.kind is not None,
+        -abs(result.gain.gain),
+    )
+
+
+def smallest_findable(
+    questions: Questions,
+    results: Sequence[Result],
+    options: Any,
+    rng: np.random.Generator,
+) -> tuple[Result, float | None] | None:
+    """The tell without a finding that is heard on most questions, and the gain it would need.
+
+    None where every tell on all questions is a finding.
+    """
+    missed = []
+    for result in results:
+        if result.kind is None and not is_finding(result, options):
+            missed.append(result)
+    if not missed:
+        return None
+    widest = max(missed, key=lambda result: result.gain.n)
+    gains = widest.correct[widest.part] - questions.chance[widest.part]
+    # a lone finding needs so small a p-value, half of it on each side
+    level = options.fdr / len(results) / 2
+    limit = smallest_mean_above_zero(
+        gains, questions.groups.take(widest.part), level, rng
+    )
+    return widest, limit

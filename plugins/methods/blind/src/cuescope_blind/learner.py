@@ -1,0 +1,218 @@
+"""The blind learner: one conditional logistic model over the options of a question.
+
+McFadden's choice model (1974): the probability of an option is the softmax, within its question, of
+a linear score of its features. It is fitted on four folds of whole videos, and asked about the
+fifth.
+"""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy import optimize, sparse
+
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions
+from cuescope_blind.tells import (
+    consensus,
+    learned_strength,
+    length,
+    length_ranks,
+    numeric_middle,
+    one_code,
+    overlap,
+    text_codes,
+)
+
+BUCKETS = 2**18
+# a word of one question says nothing of another
+LEAST_QUESTIONS = 2
+# of options and of ranks by length, that have a column of their own
+PLACES = 6
+STEPS = 80
+# chosen on MVBench and NExT-QA val alone (benchmarks/blind_table.py --tune)
+WORD_SCALE = 1.5
+PENALTY = 4.0
+CLOSE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class OptionFeatures:
+    """What the learner sees of every option, but for the answer prior, which labels decide.
+
+    `text` has a column a text of options within a kind.
+    """
+
+    matrix: sparse.csr_array
+    text: sparse.csr_array
+
+
+def option_features(questions: Questions) -> OptionFeatures:
+    """Words, words by kind of question, lengths, overlaps and places of all options."""
+    words = _word_features(questions)
+    dense = _dense_features(questions)
+    kinds = questions.kind_codes[questions.owner]
+    by_kind = _within_kinds(dense, kinds)
+    matrix = sparse.hstack(
+        [sparse.csr_array(dense), by_kind, WORD_SCALE * words], format="csr"
+    )
+    return OptionFeatures(sparse.csr_array(matrix), one_code(text_codes(questions)))
+
+
+def _word_features(questions: Questions) -> sparse.csr_array:
+    from sklearn.feature_extraction import FeatureHasher
+
+    hasher = FeatureHasher(BUCKETS, input_type="string", alternate_sign=False)
+    hashed = sparse.csr_array(hasher.transform(_tokens(questions)))
+    hashed.data[:] = 1.0
+    # of whole questions: a word of all options of one question is still a word of one
+    order = np.arange(len(questions.owner))
+    entries = (np.ones(len(order)), (questions.owner, order))
+    of_question = sparse.csr_array(entries, shape=(len(questions), len(order))) @ hashed
+    common = np.flatnonzero(
+        np.bincount(of_question.indices, minlength=BUCKETS) >= LEAST_QUESTIONS
+    )
+    kept = sparse.csr_array(hashed[:, common])
+    lengths = np.sqrt(np.maximum(kept.sum(axis=1), 1.0))
+    return sparse.csr_array(sparse.diags_array(1 / lengths) @ kept)
+
+
+def _tokens(questions: Questions) -> Iterator[list[str]]:
+    """The names of the features of each option: words, pairs of words, each also by kind."""
+    for place, words in enumerate(questions.words):
+        kind = questions.kind[questions.owner[place]]
+        pairs = [f"{first} {second}" for first, second in itertools.pairwise(words)]
+        terms = sorted({*words, *pairs, f"= {questions.flat_options[place]}"})
+        yield [*terms, *(f"{kind}\t{term}" for term in terms)]
+
+
+def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]:
+    size = np.log1p(length(questions))
+    mean_size = questions.sum_within(size) / questions.counts
+    shared = consensus(questions)
+    columns = [
+        size - mean_size[questions.owner],
+        _is_most(questions, size),
+        _is_most(questions, -size),
+        shared - (questions.sum_within(shared) / questions.counts)[questions.owner],
+        _is_most(questions, shared),
+        overlap(questions),
+        numeric_middle(questions),
+    ]
+    ranks = length_ranks(questions)
+    for place in range(min(int(questions.counts.max()), PLACES)):
+        columns.append((questions.position == place).astype(float))
+        columns.append((ranks == place).astype(float))
+    dense = np.stack(columns, axis=1)
+    spread = dense.std(axis=0)
+    return np.asarray(dense / np.where(spread > 0, spread, 1.0))
+
+
+def _is_most(questions: Questions, values: PerOption) -> PerOption:
+    most = questions.most_within(values)
+    is_most = values >= most[questions.owner] - 1e-9
+    return np.asarray(is_most, dtype=float)
+
+
+def _within_kinds(
+    dense: Float[np.ndarray, "option feature"], kind: np.ndarray
+) -> sparse.csr_array:
+    """The same columns once more for each kind."""
+    options, features = dense.shape
+    rows = np.repeat(np.arange(options), features)
+    columns = (kind[:, None] * features + np.arange(features)).ravel()
+    shape = (options, (int(kind.max()) + 1) * features)
+    return sparse.csr_array((0.5 * dense.ravel(), (rows, columns)), shape=shape)
+
+
+def out_of_fold(
+    questions: Questions,
+    features: OptionFeatures,
+    fold: OneAQuestion,
+    right: OneAQuestion | None = None,
+) -> PerOption:
+    """The probability of every option, from a model that saw no question of its fold."""
+    right = questions.right if right is None else right
+    probability = np.zeros(len(questions.owner))
+    for number in np.unique(fold).tolist():
+        training = fold != number
+        prior = cross_fitted_prior(questions, features, fold, right, number)
+        matrix = sparse.csr_array(
+            sparse.hstack([features.matrix, prior[:, None]], format="csr")
+        )
+        weights = fit(questions, matrix, right, training)
+        tested = ~training[questions.owner]
+        probability[tested] = questions.softmax(matrix @ weights)[tested]
+    return probability
+
+
+def cross_fitted_prior(
+    questions: Questions,
+    features: OptionFeatures,
+    fold: OneAQuestion,
+    right: OneAQuestion,
+    number: int,
+) -> PerOption:
+    """The answer prior for fold `number`: of all other folds, and for each of these of the rest.
+
+    A training question whose own answer were in its prior would teach the model to trust it.
+    """
+    training = fold != number
+    prior = learned_strength(questions, features.text, right, training)
+    for inner in np.unique(fold[training]).tolist():
+        others = training & (fold != inner)
+        own = learned_strength(questions, features.text, right, others)
+        place = (fold == inner)[questions.owner]
+        prior[place] = own[place]
+    return prior
+
+
+def fit(
+    questions: Questions,
+    matrix: sparse.csr_array,
+    right: OneAQuestion,
+    training: np.ndarray,
+) -> Float[np.ndarray, " feature"]:
+    """Weights of least penalised loss over the training questions.
+
+    By L-BFGS (Liu and Nocedal, 1989).
+    """
+    part = _Part(questions, training)
+    rows = sparse.csr_array(matrix[part.places])
+    columns = sparse.csr_array(rows.T)
+    target = part.target(questions, right)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        scores = rows @ weights
+        shifted = scores - np.maximum.reduceat(scores, part.starts)[part.owner]
+        powers = np.exp(shifted)
+        sums = np.add.reduceat(powers, part.starts)
+        log_likelihood = shifted @ target - np.log(sums).sum()
+        gradient = columns @ (powers / sums[part.owner] - target) + PENALTY * weights
+        return float(PENALTY * (weights @ weights) / 2 - log_likelihood), gradient
+
+    start = np.zeros(matrix.shape[1])
+    found = optimize.minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS, "ftol": CLOSE},
+    )
+    return np.asarray(found.x)
+
+
+class _Part:
+    """The options of some of the questions, numbered anew."""
+
+    def __init__(self, questions: Questions, taken: np.ndarray) -> None:
+        self.taken = taken
+        self.places = np.flatnonzero(taken[questions.owner])
+        counts = questions.counts[taken]
+        self.starts = np.cumsum(counts) - counts
+        self.owner = np.repeat(np.arange(len(counts)), counts)
+
+    def target(self, questions: Questions, right: OneAQuestion) -> PerOption:
+        """1 for the right option of each, 0 for others."""
+        return np.asarray(questions.is_right(right)[self.places])

@@ -1,0 +1,57 @@
+"""A model that answers by chance and reads nothing: for audits of data alone."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Options,
+    Plugin,
+    Response,
+    Trial,
+    digest,
+    generator,
+)
+from cuescope_sdk.models import refuse_unanswerable
+
+
+class NoModelOptions(Options):
+    """It has none."""
+
+
+class NoModel(Plugin):
+    """Gives every choice a logit drawn by chance, always the same one for the same sample."""
+
+    Options = NoModelOptions
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        outputs=frozenset({"logits"}), min_frames=0
+    )
+    fingerprint: str = digest("none", 1)
+    facts: Mapping[str, str] = {"model": "none: it reads nothing and answers by chance"}
+
+    def __init__(self, options: NoModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """Logits drawn by chance; raises UserError for a sample without choices."""
+        responses = []
+        for trial in trials:
+            refuse_unanswerable("none", self.capabilities, trial)
+            sample = trial.sample
+            # the content only names the draw, so that a question has one answer in every audit
+            content = digest(
+                [frame.key for frame in sample.frames], sample.question, sample.choices
+            )
+            rng = generator(0, "none", content)
+            responses.append(
+                Response(
+                    logits=rng.standard_normal(len(sample.choices)).astype(np.float32)
+                )
+            )
+        return responses
+
+
+__all__ = ["NoModel", "NoModelOptions"]

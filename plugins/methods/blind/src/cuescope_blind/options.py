@@ -1,0 +1,33 @@
+"""What a user can set."""
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+
+from cuescope_sdk import Options
+
+
+class BlindOptions(Options):
+    """Of the method `blind`."""
+
+    min_gain: float = Field(
+        0.02, ge=0, le=1, description="a finding is this far from chance at least"
+    )
+    fdr: float = Field(
+        0.05,
+        gt=0,
+        le=1,
+        description="false discovery rate over all tells and kinds tested",
+    )
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
+    folds: int = Field(
+        5, ge=2, description="parts of the videos; one is answered from the others"
+    )
+    by_kind: bool = Field(
+        True, description="test each tell also within each kind of question"
+    )
+    min_kind: PositiveInt = Field(
+        50, description="questions that a kind needs to be tested by itself"
+    )
+    # 19 and the data are 20: none as good as the data is p = 0.05
+    redraws: NonNegativeInt = Field(
+        19, description="times that answers are redrawn for the check; 0 leaves it out"
+    )

@@ -1,0 +1,188 @@
+"""Questions as arrays: all options of all questions in one row, question after question."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from cuescope_sdk import Sample, UserError
+from cuescope_sdk.statistics import Groups
+
+PerOption = Float[np.ndarray, " option"]
+PerQuestion = Float[np.ndarray, " question"]
+OneAQuestion = Int[np.ndarray, " question"]
+
+# letters of any script, and numbers with their point
+_WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
+# scripts that set no space between words: a letter stands for a word
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+# the same question with the same options, so often or less, is a copy; more often a template
+COPIES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """What is asked, the options, and which of them is right (`right`, from 0).
+
+    `groups` are the videos. `kind` is the kind of question, its first word where no kind is known.
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    options: tuple[tuple[str, ...], ...]
+    right: OneAQuestion
+    kind: tuple[str, ...]
+    groups: Groups
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "Questions":
+        """Those of samples that have a label and two choices or more.
+
+        Raises UserError where there are none.
+        """
+        usable = [s for s in samples if s.label is not None and len(s.choices) > 1]
+        if not usable:
+            raise UserError(
+                "blind: there is nothing to answer",
+                expected="questions with two options or more and a right answer",
+                got=f"none in {len(samples):,} samples",
+            )
+        right = []
+        kinds = []
+        for sample in usable:
+            right.append(sample.choices.index(str(sample.label)))
+            text = sample.question or ""
+            kinds.append(
+                str(sample.annotations.get("question_type") or first_word(text))
+            )
+        return cls(
+            keys=tuple(sample.key for sample in usable),
+            texts=tuple(sample.question or "" for sample in usable),
+            options=tuple(sample.choices for sample in usable),
+            right=np.array(right),
+            kind=tuple(kinds),
+            groups=Groups.of(usable),
+        )
+
+    def __len__(self) -> int:
+        return len(self.options)
+
+    @cached_property
+    def counts(self) -> OneAQuestion:
+        """How many options each question has."""
+        return np.array([len(options) for options in self.options])
+
+    @cached_property
+    def starts(self) -> OneAQuestion:
+        """The place of each question's first option."""
+        return np.asarray(np.cumsum(self.counts) - self.counts)
+
+    @cached_property
+    def owner(self) -> Int[np.ndarray, " option"]:
+        """The question of each option."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    @cached_property
+    def position(self) -> Int[np.ndarray, " option"]:
+        """The place of each option among those of its question, from 0."""
+        return np.asarray(np.arange(len(self.owner)) - self.starts[self.owner])
+
+    @cached_property
+    def chance(self) -> PerQuestion:
+        """What guessing gives on each question."""
+        return np.asarray(1 / self.counts)
+
+    @cached_property
+    def kind_codes(self) -> OneAQuestion:
+        """The number of each question's kind, in the order of their names."""
+        return np.unique(self.kind, return_inverse=True)[1].astype(np.int64)
+
+    @cached_property
+    def flat_options(self) -> list[str]:
+        """The text of every option, without case and outer spaces."""
+        return [
+            text.casefold().strip(" .") for options in self.options for text in options
+        ]
+
+    @cached_property
+    def words(self) -> list[list[str]]:
+        """The words of every option."""
+        return [words_of(text) for text in self.flat_options]
+
+    @cached_property
+    def fold_groups(self) -> Groups:
+        """The videos, and copies of a question joined with what they are copies of.
+
+        A question that comes with the same options up to `COPIES` times is taken for a copy; one
+        that comes more often is a template, asked of many videos.
+        """
+        places: dict[tuple[str, frozenset[str]], list[int]] = {}
+        for number, (text, options) in enumerate(
+            zip(self.texts, self.options, strict=True)
+        ):
+            places.setdefault((text, frozenset(options)), []).append(number)
+        first = []
+        other = []
+        for numbers in places.values():
+            if 1 < len(numbers) <= COPIES:
+                first += [self.groups.codes[numbers[0]]] * (len(numbers) - 1)
+                other += [self.groups.codes[number] for number in numbers[1:]]
+        count = self.groups.count
+        edges = sparse.coo_array(
+            (np.ones(len(first)), (first, other)), shape=(count, count)
+        )
+        joined, component = connected_components(edges, directed=False)
+        return Groups(component[self.groups.codes], int(joined), self.groups.declared)
+
+    def most_within(self, values: PerOption) -> PerQuestion:
+        """The largest value of each question."""
+        return np.asarray(np.maximum.reduceat(values, self.starts))
+
+    def sum_within(self, values: PerOption) -> PerQuestion:
+        """The sum of each question."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+    def softmax(self, values: PerOption) -> PerOption:
+        """Softmax within each question."""
+        # exp would overflow
+        shifted = values - self.most_within(values)[self.owner]
+        powers = np.exp(shifted)
+        return np.asarray(powers / self.sum_within(powers)[self.owner])
+
+    def is_right(self, right: OneAQuestion | None = None) -> PerOption:
+        """1 for the right option of each question, 0 for others."""
+        right = self.right if right is None else right
+        values = np.zeros(len(self.owner))
+        values[self.starts + right] = 1.0
+        return values
+
+
+def first_word(text: str) -> str:
+    """The first word of a question: "why", "how"; "" where there is none."""
+    words = words_of(text)
+    return words[0] if words else ""
+
+
+def words_of(text: str) -> list[str]:
+    """Words and numbers in order, in lower case; of scripts without spaces each letter."""
+    spaced = _WITHOUT_SPACES.sub(lambda match: f" {match[0]} ", text.casefold())
+    return _WORD.findall(spaced)
+
+
+def deal_folds(groups: Groups, folds: int, rng: np.random.Generator) -> OneAQuestion:
+    """The fold of each question: whole groups, dealt by chance so that folds are of a size."""
+    order = rng.permutation(groups.count)
+    sizes = np.bincount(groups.codes, minlength=groups.count)
+    # the largest first: a group as large as a fold must not come last
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    fold = np.empty(groups.count, dtype=np.int64)
+    filled = np.zeros(folds)
+    for group in order.tolist():
+        fold[group] = int(filled.argmin())
+        filled[fold[group]] += sizes[group]
+    return np.asarray(fold[groups.codes])

@@ -1,0 +1,218 @@
+"""The rows of the report, its sentences, notes and tables."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cuescope_blind.analysis import (
+    LEARNER,
+    Result,
+    Study,
+    is_finding,
+    smallest_findable,
+    study,
+)
+from cuescope_blind.questions import Questions
+from cuescope_blind.scores import blind_scores
+from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
+
+# examples of each finding; a cell holds so many characters
+EXAMPLES = 3
+SHOWN = 140
+
+
+def features(audit: Audit) -> Iterator[Feature]:
+    """A feature a tell, and one more a kind of question; a finding has the questions it answers."""
+    result_of = audit.once(study, audit)
+    for result in result_of.results:
+        found = is_finding(result, audit.options)
+        yield Feature(
+            key=result.key,
+            kind="tell",
+            name=name_of(result),
+            occurrences=tuple(_occurrences(result_of.questions, result))
+            if found
+            else (),
+        )
+
+
+def name_of(result: Result) -> str:
+    """The tell in words, and the kind of question where it is of one."""
+    return (
+        result.tell.name
+        if result.kind is None
+        else f"{result.tell.name} ({result.kind})"
+    )
+
+
+def _occurrences(questions: Questions, result: Result) -> Iterator[Occurrence]:
+    """The questions that the tell answers right; where it misleads, those that it answers wrong."""
+    correct = result.correct if result.gain.gain > 0 else 1 - result.correct
+    answered = np.flatnonzero(result.part & (correct > questions.chance))
+    for number in answered[np.argsort(-correct[answered], kind="stable")].tolist():
+        yield Occurrence(sample=questions.keys[number], strength=float(correct[number]))
+
+
+def scores(audit: Audit) -> Iterator[Score]:
+    """The gain of each tell, and its accuracy; findings first."""
+    result_of = audit.once(study, audit)
+    _note(audit, result_of)
+    _record(audit, result_of)
+    audit.attach(_table(result_of))
+    audit.attach(_examples(audit, result_of))
+    for result in result_of.results:
+        gain = result.gain
+        about: dict[str, Any] = {
+            "feature": result.key,
+            "label": None,
+            "n": gain.n,
+            "p_value": gain.p_value,
+            "q_value": result.q_value,
+        }
+        yield Score(
+            **about,
+            metric="gain",
+            value=gain.gain,
+            low=gain.low,
+            high=gain.high,
+            finding=is_finding(result, audit.options),
+            statement=statement(result),
+        )
+        yield Score(**about, metric="blind_accuracy", value=gain.accuracy)
+
+
+def statement(result: Result) -> str:
+    """The finding as a sentence."""
+    gain = result.gain
+    of_kind = f" of the kind '{result.kind}'" if result.kind else ""
+    right = f"is right in {gain.accuracy:.1%} of {gain.n:,} questions{of_kind}"
+    if gain.gain < 0:
+        right = right.replace("is right in", "is right in only")
+    name = f"Taking {result.tell.name}"
+    if result.tell is LEARNER:
+        name = "A learner that sees no pixel"
+    return f"{name} {right}; guessing gives {gain.chance:.1%} ({_interval(result)})."
+
+
+def _interval(result: Result) -> str:
+    gain = result.gain
+    difference = f"{100 * gain.gain:+.1f} points"
+    if gain.low is None or gain.high is None:
+        return difference
+    return f"{difference}; {100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+
+
+def headline(result: Result, total: int) -> str:
+    """How many questions are answered without looking, at least."""
+    gain = result.gain
+    low = max(gain.low or 0.0, 0.0)
+    answered = int(low * total)
+    figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
+    if answered == 0:
+        return f"no more of {total:,} questions than by guessing ({figures})"
+    return f"at least {answered:,} of {total:,} questions, beyond what guessing gives ({figures})"
+
+
+def _note(audit: Audit, result_of: Study) -> None:
+    questions = result_of.questions
+    audit.note("answered without looking", headline(result_of.learner, len(questions)))
+    videos = f"{len(questions):,} questions about {questions.groups.count:,} videos"
+    if not questions.groups.declared:
+        videos = f"{len(questions):,} questions, each taken as drawn by itself"
+    audit.note("questions", videos)
+    left_out = len(audit.samples) - len(questions)
+    if left_out:
+        audit.note(
+            "left out",
+            f"{left_out:,} samples without a label or with fewer than two options",
+        )
+    copies = questions.groups.count - questions.fold_groups.count
+    if copies:
+        audit.note(
+            "copies",
+            f"{copies:,} videos share a question and its options with another: kept in one fold",
+        )
+    missed = smallest_findable(
+        questions, result_of.results, audit.options, audit.rng("power")
+    )
+    if missed is not None:
+        widest, limit = missed
+        names = []
+        for result in result_of.results:
+            if result.kind is None and not is_finding(result, audit.options):
+                names.append(result.tell.key)
+        looked = f"looked for and not found: {', '.join(names)}"
+        audit.note("could have been missed", f"{looked}. {_limit(widest, limit)}")
+
+
+def _limit(widest: Result, limit: float | None) -> str:
+    about = f"'{widest.tell.key}' on {widest.gain.n:,} questions"
+    if limit is None:
+        return f"There are too few questions to find any gain ({about})"
+    return f"A gain of {100 * limit:.1f} points is found in 8 of 10 audits ({about})"
+
+
+def _record(audit: Audit, result_of: Study) -> None:
+    """s(x) of every question: a row of `answers.parquet`."""
+    questions = result_of.questions
+    by_key = {sample.key: sample for sample in audit.samples}
+    figures = blind_scores(questions, result_of.probability)
+    for key, figure in zip(questions.keys, figures.tolist(), strict=True):
+        audit.record(by_key[key], LEARNER.key, "blind_score", figure)
+
+
+def _table(result_of: Study) -> Table:
+    rows: list[dict[str, Cell]] = []
+    for result in result_of.results:
+        gain = result.gain
+        rows.append(
+            {
+                "tell": result.key,
+                "questions": gain.n,
+                "chance": 100 * gain.chance,
+                "right": 100 * gain.accuracy,
+                "gain": 100 * gain.gain,
+                "low": None if gain.low is None else 100 * gain.low,
+                "high": None if gain.high is None else 100 * gain.high,
+                "q": result.q_value,
+            }
+        )
+    return Table(
+        title="What needs no pixels (percent)",
+        columns=("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
+        rows=tuple(rows),
+        notes=("A tell is counted on the questions on which it prefers an option.",),
+    )
+
+
+def _examples(audit: Audit, result_of: Study) -> Table:
+    """Questions that each finding on all questions answers right."""
+    questions = result_of.questions
+    rows: list[dict[str, Cell]] = []
+    for result in result_of.results:
+        if result.kind is not None or not is_finding(result, audit.options):
+            continue
+        for occurrence in list(_occurrences(questions, result))[:EXAMPLES]:
+            number = questions.keys.index(occurrence.sample)
+            options = questions.options[number]
+            rows.append(
+                {
+                    "tell": result.key,
+                    "question": questions.texts[number][:SHOWN],
+                    "right answer": options[questions.right[number]][:SHOWN],
+                    "other options": " | ".join(_others(questions, number))[:SHOWN],
+                }
+            )
+    return Table(
+        title="Questions that a tell answers",
+        columns=("tell", "question", "right answer", "other options"),
+        rows=tuple(rows),
+    )
+
+
+def _others(questions: Questions, number: int) -> list[str]:
+    right = questions.right[number]
+    return [
+        text for place, text in enumerate(questions.options[number]) if place != right
+    ]

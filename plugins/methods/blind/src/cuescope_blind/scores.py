@@ -1,0 +1,126 @@
+"""How often an answer without looking is right, against chance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_blind.learner import OptionFeatures, out_of_fold
+from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
+from cuescope_sdk.statistics import change_interval, mean_above_zero_p_value
+
+# strengths are sums and means: closer than this is a tie
+TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Accuracy of answering without looking, what guessing gives, and the gain with its interval.
+
+    `n` questions are those on which it prefers an option. `p_value` is two-sided for a rule, which
+    may as well be wrong too often, and one-sided for what was learned.
+    """
+
+    n: int
+    accuracy: float
+    chance: float
+    gain: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+
+
+def expected_correct(
+    questions: Questions, strength: PerOption, right: OneAQuestion | None = None
+) -> PerQuestion:
+    """The share of right answers of taking the strongest option; of equals any is taken.
+
+    An option that shares the first place with two others and is right counts a third.
+    """
+    most = questions.most_within(strength)
+    is_most = (strength >= most[questions.owner] - TIE).astype(float)
+    hits = questions.sum_within(is_most * questions.is_right(right))
+    return np.asarray(hits / questions.sum_within(is_most))
+
+
+def prefers(questions: Questions, strength: PerOption) -> Bool[np.ndarray, " question"]:
+    """Whether an option of each question is stronger than another."""
+    return np.asarray(
+        questions.most_within(strength) > -questions.most_within(-strength) + TIE
+    )
+
+
+def measure_gain(
+    questions: Questions,
+    correct: PerQuestion,
+    part: Bool[np.ndarray, " question"],
+    *,
+    two_sided: bool,
+    confidence: float = 0.95,
+) -> Gain | None:
+    """The gain on a part of the questions; None where the part is empty.
+
+    A question counts its correctness minus 1 / options, so that those of two options and of five
+    have one mean. Interval and p-value are over videos.
+    """
+    n = int(part.sum())
+    if n == 0:
+        return None
+    chance = questions.chance[part]
+    gain = correct[part] - chance
+    groups = questions.groups.take(part)
+    low, high = change_interval(gain, groups, confidence=confidence)
+    p_value = mean_above_zero_p_value(gain, groups)
+    if two_sided and p_value is not None:
+        other = mean_above_zero_p_value(-gain, groups) or 1.0
+        # twice the smaller one: either side would have been reported
+        p_value = min(1.0, 2 * min(p_value, other))
+    accuracy = float(correct[part].mean())
+    return Gain(
+        n, accuracy, float(chance.mean()), float(gain.mean()), low, high, p_value
+    )
+
+
+def redraw_answers(questions: Questions, rng: np.random.Generator) -> OneAQuestion:
+    """A right answer for each question, drawn among its options: there is nothing to be known."""
+    drawn = rng.random(len(questions)) * questions.counts
+    return np.asarray(drawn.astype(np.int64))
+
+
+def accuracies_of_redrawn(
+    questions: Questions,
+    features: OptionFeatures,
+    fold: OneAQuestion,
+    draws: int,
+    rng: np.random.Generator,
+) -> list[float]:
+    """The learner's accuracy on each of so many redrawn answers, learned anew."""
+    accuracies = []
+    for _ in range(draws):
+        right = redraw_answers(questions, rng)
+        probability = out_of_fold(questions, features, fold, right)
+        accuracies.append(float(expected_correct(questions, probability, right).mean()))
+    return accuracies
+
+
+def blind_scores(questions: Questions, probability: PerOption) -> PerQuestion:
+    """s(x): the learner's probability of the right answer, less that of guessing."""
+    return np.asarray(
+        probability[questions.starts + questions.right] - questions.chance
+    )
+
+
+def hardest(
+    questions: Questions, scores: PerQuestion, count: int
+) -> Int[np.ndarray, " hard"]:
+    """The questions that are least answered without looking, `count` of them, hardest first.
+
+    Scores are compared among questions with as many options only: each number of options gives as
+    large a share of its questions.
+    """
+    share = np.empty(len(scores))
+    for options in np.unique(questions.counts).tolist():
+        own = np.flatnonzero(questions.counts == options)
+        order = own[np.argsort(scores[own], kind="stable")]
+        share[order] = (np.arange(len(own)) + 0.5) / len(own)
+    return np.argsort(share, kind="stable")[:count]

@@ -1,0 +1,304 @@
+"""What gives answers away without looking: a strength for every option.
+
+The strongest option is the tell's answer. Some tells are a rule ("the longest"). Others learn which
+option is oftenest right, always from other videos than those that they answer about.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+from scipy import sparse
+
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions, words_of
+
+Codes = Int[np.ndarray, " option"]
+# as if each had been seen so often with as many right answers as guessing gives
+PRIOR_WEIGHT = 3.0
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+NUMBER_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
+# words of a question that its options share by grammar alone
+LEAST_LETTERS = 3
+
+
+def length(questions: Questions) -> PerOption:
+    """Characters of each option."""
+    return np.array([float(len(text)) for text in questions.flat_options])
+
+
+def brevity(questions: Questions) -> PerOption:
+    """Fewer characters, more strength."""
+    return -length(questions)
+
+
+def consensus(questions: Questions) -> PerOption:
+    """How much of its words an option shares with the others of its question, on average.
+
+    The share of two options' words that both have (Jaccard, 1901). A right answer often stands in
+    the middle of its own distractors: they were made by changing it.
+    """
+    strengths = np.zeros(len(questions.owner))
+    for start, count in zip(
+        questions.starts.tolist(), questions.counts.tolist(), strict=True
+    ):
+        sets = [frozenset(words) for words in questions.words[start : start + count]]
+        for first in range(count):
+            for second in range(first + 1, count):
+                union = len(sets[first] | sets[second])
+                if union:
+                    shared = len(sets[first] & sets[second]) / union / (count - 1)
+                    strengths[start + first] += shared
+                    strengths[start + second] += shared
+    return strengths
+
+
+def oddity(questions: Questions) -> PerOption:
+    """Less shared with the others, more strength: the odd one out."""
+    return -consensus(questions)
+
+
+def overlap(questions: Questions) -> PerOption:
+    """The share of an option's words that stand in the question too."""
+    asked = [frozenset(_content(text)) for text in _question_words(questions)]
+    strengths = np.zeros(len(questions.owner))
+    for place, (owner, words) in enumerate(
+        zip(questions.owner.tolist(), questions.words, strict=True)
+    ):
+        content = _content(words)
+        if content:
+            shared = sum(word in asked[owner] for word in content)
+            strengths[place] = shared / len(content)
+    return strengths
+
+
+def _question_words(questions: Questions) -> list[list[str]]:
+    return [words_of(text) for text in questions.texts]
+
+
+def _content(words: list[str]) -> list[str]:
+    return [word for word in words if len(word) >= LEAST_LETTERS or not word.isascii()]
+
+
+def numeric_middle(questions: Questions) -> PerOption:
+    """1 for numbers that are neither the smallest nor the largest of three options or more.
+
+    0 throughout where an option has no number.
+    """
+    strengths = np.zeros(len(questions.owner))
+    numbers = [number_of(text) for text in questions.flat_options]
+    for start, count in zip(
+        questions.starts.tolist(), questions.counts.tolist(), strict=True
+    ):
+        own = [
+            number for number in numbers[start : start + count] if number is not None
+        ]
+        if len(own) < count or count < 3:
+            continue
+        values = np.array(own)
+        inner = (values > values.min()) & (values < values.max())
+        strengths[start : start + count] = inner
+    return strengths
+
+
+def number_of(text: str) -> float | None:
+    """The number that an option begins with, in figures or as a word; None where it has none."""
+    match = _NUMBER.match(text)
+    if match:
+        return float(match[0].replace(",", "."))
+    head = text.partition(" ")[0]
+    return float(NUMBER_WORDS.index(head)) if head in NUMBER_WORDS else None
+
+
+# ----------------------------------------------------------------------------- codes of options
+
+
+def position_codes(questions: Questions) -> Codes:
+    """The place of each option among so many."""
+    most = int(questions.counts.max())
+    return np.asarray(questions.counts[questions.owner] * most + questions.position)
+
+
+def length_ranks(questions: Questions) -> Codes:
+    """How many options of its question are shorter than each option."""
+    sizes = length(questions)
+    order = np.lexsort((sizes, questions.owner))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = questions.position
+    # of equals all have the rank of the first
+    same = np.zeros(len(order), dtype=bool)
+    same[1:] = (np.diff(sizes[order]) == 0) & (np.diff(questions.owner[order]) == 0)
+    first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
+    rank[order] = rank[order[first]]
+    return rank
+
+
+def length_codes(questions: Questions) -> Codes:
+    """The rank of each option by length, among so many."""
+    most = int(questions.counts.max())
+    return np.asarray(
+        questions.counts[questions.owner] * most + length_ranks(questions)
+    )
+
+
+def text_codes(questions: Questions) -> Codes:
+    """The text of each option, within its kind of question."""
+    kinds = questions.kind_codes[questions.owner].tolist()
+    names = [
+        f"{kind}\t{text}"
+        for kind, text in zip(kinds, questions.flat_options, strict=True)
+    ]
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+
+
+def yes_no_codes(questions: Questions) -> Codes:
+    """1 for yes and 2 for no, where these are the options; 0 for all others."""
+    is_yes_no = np.array([_is_yes_no(options) for options in questions.options])
+    codes = [1 if text == "yes" else 2 for text in questions.flat_options]
+    return np.where(is_yes_no[questions.owner], codes, 0)
+
+
+def _is_yes_no(options: tuple[str, ...]) -> bool:
+    return {option.casefold().strip(" .") for option in options} == {"yes", "no"}
+
+
+def one_code(codes: Codes) -> sparse.csr_array:
+    """A row an option, a column a code."""
+    places = np.arange(len(codes))
+    return sparse.csr_array((np.ones(len(codes)), (places, codes)))
+
+
+def word_codes(questions: Questions) -> sparse.csr_array:
+    """A row an option, a column a word."""
+    numbers: dict[str, int] = {}
+    rows = []
+    columns = []
+    for place, words in enumerate(questions.words):
+        for word in sorted(set(words)):
+            rows.append(place)
+            columns.append(numbers.setdefault(word, len(numbers)))
+    shape = (len(questions.owner), max(len(numbers), 1))
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def learned_strength(
+    questions: Questions,
+    codes: sparse.csr_array,
+    right: OneAQuestion,
+    counted: np.ndarray,
+) -> PerOption:
+    """How much oftener options with these codes are right than by guessing, as a sum of log ratios.
+
+    Of the `counted` questions alone; what they lack has 0.
+    """
+    weight = counted[questions.owner].astype(float)
+    columns = codes.T
+    was_right = columns @ (weight * questions.is_right(right))
+    by_chance = columns @ (weight * questions.chance[questions.owner])
+    ratio = (was_right + PRIOR_WEIGHT) / (by_chance + PRIOR_WEIGHT)
+    return np.asarray(codes @ np.log(ratio))
+
+
+def held_out_strength(
+    questions: Questions,
+    codes: sparse.csr_array,
+    right: OneAQuestion,
+    fold: OneAQuestion,
+) -> PerOption:
+    """`learned_strength` of each question, from the questions of all other folds."""
+    strengths = np.zeros(len(questions.owner))
+    for number in np.unique(fold).tolist():
+        own = (fold == number)[questions.owner]
+        strengths[own] = learned_strength(questions, codes, right, fold != number)[own]
+    return strengths
+
+
+# --------------------------------------------------------------------------------------- the tells
+
+
+@dataclass(frozen=True)
+class Tell:
+    """A way to answer without looking.
+
+    `name` completes "Taking ... is right in 31% of the questions". A rule has `strength`, and may
+    be right more or less often than chance; what is learned has `codes`.
+    """
+
+    key: str
+    name: str
+    strength: Callable[[Questions], PerOption] | None = None
+    codes: Callable[[Questions], sparse.csr_array] | None = None
+
+
+TELLS = (
+    Tell(
+        "position",
+        "the option at the place that is oftenest right",
+        codes=lambda q: one_code(position_codes(q)),
+    ),
+    Tell("longest", "the longest option", length),
+    Tell("shortest", "the shortest option", brevity),
+    Tell(
+        "length-rank",
+        "the option of the length rank that is oftenest right",
+        codes=lambda q: one_code(length_codes(q)),
+    ),
+    Tell("consensus", "the option that shares most words with the others", consensus),
+    Tell("odd-one-out", "the option that shares fewest words with the others", oddity),
+    Tell("overlap", "the option that shares most words with the question", overlap),
+    Tell(
+        "numeric-middle",
+        "a number that is neither the smallest nor the largest",
+        numeric_middle,
+    ),
+    Tell(
+        "answer-prior",
+        "the option that is oftenest right in this kind of question",
+        codes=lambda q: one_code(text_codes(q)),
+    ),
+    Tell(
+        "yes-no",
+        "whichever of yes and no is oftener right",
+        codes=lambda q: one_code(yes_no_codes(q)),
+    ),
+    Tell(
+        "words",
+        "the option whose single words are oftenest in right options",
+        codes=word_codes,
+    ),
+)
+
+
+def strengths_of(
+    questions: Questions, right: OneAQuestion, fold: OneAQuestion
+) -> Iterator[tuple[Tell, PerOption]]:
+    """Each tell, with the strength that it gives every option."""
+    for tell in TELLS:
+        if tell.strength is not None:
+            yield tell, tell.strength(questions)
+        elif tell.codes is not None:
+            codes = tell.codes(questions)
+            yield tell, held_out_strength(questions, codes, right, fold)

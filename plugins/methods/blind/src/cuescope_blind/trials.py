@@ -1,0 +1,22 @@
+"""Nothing is asked of a model: the questions themselves are what is audited."""
+
+from cuescope_blind.learner import OptionFeatures, option_features
+from cuescope_blind.questions import OneAQuestion, Questions, deal_folds
+from cuescope_sdk import Audit
+
+
+def questions_of(audit: Audit) -> Questions:
+    """The questions of an audit; for `audit.once`."""
+    return Questions.of(audit.samples)
+
+
+def folds_of(audit: Audit) -> OneAQuestion:
+    """The fold of each question; for `audit.once`."""
+    questions = audit.once(questions_of, audit)
+    folds = min(audit.options.folds, questions.fold_groups.count)
+    return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
+
+
+def features_of(audit: Audit) -> OptionFeatures:
+    """What the learner sees of every option; for `audit.once`."""
+    return option_features(audit.once(questions_of, audit))

@@ -1,0 +1,60 @@
+"""What is planted is found; where answers are drawn by chance, nothing is, at the promised rate."""
+
+import numpy as np
+import pytest
+from drawn_questions import draw_questions, prefer_longest
+
+from cuescope_blind.analysis import Result, is_finding, measure_all
+from cuescope_blind.learner import option_features, out_of_fold
+from cuescope_blind.options import BlindOptions
+from cuescope_blind.questions import Questions, deal_folds
+from cuescope_blind.scores import redraw_answers
+
+OPTIONS = BlindOptions()
+
+
+def findings(
+    questions: Questions, right: np.ndarray, rng: np.random.Generator
+) -> list[Result]:
+    fold = deal_folds(questions.fold_groups, 5, rng)
+    probability = out_of_fold(questions, option_features(questions), fold, right)
+    results = measure_all(questions, right, fold, probability, OPTIONS)
+    return [result for result in results if is_finding(result, OPTIONS)]
+
+
+def null_findings(draws: int, count: int) -> int:
+    questions = draw_questions(count, np.random.default_rng(100))
+    found = 0
+    for draw in range(draws):
+        rng = np.random.default_rng(draw)
+        found += bool(findings(questions, redraw_answers(questions, rng), rng))
+    return found
+
+
+def planted_findings(draws: int) -> int:
+    found = 0
+    for draw in range(draws):
+        rng = np.random.default_rng(draw)
+        questions = draw_questions(1000, rng)
+        right = prefer_longest(questions, 0.1, rng)
+        found += "longest" in [result.key for result in findings(questions, right, rng)]
+    return found
+
+
+def test_redrawn_answers_have_hardly_a_finding() -> None:
+    # 5% of 6: three or more come in one of 450 such tests
+    assert null_findings(6, 250) <= 2
+
+
+def test_a_planted_tell_of_ten_points_is_found() -> None:
+    assert planted_findings(2) == 2
+
+
+@pytest.mark.long
+def test_redrawn_answers_have_a_finding_in_six_percent_at_most() -> None:
+    assert null_findings(200, 600) <= 12
+
+
+@pytest.mark.long
+def test_a_planted_tell_of_ten_points_is_found_in_eight_of_ten() -> None:
+    assert planted_findings(40) >= 32
