@@ -122,8 +122,10 @@ def manifest_rows(
 
     An image file below the manifest's folder is named where it is, another one is linked or copied
     into a folder beside the manifest. Frames of a video, and frames that were drawn, are written
-    there as PNG files.
+    there as PNG files. Questions of which none has a picture are rows of the data set `questions`.
     """
+    if not any(sample.frames for sample in samples.values()):
+        return [question_row(sample, answers) for sample in samples.values()], 0
     # links followed, as `folder` does before it asks what lies inside
     home = manifest.absolute().parent.resolve()
     files = home / f"{manifest.stem}-files"
@@ -154,6 +156,21 @@ def manifest_rows(
             {column: value for column, value in row.items() if value is not None}
         )
     return rows, without_file
+
+
+def question_row(sample: Sample, answers: Mapping[str, Row]) -> Row:
+    """A question without a picture, as the data set `questions` reads it."""
+    answer = answers.get(sample.key, {})
+    return {
+        "key": sample.key,
+        "video": sample.group or sample.key,
+        "question": sample.question,
+        "options": list(sample.choices),
+        "answer": sample.label,
+        "answer_is": "text",
+        "kind": sample.annotations.get("question_type"),
+        "predicted": answer.get("prediction") or answer.get("text"),
+    }
 
 
 def _image_file(frame: Frame) -> Path | None:

@@ -189,4 +189,5 @@ def _audit_command(
     longest = max(len(sample.frames) for sample in samples.values())
     # `folder` takes 8 frames of a clip where nothing is said
     frames = ["-D", f"frames={longest}"] if longest > 1 else []
-    return shlex.join([*kept, "--data", f"folder:{manifest}", *frames])
+    reader = "folder" if longest else "questions"
+    return shlex.join([*kept, "--data", f"{reader}:{manifest}", *frames])

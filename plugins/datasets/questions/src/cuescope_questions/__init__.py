@@ -19,6 +19,7 @@ from cuescope_questions.answers import (
 )
 from cuescope_questions.layouts import (
     EGOSCHEMA,
+    FORMS,
     LONGVIDEOBENCH,
     MVBENCH,
     TVBENCH,
@@ -29,6 +30,7 @@ from cuescope_questions.layouts import (
 )
 from cuescope_questions.reading import Row, find_files, list_of_texts, read_rows
 from cuescope_sdk import (
+    BadDataError,
     Context,
     Options,
     Plugin,
@@ -133,6 +135,13 @@ class QuestionFile(Plugin):
             names = {video: (Path(video).stem,) for video in sorted(videos)}
             folder = options.videos.expanduser()
             self.clips, problems = open_videos(folder, names, context, self.title)
+            if not self.clips:
+                raise BadDataError(
+                    f"{self.title}: no video of '{folder}' can be shown",
+                    expected="a video of one question or more",
+                    got=describe_video_problems(problems),
+                    remedy="Leave `videos` out to audit the questions alone",
+                )
             if problems:
                 self.facts["without frames"] = describe_video_problems(problems)
 
@@ -172,7 +181,9 @@ class QuestionFile(Plugin):
                 answers.append(answer)
                 options.append(texts)
                 places.append(place)
-        form = layout.answer_is or find_form(answers, options, places)
+        form = layout.answer_is or self._form_in_file(kept)
+        if form is None:
+            form = find_form(answers, options, places)
         for (number, row), answer, texts, place in zip(
             kept, answers, options, places, strict=True
         ):
@@ -188,6 +199,14 @@ class QuestionFile(Plugin):
                 left_out["whose right answer stands there twice"] += 1
                 continue
             yield self._question(file, number, row, tuple(texts), texts[index])
+
+    def _form_in_file(self, rows: Sequence[tuple[int, Row]]) -> AnswerForm | None:
+        """What the column `answer_is` of the first row says; None where there is no such column."""
+        stated = rows[0][1].get("answer_is") if rows else None
+        for form in FORMS:
+            if stated == form:
+                return form
+        return None
 
     def _question(
         self, file: Path, number: int, row: Row, options: tuple[str, ...], label: str

@@ -5,7 +5,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from cuescope_questions.layouts import AnswerForm
+from cuescope_questions.layouts import FORMS, AnswerForm
 from cuescope_sdk import UserError
 
 LETTERS = string.ascii_uppercase
@@ -64,7 +64,7 @@ def find_form(
     fitted: list[list[int | None]] = []
     most = 0
     best: tuple[AnswerForm, list[int | None]] = ("text", [])
-    for form in ("text", "letter", "index"):
+    for form in FORMS:
         indices = []
         for answer, choices in zip(answers, options, strict=True):
             indices.append(find_index(answer, choices, form))

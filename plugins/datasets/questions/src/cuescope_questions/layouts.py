@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 AnswerForm = Literal["index", "letter", "text"]
+FORMS: tuple[AnswerForm, ...] = ("text", "letter", "index")
 
 
 @dataclass(frozen=True)

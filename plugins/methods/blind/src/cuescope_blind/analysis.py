@@ -130,6 +130,12 @@ def _rank(result: Result, options: Any) -> tuple[bool, bool, float]:
     )
 
 
+def looked_for(results: Sequence[Result], options: Any) -> list[Result]:
+    """The tells on all questions that are no finding."""
+    overall = [result for result in results if result.kind is None]
+    return [result for result in overall if not is_finding(result, options)]
+
+
 def smallest_findable(
     questions: Questions,
     results: Sequence[Result],
@@ -140,10 +146,7 @@ def smallest_findable(
 
     None where every tell on all questions is a finding.
     """
-    missed = []
-    for result in results:
-        if result.kind is None and not is_finding(result, options):
-            missed.append(result)
+    missed = looked_for(results, options)
     if not missed:
         return None
     widest = max(missed, key=lambda result: result.gain.n)

@@ -41,16 +41,13 @@ class NoModel(Plugin):
         for trial in trials:
             refuse_unanswerable("none", self.capabilities, trial)
             sample = trial.sample
-            # the content only names the draw, so that a question has one answer in every audit
-            content = digest(
-                [frame.key for frame in sample.frames], sample.question, sample.choices
-            )
-            rng = generator(0, "none", content)
-            responses.append(
-                Response(
-                    logits=rng.standard_normal(len(sample.choices)).astype(np.float32)
-                )
-            )
+            frames = [frame.key for frame in sample.frames]
+            logits = []
+            for choice in sample.choices:
+                # by the choice's text: it has the same logit at another place
+                rng = generator(0, "none", digest(frames, sample.question, choice))
+                logits.append(rng.standard_normal())
+            responses.append(Response(logits=np.array(logits, dtype=np.float32)))
         return responses
 
 

@@ -10,6 +10,7 @@ from cuescope_blind.analysis import (
     Result,
     Study,
     is_finding,
+    looked_for,
     smallest_findable,
     study,
 )
@@ -138,10 +139,8 @@ def _note(audit: Audit, result_of: Study) -> None:
     )
     if missed is not None:
         widest, limit = missed
-        names = []
-        for result in result_of.results:
-            if result.kind is None and not is_finding(result, audit.options):
-                names.append(result.tell.key)
+        others = looked_for(result_of.results, audit.options)
+        names = [result.tell.key for result in others]
         looked = f"looked for and not found: {', '.join(names)}"
         audit.note("could have been missed", f"{looked}. {_limit(widest, limit)}")
 

@@ -1,0 +1,164 @@
+"""Any table of questions: its columns are options, and mistakes are one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuescope_questions import QuestionTable
+from cuescope_questions.answers import find_form, without_letters
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.testing import LayoutContract, Mistake, write_video
+
+HEADER = "key,video,question,options,answer,kind\n"
+ROWS = (
+    'a,one,what is it,"[""cat"", ""dog""]",dog,object\n'
+    'b,one,what moves,"[""car"", ""bus"", ""tram""]",car,motion\n'
+    'c,two,what is it,"[""cat"", ""dog""]",cat,object\n'
+)
+TABLE = "questions.csv"
+
+
+class TestQuestionTable(LayoutContract):
+    plugin = QuestionTable
+    options = {"frames": 3}
+    other_options = {"frames": 2}
+    mistakes = (
+        Mistake(TABLE, None, "no question file in"),
+        Mistake(TABLE, "", "questions.csv: expected a row or more, got none"),
+        Mistake(TABLE, HEADER, "questions.csv: expected a row or more, got none"),
+        Mistake(TABLE, HEADER.replace("answer", "anser"), "expected a row or more"),
+        Mistake(
+            TABLE, HEADER.replace("answer", "anser") + ROWS, "has no column 'answer'"
+        ),
+        Mistake(
+            TABLE,
+            HEADER + 'a,v,what,"[""cat""]",cat,k\n',
+            "1 with fewer than two options",
+        ),
+        Mistake(
+            TABLE,
+            HEADER + 'a,v,what,"[""cat"", ""dog""]",,k\n',
+            "got 1 without an answer",
+        ),
+        Mistake(
+            TABLE,
+            HEADER + ROWS + 'd,v,what,"[""cat"", ""dog""]",B,k\n',
+            "line 5 'answer': expected the text of an option, as in 3 other rows, got 'B'",
+        ),
+        Mistake(
+            TABLE,
+            HEADER + 'a,v,what,"[""1"", ""0""]",0,k\n',
+            "can be read as text and as index: expected one way to read it",
+        ),
+        Mistake(TABLE, HEADER + ROWS + ROWS, "2 questions have the key 'a'"),
+        Mistake(
+            TABLE,
+            HEADER + "a,v,what,cat or dog,cat,k\n",
+            "line 2 'options': expected a list of options, got 'cat or dog'",
+        ),
+    )
+
+    @classmethod
+    def written(cls, root: Path) -> None:
+        (root / TABLE).write_text(HEADER + ROWS)
+        write_video(root / "one.mp4", 4)
+        write_video(root / "two.mp4", 5)
+
+    @classmethod
+    def open(cls, root: Path | None = None, **options: Any) -> Any:
+        folder = root or cls.tree.of(cls)
+        return super().open(folder, **{"videos": folder, **options})
+
+    def test_leaves_out_what_cannot_be_read(self) -> None:
+        """A question whose video is broken has no frames, and this is said."""
+        with self.copy() as root:
+            (root / "one.mp4").write_bytes(b"broken")
+            data = self.open(root)
+            assert [len(data[index].frames) for index in range(3)] == [0, 0, 3]
+            assert "1 video unreadable" in data.facts["without frames"]
+            (root / "one.mp4").unlink()
+            assert self.open(root).facts["without frames"] == "1 video missing (one)"
+
+    def test_videos_are_optional(self) -> None:
+        data = self.open(videos=None)
+        assert len(data) == 3
+        assert data[0].frames == ()
+        assert data.facts["videos"] == "none given: samples have no frames"
+        assert data.fingerprint != self.open().fingerprint
+
+
+def open_rows(tmp_path: Path, rows: list[dict[str, Any]], **options: Any) -> Any:
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps(rows))
+    return QuestionTable(QuestionTable.Options(path=file, **options), Context())
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "tsv"])
+def test_every_format_has_the_same_questions(suffix: str, tmp_path: Path) -> None:
+    row = {
+        "question": "why",
+        "options": ["red", "blue"],
+        "answer": "blue",
+        "video": "v",
+    }
+    file = tmp_path / f"q.{suffix}"
+    if suffix.startswith("json"):
+        file.write_text(json.dumps([row] if suffix == "json" else row))
+    else:
+        mark = "," if suffix == "csv" else "\t"
+        columns = ["question", "a", "b", "answer", "video"]
+        cells = ["why", "red", "blue", "blue", "v"]
+        file.write_text(mark.join(columns) + "\n" + mark.join(cells) + "\n")
+    options = {"options": "a,b"} if suffix in ("csv", "tsv") else {}
+    data = QuestionTable(QuestionTable.Options(path=file, **options), Context())
+    assert data[0].choices == ("red", "blue")
+    assert data[0].label == "blue"
+    assert data[0].key == "q-00000"
+
+
+def test_two_right_answers_are_refused(tmp_path: Path) -> None:
+    row = {"question": "why", "options": ["red", "blue"], "answer": ["red", "blue"]}
+    with pytest.raises(
+        UserError, match="entry 1 'answer': expected one right answer, got 2"
+    ):
+        open_rows(tmp_path, [row])
+
+
+def test_a_right_answer_that_stands_there_twice_is_left_out(tmp_path: Path) -> None:
+    twice = {"question": "why", "options": ["red", "red", "blue"], "answer": 0}
+    once = {"question": "why", "options": ["red", "red", "blue"], "answer": 2}
+    data = open_rows(tmp_path, [twice, once])
+    assert (
+        data.facts["left out"]
+        == "1 of 2 questions: 1 whose right answer stands there twice"
+    )
+
+
+def test_a_form_that_is_said_is_taken(tmp_path: Path) -> None:
+    row = {"question": "how many", "options": ["1", "0"], "answer": "0"}
+    assert open_rows(tmp_path, [row], answer_is="text")[0].label == "0"
+    assert open_rows(tmp_path, [row], answer_is="index")[0].label == "1"
+    # a column of the file may say it too
+    assert open_rows(tmp_path, [{**row, "answer_is": "index"}])[0].label == "1"
+    with pytest.raises(
+        UserError, match="expected the letter of one of 2 options, got '0'"
+    ):
+        open_rows(tmp_path, [row], answer_is="letter")
+
+
+def test_other_scripts_are_kept_as_they_are(tmp_path: Path) -> None:
+    row = {"question": "什么颜色", "options": ["红色", "蓝色"], "answer": "B"}
+    assert open_rows(tmp_path, [row])[0].label == "蓝色"
+
+
+def test_letters_before_options_go_where_all_have_their_own() -> None:
+    assert without_letters(["(A) red", "(B) blue"]) == ["red", "blue"]
+    assert without_letters(["A. red", "blue"]) == ["A. red", "blue"]
+    assert without_letters(["A.", "B."]) == ["A.", "B."]
+
+
+def test_letters_in_either_case_are_letters() -> None:
+    options = [["x", "y"]] * 2
+    assert find_form(["a", "(B)"], options, ["row 1", "row 2"]) == "letter"

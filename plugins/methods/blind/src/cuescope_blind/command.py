@@ -1,0 +1,132 @@
+"""`cuescope blind DATA`: what of a benchmark is answered without looking; no model is needed."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuescope.application import (
+    DataOptions,
+    DrawSeed,
+    Output,
+    Pairs,
+    Planned,
+    audit_and_show,
+    echo,
+    open_runner,
+    open_samples,
+    pairs,
+    show_plan,
+    spread,
+    write_atomically,
+)
+from cuescope_sdk import Request, Sample, UserError, read_answers
+
+METHOD = "blind"
+MODEL = "none"
+command = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@spread
+def blind(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="Data set, NAME[:ARG].")],
+    output: Output,
+    data_option: DataOptions = None,
+    option: Annotated[
+        Pairs,
+        typer.Option("-O", metavar="KEY=VALUE", help="Option of the method `blind`."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
+    ] = None,
+    hardest: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Write so many questions that are least answered without looking.",
+        ),
+    ] = None,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where --hardest writes: a .jsonl for `questions:FILE`.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Take at most this many samples, drawn by seed.")
+    ] = None,
+    seed: DrawSeed = 0,
+    plan: Planned = False,
+) -> None:
+    """Find out what of a benchmark is answered without looking.
+
+    Tells (length, place, words, how common an answer is) and a learner answer the questions from
+    their text alone, each video by what other videos teach. No model is asked.
+    """
+    require_manifest(hardest, manifest)
+    request = Request(
+        method=METHOD,
+        model=MODEL,
+        data=data,
+        method_options=pairs("-O", option or ()),
+        data_options=pairs("-D", data_option or ()),
+        limit=limit,
+        seed=seed,
+    )
+    with open_runner(out=out, quiet=output.quiet, verbose=output.verbose) as runner:
+        if plan:
+            show_plan(runner, request, as_json=output.as_json)
+            return
+        audit_and_show(runner, request, as_json=output.as_json)
+        run = runner.folder(request).path
+        if hardest is not None and manifest is not None:
+            rows = hardest_rows(run, open_samples(run, runner.context), hardest)
+            write_atomically(manifest, "".join(rows))
+            # with --json the report alone is printed
+            echo(f"wrote {manifest}: {len(rows):,} questions", err=output.as_json)
+            echo(f"next: --data questions:{manifest}", err=output.as_json)
+
+
+def require_manifest(hardest: int | None, manifest: Path | None) -> None:
+    """Raise UserError where one of both options is missing, or the file would not be read back."""
+    if (hardest is None) != (manifest is None):
+        missing = "--manifest FILE" if manifest is None else "--hardest N"
+        raise UserError(
+            "--hardest N --manifest FILE", expected="both", got=f"no {missing}"
+        )
+    if manifest is not None and manifest.suffix != ".jsonl":
+        raise UserError(f"--manifest {manifest}", expected="a file that ends in .jsonl")
+
+
+def hardest_rows(run: Path, samples: dict[str, Sample], count: int) -> list[str]:
+    """A line of JSON a question, hardest first, by the `blind_score` of a run's answers."""
+    import numpy as np
+
+    from cuescope_blind.questions import Questions
+    from cuescope_blind.scores import hardest
+
+    figures = {}
+    for row in read_answers(run).to_pylist():
+        if row["condition"] == "blind_score" and row["sample"] in samples:
+            figures[row["sample"]] = row["figure"]
+    questions = Questions.of([samples[key] for key in figures])
+    order = hardest(questions, np.array(list(figures.values())), count)
+    lines = []
+    for number in order.tolist():
+        sample = samples[questions.keys[number]]
+        row = {
+            "key": sample.key,
+            "video": sample.group or sample.key,
+            "question": sample.question,
+            "options": list(sample.choices),
+            "answer": int(questions.right[number]),
+            "answer_is": "index",
+            "kind": sample.annotations.get("question_type"),
+            "blind_score": round(figures[sample.key], 4),
+        }
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    return lines
