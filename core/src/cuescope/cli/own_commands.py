@@ -3,6 +3,9 @@
 # Help lines of this project's commands, by dist: an entry point has no room for words, and to
 # import a command for them would cost `--help` a second. Others show their package's summary.
 HELP = {
+    "cuescope-blind": {
+        "blind": "Find out what of a benchmark is answered without looking; no model is needed."
+    },
     "cuescope-commands": {
         "compare": "Show what differs between runs, beyond chance.",
         "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",

@@ -204,7 +204,7 @@ def _examples(audit: Audit, result_of: Study) -> Table:
                 }
             )
     return Table(
-        title="Questions that a tell answers",
+        title="Questions that show each tell",
         columns=("tell", "question", "right answer", "other options"),
         rows=tuple(rows),
     )
