@@ -14,7 +14,7 @@ from cuescope.cli import main
 from cuescope.registry import Registry
 from cuescope_sdk import ROLES
 
-METHODS = {"cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
+METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 METHODS |= {
     "confidence",
     "distilling-failures",
