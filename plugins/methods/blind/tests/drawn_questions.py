@@ -17,12 +17,17 @@ def draw_questions(
     a_video: int = 2,
     kinds: tuple[str, ...] = KINDS,
 ) -> Questions:
-    """Questions about videos, `a_video` each; options are three words drawn from sixty."""
+    """Questions about videos, `a_video` each.
+
+    Options are words drawn from sixty, and no two of a question have as many.
+    """
     texts = []
     choices = []
     for _ in range(count):
         texts.append(f"does {' '.join(_words(rng, 3))} go")
-        drawn = [" ".join(_words(rng, int(rng.integers(2, 5)))) for _ in range(options)]
+        # no two of a length, so that the longest is one option
+        sizes = 2 + rng.permutation(options)
+        drawn = [" ".join(_words(rng, size)) for size in sizes.tolist()]
         choices.append(
             tuple(
                 f"{text} {letter}" for text, letter in zip(drawn, "wxyz", strict=False)

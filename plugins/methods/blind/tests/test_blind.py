@@ -95,7 +95,7 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
         score.feature: report.sentence(score) or "" for score in report.findings
     }
     said = re.fullmatch(
-        r"Taking the longest option is right in (\d+\.\d)% of 3\d\d questions; "
+        r"Taking the longest option is right in (\d+\.\d)% of 400 questions; "
         r"guessing gives 25\.0% "
         r"\(\+\d+\.\d points; \+\d+\.\d to \+\d+\.\d\)\.",
         sentences["longest"],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from drawn_questions import draw_questions, prefer_longest
 
-from cuescope_blind.analysis import Result, is_finding, measure_all
+from cuescope_blind.analysis import Result, is_finding, measure_all, smallest_findable
 from cuescope_blind.learner import option_features, out_of_fold
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import Questions, deal_folds
@@ -50,6 +50,15 @@ def test_a_planted_tell_of_ten_points_is_found() -> None:
     assert planted_findings(2) == 2
 
 
+def test_one_kind_of_question_is_tested_once() -> None:
+    rng = np.random.default_rng(0)
+    questions = draw_questions(200, rng, kinds=("what",))
+    fold = deal_folds(questions.fold_groups, 5, rng)
+    probability = out_of_fold(questions, option_features(questions), fold)
+    results = measure_all(questions, questions.right, fold, probability, OPTIONS)
+    assert {result.kind for result in results} == {None}
+
+
 @pytest.mark.long
 def test_redrawn_answers_have_a_finding_in_six_percent_at_most() -> None:
     assert null_findings(200, 600) <= 12
@@ -58,3 +67,26 @@ def test_redrawn_answers_have_a_finding_in_six_percent_at_most() -> None:
 @pytest.mark.long
 def test_a_planted_tell_of_ten_points_is_found_in_eight_of_ten() -> None:
     assert planted_findings(40) >= 32
+
+
+@pytest.mark.long
+def test_the_gain_that_is_foretold_is_found_in_eight_of_ten() -> None:
+    limits = []
+    for draw in range(10):
+        rng = np.random.default_rng(1000 + draw)
+        questions = draw_questions(600, rng)
+        fold = deal_folds(questions.fold_groups, 5, rng)
+        probability = out_of_fold(questions, option_features(questions), fold)
+        results = measure_all(questions, questions.right, fold, probability, OPTIONS)
+        longest = [result for result in results if result.key == "longest"]
+        foretold = smallest_findable(questions, longest * 30, OPTIONS, rng)
+        assert foretold is not None
+        limits.append(foretold[1] or 1.0)
+    found = 0
+    for draw in range(60):
+        rng = np.random.default_rng(draw)
+        questions = draw_questions(600, rng)
+        right = prefer_longest(questions, float(np.mean(limits)), rng)
+        found += "longest" in [result.key for result in findings(questions, right, rng)]
+    # five standard errors of 60 draws are 26 points; corrected together, findings help one another
+    assert found >= 34

@@ -75,6 +75,7 @@ def measure_all(
         *strengths_of(questions, right, fold),
     ]:
         correct = expected_correct(questions, strength, right)
+        # where all options are equal to it, a tell is silent, and would only dilute its own figure
         speaks = prefers(questions, strength)
         for kind, of_kind in parts_of(questions, options):
             part = speaks & of_kind
@@ -106,6 +107,7 @@ def parts_of(
     # a single kind is all questions once more
     if not options.by_kind or len(kinds) == 1:
         return
+    # compared as text: codes would need their names again
     names = np.array(questions.kind)
     for kind, size in zip(kinds.tolist(), sizes.tolist(), strict=True):
         if size >= options.min_kind:
@@ -132,6 +134,7 @@ def _rank(result: Result, options: Any) -> tuple[bool, bool, float]:
 
 def looked_for(results: Sequence[Result], options: Any) -> list[Result]:
     """The tells on all questions that are no finding."""
+    # kinds are too many to be listed one by one
     overall = [result for result in results if result.kind is None]
     return [result for result in overall if not is_finding(result, options)]
 

@@ -67,6 +67,7 @@ def blind(
     Tells (length, place, words, how common an answer is) and a learner answer the questions from
     their text alone, each video by what other videos teach. No model is asked.
     """
+    # before the audit: a wrong name is told now
     require_manifest(hardest, manifest)
     request = Request(
         method=METHOD,
@@ -109,6 +110,7 @@ def hardest_rows(run: Path, samples: dict[str, Sample], count: int) -> list[str]
     from cuescope_blind.questions import Questions
     from cuescope_blind.scores import hardest
 
+    # other rows of the table are answers, of which a blind run has none
     figures = {}
     for row in read_answers(run).to_pylist():
         if row["condition"] == "blind_score" and row["sample"] in samples:

@@ -65,8 +65,10 @@ def _word_features(questions: Questions) -> sparse.csr_array:
 
     hasher = FeatureHasher(BUCKETS, input_type="string", alternate_sign=False)
     hashed = sparse.csr_array(hasher.transform(_tokens(questions)))
+    # there or not: two words may share a bucket
     hashed.data[:] = 1.0
     # of whole questions: a word of all options of one question is still a word of one
+    # one entry an option, in the row of its question
     order = np.arange(len(questions.owner))
     entries = (np.ones(len(order)), (questions.owner, order))
     of_question = sparse.csr_array(entries, shape=(len(questions), len(order))) @ hashed
@@ -74,6 +76,7 @@ def _word_features(questions: Questions) -> sparse.csr_array:
         np.bincount(of_question.indices, minlength=BUCKETS) >= LEAST_QUESTIONS
     )
     kept = sparse.csr_array(hashed[:, common])
+    # a long option must not weigh more for its length: that has columns of its own
     lengths = np.sqrt(np.maximum(kept.sum(axis=1), 1.0))
     return sparse.csr_array(sparse.diags_array(1 / lengths) @ kept)
 
@@ -105,6 +108,7 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         columns.append((questions.position == place).astype(float))
         columns.append((ranks == place).astype(float))
     dense = np.stack(columns, axis=1)
+    # one penalty for all columns asks for one scale
     spread = dense.std(axis=0)
     return np.asarray(dense / np.where(spread > 0, spread, 1.0))
 
@@ -185,6 +189,7 @@ def fit(
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         scores = rows @ weights
+        # exp would overflow
         shifted = scores - np.maximum.reduceat(scores, part.starts)[part.owner]
         powers = np.exp(shifted)
         sums = np.add.reduceat(powers, part.starts)

@@ -52,6 +52,7 @@ class Questions:
                 expected="questions with two options or more and a right answer",
                 got=f"none in {len(samples):,} samples",
             )
+        # the first of equal texts: a sample tells its answers apart by text
         right = []
         kinds = []
         for sample in usable:

@@ -107,7 +107,9 @@ def _interval(result: Result) -> str:
 def headline(result: Result, total: int) -> str:
     """How many questions are answered without looking, at least."""
     gain = result.gain
+    # below 0 nothing is answered, and not less
     low = max(gain.low or 0.0, 0.0)
+    # rounded down: it is said to be the least
     answered = int(low * total)
     figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
     if answered == 0:
@@ -174,7 +176,7 @@ def _table(result_of: Study) -> Table:
                 "gain": 100 * gain.gain,
                 "low": None if gain.low is None else 100 * gain.low,
                 "high": None if gain.high is None else 100 * gain.high,
-                "q": result.q_value,
+                "q": _q_words(result.q_value),
             }
         )
     return Table(
@@ -183,6 +185,13 @@ def _table(result_of: Study) -> Table:
         rows=tuple(rows),
         notes=("A tell is counted on the questions on which it prefers an option.",),
     )
+
+
+def _q_words(q_value: float | None) -> str | None:
+    # one decimal, as the other columns have, would make all of them 0
+    if q_value is None:
+        return None
+    return "<.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
 def _examples(audit: Audit, result_of: Study) -> Table:

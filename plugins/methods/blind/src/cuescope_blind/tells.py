@@ -68,6 +68,7 @@ def consensus(questions: Questions) -> PerOption:
         sets = [frozenset(words) for words in questions.words[start : start + count]]
         for first in range(count):
             for second in range(first + 1, count):
+                # two options without a word share nothing
                 union = len(sets[first] | sets[second])
                 if union:
                     shared = len(sets[first] & sets[second]) / union / (count - 1)
@@ -113,6 +114,7 @@ def numeric_middle(questions: Questions) -> PerOption:
     for start, count in zip(
         questions.starts.tolist(), questions.counts.tolist(), strict=True
     ):
+        # a question with a word among its numbers has no middle
         own = [
             number for number in numbers[start : start + count] if number is not None
         ]

@@ -2,7 +2,7 @@
 
 from cuescope_blind.learner import OptionFeatures, option_features
 from cuescope_blind.questions import OneAQuestion, Questions, deal_folds
-from cuescope_sdk import Audit
+from cuescope_sdk import Audit, UserError
 
 
 def questions_of(audit: Audit) -> Questions:
@@ -13,6 +13,13 @@ def questions_of(audit: Audit) -> Questions:
 def folds_of(audit: Audit) -> OneAQuestion:
     """The fold of each question; for `audit.once`."""
     questions = audit.once(questions_of, audit)
+    if questions.fold_groups.count < 2:
+        raise UserError(
+            "blind: every question shares a video or its words with another",
+            expected="two videos or more that have no question in common",
+            got="one",
+        )
+    # no more folds than there are videos to deal
     folds = min(audit.options.folds, questions.fold_groups.count)
     return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
 
