@@ -70,6 +70,7 @@ def measure_all(
 ) -> list[Result]:
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
+    places = int(questions.counts.max())
     for tell, strength in [
         (LEARNER, probability),
         *strengths_of(questions, right, fold),
@@ -86,6 +87,7 @@ def measure_all(
                 correct,
                 part,
                 two_sided=tell.strength is not None,
+                tries=places if tell.of_places else 1,
                 confidence=options.confidence,
             )
             if gain is not None:

@@ -246,13 +246,15 @@ class Tell:
     """A way to answer without looking.
 
     `name` completes "Taking ... is right in 31% of the questions". A rule has `strength`, and may
-    be right more or less often than chance; what is learned has `codes`.
+    be right more or less often than chance; what is learned has `codes`. `of_places` says that the
+    codes are the places in an order, as many as there are options.
     """
 
     key: str
     name: str
     strength: Callable[[Questions], PerOption] | None = None
     codes: Callable[[Questions], sparse.csr_array] | None = None
+    of_places: bool = False
 
 
 TELLS = (
@@ -260,6 +262,7 @@ TELLS = (
         "position",
         "the option at the place that is oftenest right",
         codes=lambda q: one_code(position_codes(q)),
+        of_places=True,
     ),
     Tell("longest", "the longest option", length),
     Tell("shortest", "the shortest option", brevity),
@@ -267,6 +270,7 @@ TELLS = (
         "length-rank",
         "the option of the length rank that is oftenest right",
         codes=lambda q: one_code(length_codes(q)),
+        of_places=True,
     ),
     Tell("consensus", "the option that shares most words with the others", consensus),
     Tell("odd-one-out", "the option that shares fewest words with the others", oddity),
@@ -285,6 +289,7 @@ TELLS = (
         "yes-no",
         "whichever of yes and no is oftener right",
         codes=lambda q: one_code(yes_no_codes(q)),
+        of_places=True,
     ),
     Tell(
         "words",
