@@ -21,8 +21,8 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from cuescope_sdk.maths import Clusters, normalise, softmax, spherical_kmeans
-from cuescope_trove.maths.clustering import CosineSilhouette, best_clusters
+from cuescope_sdk.maths import normalise, softmax, spherical_kmeans
+from cuescope_trove.maths.clustering import Clusters, CosineSilhouette, best_clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, gap_limits
 from cuescope_trove.selection import score
@@ -203,7 +203,7 @@ def measured(asked: argparse.Namespace) -> str:
     seconds: dict[str, list[float]] = {}
 
     unit = normalise(points)
-    ours = timed(lambda: [spherical_kmeans(unit, k, seed=0) for k in counts])
+    ours = timed(lambda: [Clusters(*spherical_kmeans(unit, k, seed=0)) for k in counts])
     peers = timed(lambda: [peer_kmeans(unit, k) for k in counts])
     seconds["clustering"] = [ours[1], peers[1]]
     clusters = ours[0]

@@ -162,7 +162,7 @@ class CCIBench(Plugin):
 
     def _pictures(self, questions: Questions, maps: MapsByName) -> Iterator[Picture]:
         """Figure 3: one image, and the maps of all explainers for its text."""
-        from cuescope_sdk.maths import rescale, upsample
+        from cuescope_sdk.maths import upsample
         from cuescope_sdk.report import draw_beside, overlay_heat
 
         [(who, texts), *_] = questions.texts.items()
@@ -171,8 +171,8 @@ class CCIBench(Plugin):
             image = np.asarray(sample.frames[0].load())
             drawings = [image]
             for by_text in maps.values():
-                heat = upsample(by_text[who][index], image.shape[:2])
-                drawings.append(overlay_heat(image, rescale(heat)))
+                heat = upsample(by_text[who][index], image.shape[:2], rescaled=True)
+                drawings.append(overlay_heat(image, heat))
             yield Picture(
                 title=f"Maps for '{texts[index]}'",
                 caption="From the left: the image, " + ", ".join(maps),

@@ -33,9 +33,7 @@ def patch_clusters(
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
         # them would be a cluster of its own.
-        cluster = spherical_kmeans(
-            normalise(points), k, seed, restarts=restarts
-        ).cluster
+        _, cluster, _ = spherical_kmeans(normalise(points), k, seed, restarts=restarts)
     else:
         rng = np.random.default_rng(seed)
         _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)

@@ -11,7 +11,7 @@ from cuescope_saliency.options import SaliencyOptions
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
-from cuescope_sdk.maths import energy_share, rescale, upsample
+from cuescope_sdk.maths import energy_share, upsample
 
 Map = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
@@ -164,10 +164,9 @@ def explained_images(
     explained = []
     for image, outcome in zip(images, outcomes, strict=True):
         width, height = image.canvas.frames[0].load().size
-        fine = upsample(np.asarray(outcome.response.readout), (height, width))
-        # Rescaled after the resize, which averages and so moves the highest and lowest values.
+        coarse = np.asarray(outcome.response.readout)
+        importance = upsample(coarse, (height, width), rescaled=True)
         mask = masks.get(image.sample.key)
-        importance = rescale(fine)
         explained.append(
             ExplainedImage(**vars(image), importance=importance, foreground=mask)
         )

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.maths import Clusters
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
 from cuescope_sdk.tools import NameGuess, name_with_guess
-from cuescope_trove.maths.clustering import best_clusters
+from cuescope_trove.maths.clustering import Clusters, best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 

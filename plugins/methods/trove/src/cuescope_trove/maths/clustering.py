@@ -1,12 +1,13 @@
 """How many clusters embeddings have, by their cosine silhouettes."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import sparse
 
-from cuescope_sdk.maths import Clusters, normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, spherical_kmeans
 
 Points = Float[np.ndarray, "point dim"]
 Labels = Int[np.ndarray, " point"]
@@ -15,6 +16,20 @@ PerPoint = Float[np.ndarray, " point"]
 
 NOISE = 1e-6
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Unit `centroid`s (cluster, dim), each point's `cluster`, and its cosine to the centroid."""
+
+    centroid: np.ndarray
+    cluster: np.ndarray
+    strength: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """Number of clusters, none of them empty."""
+        return len(self.centroid)
 
 
 class CosineSilhouette:
@@ -107,7 +122,7 @@ def best_clusters(
     silhouettes = {}
     highest = -np.inf
     for count in sorted(set(counts)):
-        clusters = spherical_kmeans(unit, count, seed)
+        clusters = Clusters(*spherical_kmeans(unit, count, seed))
         mean = float(silhouette.of(clusters.cluster).mean())
         if mean > highest + NOISE:
             best = clusters

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Frame
-from cuescope_sdk.maths import Clusters, normalise
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 from cuescope_sdk.tools import FrameGroup, NameGuess
+from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.naming.text_embeddings import TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
