@@ -17,6 +17,7 @@ from cuescope_confirm.locating.linear import (
     Training,
     learn_region,
 )
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import (
     Decision,
     Effect,
@@ -28,7 +29,7 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Frame, Sample
-from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
+from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.statistics import Groups
 
 RNG = np.random.default_rng
@@ -258,7 +259,7 @@ def test_where_answers_are_alike_nothing_is_caused(
     cue = Cue(Feature(key="c", kind="cluster"), "cup", "c")
     audit: Any = None
     direction = asking.direction_of(audit, audit, cue)
-    located = SimpleNamespace(quality=Localisation("annotated"))
+    located = LocatedCue({}, frozenset(), "annotated")
     target: Any = SimpleNamespace(located=located, direction=direction)
     kind = SimpleNamespace(needs="region", effect="removes", partial=False)
     witness: Any = SimpleNamespace(kind=kind)
@@ -284,12 +285,9 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
         Sample(key=key, frames=(frame,), label="cup") for key in ("a", "b")
     )
     located = LocatedCue(
-        key="c",
-        name="c",
-        label="cup",
         places={"a": corner(0)},
         without=frozenset("b"),
-        quality=Localisation("learned"),
+        by="learned",
         objects={"a": (), "b": ()},
         likest={"b": corner(6)},
     )

@@ -208,7 +208,7 @@ def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
     if witness.kind.needs in EXACT:
         return True
     located = witness.target.located
-    return located is not None and located.quality.good
+    return located is not None and located.is_sure
 
 
 def _rank(row: Row) -> tuple[bool, float, float]:
@@ -258,7 +258,7 @@ def _ruling(
 ) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
-    is_located = target.located.quality.good
+    is_located = target.located.is_sure
     # pairs were made, but too few: no tool would help
     if (
         not measured

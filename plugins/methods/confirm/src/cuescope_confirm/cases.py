@@ -9,17 +9,10 @@ import numpy as np
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.annotated import object_masks
-from cuescope_confirm.locating.places import size_of, stretch
+from cuescope_confirm.locating.places import LocatedCue, size_of, stretch
 from cuescope_confirm.study import BACKGROUNDS, shuffle
 from cuescope_sdk import Audit, Sample
-from cuescope_sdk.interventions import (
-    Case,
-    Intervention,
-    LocatedCue,
-    Place,
-    elsewhere,
-    other_frames,
-)
+from cuescope_sdk.interventions import Case, Intervention, Place
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
@@ -153,7 +146,7 @@ class PairMaker:
         if place.area < SMALLEST:
             return None
         # the placebo is as large, elsewhere, and covers as much of the object
-        other = elsewhere(place, self._objects(sample), self.rng)
+        other = place.elsewhere(self._objects(sample), self.rng)
         if other is None:
             return None
         case = self._case(sample, place)
@@ -164,7 +157,7 @@ class PairMaker:
         frames = (place or self._place(sample)).frames
         count = len(sample.frames)
         free = sorted(set(range(count)).difference(frames))
-        other = other_frames(Place(frames=frames), count, self.rng)
+        other = Place(frames=frames).other_frames(count, self.rng)
         # frames of another sample, which may be longer
         if not frames or max(frames) >= count or not free:
             return None
@@ -304,7 +297,7 @@ class PairMaker:
 
     @property
     def _is_background(self) -> bool:
-        area = self.located.quality.area or 0.0
+        area = self.located.area or 0.0
         return self.target.cue.kind in BACKGROUNDS or area > WIDE
 
     def _background(self, donor: Sample) -> Place:

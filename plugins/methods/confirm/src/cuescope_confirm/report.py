@@ -129,10 +129,8 @@ def scores_of(row: Row) -> Iterator[Score]:
         value, low, high = row.lost
         yield score(metric="accuracy_lost", value=value, low=low, high=high)
     located = row.target.located
-    if located is not None and located.quality.auroc is not None:
-        yield score(
-            metric="localisation", value=located.quality.auroc, n=located.quality.n
-        )
+    if located is not None and located.auroc is not None:
+        yield score(metric="localisation", value=located.auroc, n=len(located.places))
 
 
 def statement(row: Row) -> str:
@@ -262,13 +260,13 @@ def places_table(results: Results) -> Table:
     """Where each cue is, and how sure that is."""
     rows: list[Sequence[Cell]] = []
     for row in results.rows:
-        if row.target.located is None:
+        located = row.target.located
+        if located is None:
             rows.append((*_name(row), 0, row.target.reason, None, None))
             continue
-        quality = row.target.located.quality
-        auroc = None if quality.auroc is None else round(quality.auroc, 2)
-        area = None if quality.area is None else f"{quality.area:.0%}"
-        rows.append((*_name(row), quality.n, quality.by, auroc, area))
+        auroc = None if located.auroc is None else round(located.auroc, 2)
+        area = None if located.area is None else f"{located.area:.0%}"
+        rows.append((*_name(row), len(located.places), located.by, auroc, area))
     return make_table(
         "Where each cue is",
         ("cue", "label", "samples with it", "located by", "AUROC", "area"),
@@ -391,7 +389,7 @@ def _why_unmeasured(witness: Witness) -> str:
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located = witness.target.located
     # the place before the number: more samples would not make it surer
-    if located is not None and not located.quality.good:
+    if located is not None and not located.is_sure:
         return "the place of the cue is too uncertain: something else may have been changed"
     count = int((~witness.answers.control).sum())
     return f"only {count} samples could be changed"

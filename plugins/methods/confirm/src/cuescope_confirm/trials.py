@@ -173,7 +173,8 @@ def _witnesses(
         kind = witness.kind
         reason: str | None = f"the cue is not located: {target.reason}"
         if target.located is not None:
-            reason = kind.why_not(target.located, audit.capabilities, list(audit.tools))
+            known = target.located.known
+            reason = kind.why_not(known, audit.capabilities, list(audit.tools))
         if reason is None and not is_finding and kind.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:

@@ -11,6 +11,7 @@ from cuescope_confirm.locating.annotated import (
     with_occurrences,
 )
 from cuescope_confirm.locating.learned import locate_learned
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control
 from cuescope_confirm.study import (
@@ -24,8 +25,7 @@ from cuescope_confirm.study import (
     shuffle,
 )
 from cuescope_sdk import Audit, Sample
-from cuescope_sdk.interventions import LocatedCue
-from cuescope_sdk.tools import guess_in
+from cuescope_sdk.tools import NameGuess
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
@@ -121,7 +121,7 @@ def _locate_by_kind(
         # only a finding is held against samples without its cue: this spares answers
         controls = target.role == "finding"
         seen = locate_learned(audit, study, cue, pool, word, controls=controls)
-    return merge_places(seen, locate_words(cue, word, pool) if word else None)
+    return merge_places(seen, locate_words(word, pool) if word else None)
 
 
 def _why_nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
@@ -150,7 +150,7 @@ def word_of(cue: Cue) -> str | None:
     if cue.kind == THING:
         return cue.name.strip("'")
     # the word alone: a detector would look for the figures of the guess too
-    guess = guess_in(cue.name)
+    guess = NameGuess.name_in(cue.name)
     if guess is not None:
         return guess
     if cue.feature.occurrences or cue.kind in NOWHERE:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_confirm.locating.places import Masks, box_mask, located_cue, size_of
+from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
 from cuescope_confirm.scores import youden_cut
 from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
 from cuescope_sdk import Audit, Detection, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.interventions import LocatedCue, Place
+from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import auroc
-from cuescope_sdk.tools import cached_detector
+from cuescope_sdk.tools import CachedDetector
 
 MOST_CHECKED = 150  # of the run's samples on each side, by which a detector is judged
 SCORE = 0.3  # a detection counts from here on where the run's samples do not tell
@@ -84,7 +84,7 @@ def locate_object(
     if any(annotated.values()):
         # nobody knows whether a sample without annotations shows it
         masks = {key: masks for key, masks in annotated.items() if masks is not None}
-        return _cue_in_masks(cue, masks, "annotated boxes and masks", word=word)
+        return _cue_in_masks(masks, "annotated boxes and masks", word=word)
     if "detector" not in audit.tools:
         return None
     # each detector has a scale of its own: the run's samples tell which score counts
@@ -101,14 +101,14 @@ def locate_object(
             of_sample.append(box_mask(boxes, size_of(frame)))
         masks[key] = tuple(of_sample)
     name = audit.tool_specs.get("detector", "detector")
-    return _cue_in_masks(cue, masks, name, auroc=quality, word=word)
+    return _cue_in_masks(masks, name, quality, word)
 
 
 def _detect(
     audit: Audit, samples: Samples, word: str
 ) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
-    detector = cached_detector(audit.tools["detector"], audit.context)
+    detector = CachedDetector(audit.tools["detector"], audit.context)
     frames = [frame for sample in samples.values() for frame in sample.frames]
     detections = iter(detector.detect(frames, [word]))
     by_sample: dict[str, list[Sequence[Detection]]] = {}
@@ -169,7 +169,7 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
                 masks[key] = tuple(map(np.invert, foreground))
     if not masks:
         return None
-    located = _cue_in_masks(cue, masks, "the complement of the foreground's masks")
+    located = _cue_in_masks(masks, "the complement of the foreground's masks")
     return replace(located, objects=objects)
 
 
@@ -190,10 +190,8 @@ def _segment(audit: Audit, sample: Sample) -> Masks:
 
 
 def _cue_in_masks(
-    cue: Cue,
     masks: Mapping[str, Masks],
     by: str,
-    *,
     auroc: float | None = None,
     word: str | None = None,
 ) -> LocatedCue:
@@ -205,6 +203,4 @@ def _cue_in_masks(
             frames = np.flatnonzero(shows).tolist()
             places[key] = Place(masks=of_frames, frames=tuple(frames))
     without = masks.keys() - places.keys()
-    return located_cue(
-        cue, places, without, by, auroc=auroc, word=word, has_regions=True
-    )
+    return LocatedCue(places, without, by, auroc, word)

@@ -20,12 +20,18 @@ from cuescope_confirm.locating.linear import (
     learn,
     learn_region,
 )
-from cuescope_confirm.locating.places import box_mask, located_cue, size_of, stretch
+from cuescope_confirm.locating.places import (
+    GOOD_AUROC,
+    LocatedCue,
+    box_mask,
+    size_of,
+    stretch,
+)
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, shuffle
 from cuescope_sdk import Audit, Frame, Readout, Trial
-from cuescope_sdk.interventions import GOOD_AUROC, LocatedCue, Place
+from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import OUTPUTS, FrameId, stack_embeddings
+from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
@@ -80,7 +86,7 @@ def locate_learned(
         if region is not None:
             by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
         showing = _frames_like(audit, pool, whole)
-        return _cue_in_frames(cue, pool, showing, {}, by, auroc, word)
+        return _cue_in_frames(pool, showing, {}, by, auroc, word)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
@@ -93,7 +99,7 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
     by = f"{BY}, and the patches that tell them"
-    located = _cue_in_frames(cue, pool, list(masks), masks, by, auroc, word)
+    located = _cue_in_frames(pool, list(masks), masks, by, auroc, word)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(audit, cue, pool, located, region, cells)
@@ -171,7 +177,6 @@ def _likest_places(
 
 
 def _cue_in_frames(
-    cue: Cue,
     pool: Samples,
     showing: Frames,
     masks: Mapping[FrameId, np.ndarray],
@@ -196,9 +201,7 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return located_cue(
-        cue, places, without, by, auroc=auroc, word=word, has_regions=bool(masks)
-    )
+    return LocatedCue(places, without, by, auroc, word)
 
 
 def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
@@ -243,14 +246,14 @@ def _frame(samples: Samples, frame: FrameId) -> Frame:
 
 def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
-    if not audit.capabilities.outputs >= OUTPUTS:
+    if not audit.capabilities.outputs >= Answers.outputs:
         return coarse_colours(samples, frames)
     trials = []
     for key, number in frames:
         sample = samples[key]
         # a sample of one frame is asked as it is: its answer is known already
         still = sample if len(sample.frames) == 1 else sample.static(number)
-        trials.append(Trial(sample=still, condition="static", outputs=OUTPUTS))
+        trials.append(Trial(sample=still, condition="static", outputs=Answers.outputs))
     return stack_embeddings(audit.respond(trials)).astype(np.float64)
 
 

@@ -57,7 +57,7 @@ def _other_cue(
             continue
         placebo = _placebo(audit, options, study, cue, target, "unfound cue")
         # at an uncertain place something else may be changed: that is no placebo
-        if placebo.located is not None and placebo.located.quality.good:
+        if placebo.located is not None and placebo.located.is_sure:
             return placebo
         tried += 1
         if tried >= TRIED:

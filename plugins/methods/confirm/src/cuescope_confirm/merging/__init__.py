@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.asking import Direction, direction_of, run_answers
+from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -31,7 +32,6 @@ from cuescope_confirm.merging.recognition import name_of, question_of, recogniti
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
 from cuescope_sdk import Audit, Occurrence
-from cuescope_sdk.interventions import GOOD_AUROC
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (

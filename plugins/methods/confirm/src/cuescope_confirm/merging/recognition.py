@@ -22,10 +22,10 @@ from cuescope_confirm.locating.linear import (
     fit,
     held_out_scores,
 )
+from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
 from cuescope_sdk import Audit
-from cuescope_sdk.interventions import GOOD_AUROC
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
