@@ -19,7 +19,7 @@ from cuescope_sdk.testing._fake_data import (
     SIDE,
     shows,
 )
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
+from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
 def claim(kind: str, subject: str, *frames: int, **more: Any) -> Claim:
@@ -167,7 +167,7 @@ class FakeNamer(Plugin):
         for group in groups:
             rows = group.embed_texts(words)
             guesses.append(
-                best_name(words, rows @ group.centre, rows @ group.elsewhere)
+                NameGuess.best(words, rows @ group.centre, rows @ group.elsewhere)
             )
         return guesses
 

@@ -240,7 +240,7 @@ class ToolContract(AskedTool):
                 or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
                 "a name with a larger figure in the group than elsewhere, or None",
                 got=guess,
-                remedy="Take `best_name`",
+                remedy="Take `NameGuess.best`",
             )
 
     def test_judges_each_claim(self) -> None:

@@ -1,6 +1,6 @@
 """What a detector said, kept in the user's cache: no image is shown to it twice for a name.
 
-finder = cached_detector(audit.tools["detector"], audit.context)
+finder = CachedDetector(audit.tools["detector"], audit.context)
 finder.detect(frames, names)
 """
 
@@ -22,17 +22,12 @@ Asked = tuple[Sequence[Frame], Sequence[str]]
 Boxes = tuple[Detection, ...]
 
 
-def cached_detector(detector: Detector, context: Context) -> "CachedDetector":
-    """The detector with a memory; one without a `fingerprint` is remembered in this process alone.
-
-    A detector whose answer for a name depends on the names beside it says so by an attribute
-    `joint`; its answers are kept for that very list of names.
-    """
-    return CachedDetector(detector, context)
-
-
 class CachedDetector:
     """A `Detector` that asks the real one only for what is not known yet.
+
+    One without a `fingerprint` is remembered in this process alone. A detector whose answer for a
+    name depends on the names beside it says so by an attribute `joint`; its answers are kept for
+    that very list of names.
 
     The frames of a batch (`context.batch_size`) go in one call, with the names that any of them
     lacks; what came is stored before the next call. `passes` counts the frames that were shown;

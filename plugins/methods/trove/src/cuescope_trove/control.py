@@ -12,7 +12,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
 from cuescope_sdk.statistics import Groups, group_means
-from cuescope_sdk.tools import cached_detector, normalise_name
+from cuescope_sdk.tools import CachedDetector, normalise_name
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, PerSample
 
@@ -131,7 +131,7 @@ def _detect_sizes(
             f"trove: control={DETECTED_SIZE} needs a detector",
             expected="--tool detector=SPEC",
         )
-    detector = cached_detector(audit.tools["detector"], audit.context)
+    detector = CachedDetector(audit.tools["detector"], audit.context)
     sizes: dict[str, float] = {}
     for label in audit.labels:
         of_label = [sample for sample in samples if sample.label == label]

@@ -7,7 +7,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
-from cuescope_sdk.tools import NameGuess, name_with_guess
+from cuescope_sdk.tools import NameGuess
 from cuescope_trove.maths.clustering import Clusters, best_clusters
 from cuescope_trove.options import TRoVeOptions
 
@@ -82,7 +82,7 @@ def cluster_features(
             )
         yield Feature(
             key=key,
-            name=None if guess is None else name_with_guess(key, guess),
+            name=None if guess is None else guess.title(key),
             kind="cluster",
             occurrences=tuple(occurrences),
         )

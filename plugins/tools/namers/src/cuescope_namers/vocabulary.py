@@ -21,7 +21,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.language import EACH, parse_list, proposal_prompts
 from cuescope_sdk.models import Templates, prompts_of, templates_of
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
+from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
 def guesses(
@@ -46,7 +46,7 @@ def guesses(
     parts = np.split(embedded, ends[:-1])
     rows = np.stack([part.mean(axis=0) for part in parts])
     return [
-        best_name(words, rows @ group.centre, rows @ group.elsewhere)
+        NameGuess.best(words, rows @ group.centre, rows @ group.elsewhere)
         for group in groups
     ]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
-from cuescope_sdk.tools import CachedDetector, cached_detector
+from cuescope_sdk.tools import CachedDetector
 from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
 from cuescope_verifiers.options import BoxOptions
 from cuescope_verifiers.phrases import names_by_frame
@@ -54,7 +54,7 @@ class BoxGeometry(Plugin, LazyWeights):
     @cached_property
     def finder(self) -> CachedDetector:
         """The detector with its memory; `passes` counts the frames that it was shown."""
-        return cached_detector(self._detector, self.context)
+        return CachedDetector(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         names = [self.names(sample, claims) for sample, claims in cases]

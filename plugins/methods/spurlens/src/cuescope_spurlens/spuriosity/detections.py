@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Detection, Detector, Sample
-from cuescope_sdk.tools import cached_detector
+from cuescope_sdk.tools import CachedDetector
 from cuescope_spurlens.spuriosity.shapes import IntCueByK, IntSome, SampleByCue
 
 Task = Literal["recognition", "hallucination", "drop", "mask"]
@@ -145,7 +145,7 @@ def detect_cues(
         # classes may share a cue, which is looked for once
         names = dict.fromkeys(chain.from_iterable(map(cues.__getitem__, labels)))
         requests.append((frames, list(names)))
-    with closing(cached_detector(detector, audit.context)) as memory:
+    with closing(CachedDetector(detector, audit.context)) as memory:
         # All groups in one call, so that a plan counts every pass before the detector stops it.
         answers = memory.detect_all(requests)
     by_sample: dict[tuple[str, str], Sequence[Sequence[Detection]]] = {}
