@@ -10,6 +10,7 @@ import tarfile
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from shutil import copytree
@@ -85,7 +86,7 @@ def thirds(number: int) -> dict[str, Any]:
 
 
 def run_jobs(folder: Path) -> object:
-    jobs = {f"job {number}": (thirds, (number,)) for number in NUMBERS}
+    jobs = {f"job {number}": partial(thirds, number) for number in NUMBERS}
     return KeptJobs(folder, ["settings", 1], workers=1).run(jobs, Context(), "results")
 
 

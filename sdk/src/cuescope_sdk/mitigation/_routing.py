@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from cuescope.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.stills import OUTPUTS, stack_embeddings
+from cuescope_sdk.stills import Answers, stack_embeddings
 
 Ask = Callable[[Sequence[Trial]], Sequence[Response]]
 
@@ -109,7 +109,7 @@ class CueRouter:
                 sample=sample if single else sample.static(frame),
                 edit=trial.edit,
                 condition=trial.condition if single else "static",
-                outputs=OUTPUTS if sample.choices else frozenset({"embedding"}),
+                outputs=Answers.outputs if sample.choices else frozenset({"embedding"}),
             )
             for frame in range(len(sample.frames))
         ]

@@ -15,13 +15,7 @@ from pydantic import (
 
 from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import NamesHost, Trial, UserError
-from cuescope_sdk.workers import (
-    Pool,
-    Setup,
-    WorkerExecutor,
-    WorkerOptions,
-    loaded_versions,
-)
+from cuescope_sdk.workers import Pool, Setup, WorkerExecutor, WorkerOptions
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
@@ -133,7 +127,7 @@ class Ray(WorkerExecutor):
         if self.options.address is None:
             return Setup(build)
         files = files_of(trials) if self.options.frames == "paths" else ()
-        return Setup(build, loaded_versions(), files)
+        return Setup.elsewhere(build, files)
 
     def pack(self, trials: Sequence[Trial]) -> bytes:
         """A batch, with the pixels of its frames where that is asked for."""

@@ -65,9 +65,9 @@ class Slices(Plugin):
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:
         """The sequences, and each frame held still: proposing asked them."""
-        from cuescope_sdk.stills import ask
+        from cuescope_sdk.stills import Answers
 
-        answers = audit.once(ask, audit)
+        answers = audit.once(Answers.ask, audit)
         return chain(answers.outcomes, answers.stills)
 
     @hookimpl

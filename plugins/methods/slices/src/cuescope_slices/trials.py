@@ -9,7 +9,7 @@ import numpy as np
 from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Groups, split_groups
-from cuescope_sdk.stills import Answers, ask, stack_embeddings, stack_logits
+from cuescope_sdk.stills import Answers, stack_embeddings, stack_logits
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -58,7 +58,7 @@ class Ranked:
 
 def rank(audit: Audit, name: str, options: Any) -> Ranked:
     """The slices of an audit's points; for `audit.once`."""
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     # both orders are of frames by definition, and have no `unit`
     frames = name in ("confidence", "random") or options.unit == "frame"
     samples = [outcome.trial.sample for outcome in answers.outcomes]

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Groups, selected_confidence, sum_interval
-from cuescope_sdk.stills import ask, stack_logits
+from cuescope_sdk.stills import Answers, stack_logits
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
@@ -86,7 +86,8 @@ def analyse(
 ) -> Analysis:
     """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
     observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
-    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
+    answers = audit.once(Answers.ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
     control = control_of(audit, samples, observations.groups, options)
     if control is not None:
         observations = replace(observations, control=control.level)
@@ -100,7 +101,7 @@ def observe(
     audit: Audit, features: Sequence[Feature], top_k: int, stream: str
 ) -> tuple[Observations, PerSample]:
     """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     number = {sample.key: index for index, sample in enumerate(samples)}
     frames = []

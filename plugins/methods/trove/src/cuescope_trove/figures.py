@@ -6,7 +6,7 @@ from itertools import compress
 
 from cuescope_sdk import Audit, Contrast, Feature, Occurrence, Outcome, Score
 from cuescope_sdk.report import contrast
-from cuescope_sdk.stills import Answers, ask
+from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import analyse
 from cuescope_trove.options import TRoVeOptions
 
@@ -24,7 +24,7 @@ def contrasts(
     findings = [score for score in scores if score.finding]
     if not findings:
         return
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     measured = list(answers.outcomes)
     part = audit.once(analyse, audit, options, features).part
     if part is not None:

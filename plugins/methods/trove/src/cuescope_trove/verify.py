@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVerdict
 from cuescope_sdk.statistics import exceeds_rate_p_value
-from cuescope_sdk.stills import ask
+from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.checks.annotated_cues import SIGNIFICANT, check_against_annotation
 from cuescope_trove.checks.detector import check_with_detector
@@ -85,7 +85,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     observations = analysis.observations
     looks_like = confident_disagreement(observations).looks_like
     suspects = np.flatnonzero(looks_like >= 0)
-    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
+    answers = audit.once(Answers.ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
     assert observations.probability is not None
     # the least probable labels first
     probability = observations.probability[suspects, observations.label[suspects]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -25,7 +26,7 @@ from cuescope_quag.simulation.network import (
 from cuescope_sdk import Context, derive
 from cuescope_sdk.fusion import AverageAttention
 from cuescope_sdk.torch import Fusion, use_fusion
-from cuescope_sdk.workers import Job, KeptJobs
+from cuescope_sdk.workers import KeptJobs
 
 VERSION = 1  # part of the key: raise it when an equal training gives other errors
 CHUNK = 512  # samples at once where nothing is trained
@@ -173,15 +174,14 @@ class Runs:
     ) -> dict[Training, Errors]:
         """Test errors of each training; what is kept of an earlier run is not trained again."""
         names = {}
-        jobs: dict[str, Job] = {}
+        jobs: dict[str, partial[Any]] = {}
         for training in trainings:
             # without alpha: a seed draws the same at every coupling
             seed = derive(self.seed, "quag simulation", str(training.number))
             name = f"alpha {training.alpha!r} seed {seed}"
             names[training] = name
-            jobs[name] = (
-                train_on_one_thread,
-                (training.alpha, self.schedule, seed, self.device),
+            jobs[name] = partial(
+                train_on_one_thread, training.alpha, self.schedule, seed, self.device
             )
         # results of another schedule must not be read for these
         kept = KeptJobs(self.folder, [VERSION, asdict(self.schedule)], self.workers)

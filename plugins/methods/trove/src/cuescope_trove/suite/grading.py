@@ -11,7 +11,7 @@ from jaxtyping import Bool
 
 from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
-from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
+from cuescope_sdk.stills import Answers, FrameId, baseline_trials, samples_by_key
 from cuescope_trove.analysis import observe
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
@@ -112,7 +112,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     }
     session = settings.runner.session(settings.request(configuration.cue, data_options))
     audit = session.audit
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     clusters = cluster(audit, audit.options, answers).clusters
     features = list(cluster_features(clusters, list(answers.row)))
     observations, _ = observe(audit, features, 1, "temperature")
