@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from cuescope_sdk.statistics import Groups, benjamini_hochberg, design_effect
+from cuescope_sdk.statistics import Groups, benjamini_hochberg
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
@@ -264,7 +264,7 @@ def _found(world: World, audits: int) -> dict[str, float]:
             verdicts, _ = after(observations, part, rng)
             mine = observations.label == 1
             right = observations.correct[mine].astype(float)
-            count = mine.sum() / design_effect(right, observations.groups.take(mine))
+            count = mine.sum() / observations.groups.take(mine).design_effect(right)
             rate = (
                 float(observations.correct[mine].mean())
                 + world.cue_share * world.cue_loss

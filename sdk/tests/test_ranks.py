@@ -12,7 +12,6 @@ from cuescope_sdk.statistics import (
     auroc,
     bootstrap_weights,
     difference_interval,
-    even_parts,
     mann_whitney_p_value,
     matched_auroc,
     pearson_interval,
@@ -156,14 +155,6 @@ def test_pearsons_interval_is_scipys() -> None:
     expected = (pearson.statistic, *pearson.confidence_interval())
     assert pearson_interval(first, second) == pytest.approx(expected)
     assert pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)
-
-
-def test_parts_are_even_and_equals_stay_together() -> None:
-    values = RNG(7).normal(size=30)
-    parts = even_parts(values, 3)
-    assert np.bincount(parts).tolist() == [10, 10, 10]
-    assert (np.diff(parts[np.argsort(values)]) >= 0).all()
-    assert len(set(even_parts(np.ones(30), 3).tolist())) == 1
 
 
 def test_a_difference_of_two_figures_is_newcombes() -> None:

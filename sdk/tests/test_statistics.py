@@ -15,14 +15,12 @@ from cuescope_sdk.statistics import (
     change_interval,
     change_p_value,
     corrected_rate,
-    design_effect,
     gap_intervals,
     gap_p_values,
     gap_power,
     limit_of_detection,
     mean_interval,
     smallest_gap,
-    split_groups,
 )
 from cuescope_sdk.statistics._permutation import step_down_max
 
@@ -71,10 +69,10 @@ def test_a_split_keeps_groups_whole_and_strata_even() -> None:
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(40), rng.integers(1, 6, 40))
     strata = codes % 2
-    part = split_groups(grouped(codes), rng, strata=strata)
+    part = grouped(codes).split(rng, strata=strata)
     assert all(len(set(part[codes == code])) == 1 for code in range(40))
     assert all(0.35 < part[strata == stratum].mean() < 0.65 for stratum in (0, 1))
-    assert not (part == split_groups(grouped(codes), rng, strata=strata)).all()
+    assert not (part == grouped(codes).split(rng, strata=strata)).all()
 
 
 # ------------------------------------------------------------------------------------ p-values
@@ -365,11 +363,11 @@ def test_power_is_what_simulation_finds() -> None:
 def test_groups_count_as_fewer_samples() -> None:
     rng = np.random.default_rng(13)
     codes = np.repeat(np.arange(50), 6)
-    assert design_effect(alike(rng, codes, 0.5, 1.0), grouped(codes)) == pytest.approx(
+    assert grouped(codes).design_effect(alike(rng, codes, 0.5, 1.0)) == pytest.approx(
         6, abs=0.2
     )
-    assert design_effect(alike(rng, codes, 0.5, 0.0), grouped(codes)) < 2
-    assert design_effect(np.ones(300), grouped(codes)) == 1
+    assert grouped(codes).design_effect(alike(rng, codes, 0.5, 0.0)) < 2
+    assert grouped(codes).design_effect(np.ones(300)) == 1
 
 
 @pytest.mark.parametrize("share_alike", [0.0, 0.6])

@@ -52,10 +52,8 @@ def independent_samples(audit: Audit) -> Iterator[Evidence]:
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
     """How many groups there are, and whether these are few."""
-    from cuescope_sdk.statistics import (
-        FEW,
-        Groups,
-    )  # scipy takes a second, and verify needs it
+    # scipy takes a second, and verify needs it
+    from cuescope_sdk.statistics import Groups
 
     groups = Groups.of(samples)
     total = count_in_words(len(samples), "sample")
@@ -72,14 +70,14 @@ def declared_groups(samples: Sequence[Sample]) -> Evidence:
         if alone := sum(sample.group is None for sample in samples):
             detail += f" {alone:,} without a group count by themselves."
     if groups.few and groups.count > 1:
-        detail += f" That is few (below {FEW}): intervals hold only roughly."
+        detail += f" That is few (below {Groups.FEW}): intervals hold only roughly."
     verdict = "inconclusive" if groups.few else "supported"
     return Evidence(
         check=CHECK,
         verdict="refuted" if groups.count == 1 < len(samples) else verdict,
         detail=detail,
         value=groups.count,
-        threshold=FEW,
+        threshold=Groups.FEW,
         n=len(samples),
     )
 

@@ -4,21 +4,14 @@ from cuescope_sdk.statistics._above_zero import (
     mean_above_zero_p_value,
     smallest_mean_above_zero,
 )
-from cuescope_sdk.statistics._association import (
-    AssociationTests,
-    association,
-    association_tests,
-    centre,
-    group_means,
-    tests_of_draws,
-)
+from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._conformal import conformal_quantile
 from cuescope_sdk.statistics._correlation import (
     Correlation,
     correlation,
     pearson_interval,
 )
-from cuescope_sdk.statistics._groups import FEW, Groups, design_effect, split_groups
+from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
     change_interval,
@@ -66,7 +59,6 @@ from cuescope_sdk.statistics._ranked_gaps import (
 )
 from cuescope_sdk.statistics._ranks import (
     auroc,
-    even_parts,
     mann_whitney_p_value,
     matched_auroc,
     rank_correlation,
@@ -102,22 +94,19 @@ from cuescope_sdk.statistics._weighted_tests import (
 __all__ = [
     "AssociationTests",
     "Correlation",
-    "FEW",
     "GapTest",
+    "GroupedFeatures",
     "Groups",
     "MarginTest",
     "PairedFlips",
     "Rate",
     "WeightedMeans",
     "agreement_p_values",
-    "association",
-    "association_tests",
     "auroc",
     "bca_interval",
     "benjamini_hochberg",
     "bootstrap_weights",
     "can_pass",
-    "centre",
     "chance_accuracy",
     "change_interval",
     "change_p_value",
@@ -128,10 +117,8 @@ __all__ = [
     "correlation",
     "critical_z",
     "deal_places",
-    "design_effect",
     "detectable",
     "difference_interval",
-    "even_parts",
     "exceeds_power",
     "exceeds_rate_p_value",
     "gap_intervals",
@@ -139,7 +126,6 @@ __all__ = [
     "gap_power",
     "gap_test",
     "gap_weights",
-    "group_means",
     "holm",
     "joined_p_values_of_others",
     "least_gap_p_value",
@@ -170,12 +156,10 @@ __all__ = [
     "smallest_mean_above_zero",
     "smallest_ranked_gap",
     "smallest_with_power",
-    "split_groups",
     "split_quantiles",
     "stratified_change_p_value",
     "student_interval",
     "sum_interval",
-    "tests_of_draws",
     "weighted_means",
     "weighted_q_values",
 ]

@@ -1,7 +1,7 @@
 """What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
@@ -58,15 +58,6 @@ def mann_whitney_p_value(
             f"expected numbers on both sides, got {len(first)} and {len(second)}"
         )
     return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
-
-
-def even_parts(values: PerItem, parts: int) -> Int[np.ndarray, " item"]:
-    """Which of so many parts, about equally large, each value is in: 0 has the lowest.
-
-    Equals stay together, or the order of the data would make parts of them.
-    """
-    middle = (stats.rankdata(values) - 0.5) / len(values)
-    return np.asarray(np.floor(middle * parts), dtype=np.int64)
 
 
 def rank_correlation(first: PerItem, second: PerItem) -> float:

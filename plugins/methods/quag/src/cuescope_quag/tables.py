@@ -11,7 +11,7 @@ from cuescope_quag.scores import Loss
 from cuescope_quag.trials import Answers, accepted_answers, benchmark_of
 from cuescope_sdk import Audit, Cell, Outcome, Sample, Table
 from cuescope_sdk.report import interval, signed
-from cuescope_sdk.statistics import FEW, benjamini_hochberg
+from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
 DROP = "\N{DOWNWARDS ARROW}"
 OPEN_ROWS = 6  # open answers that are shown
@@ -140,7 +140,7 @@ def loss_cell(loss: Loss, significant: bool) -> str:
 def few_videos(count: int) -> list[str]:
     """A warning of intervals over too few of them."""
     rough = "so few that the intervals are rough and may be too narrow"
-    return [f"Videos: {count}, {rough}."] if count < FEW else []
+    return [f"Videos: {count}, {rough}."] if count < Groups.FEW else []
 
 
 # ------------------------------------------------------------------------------- open answers

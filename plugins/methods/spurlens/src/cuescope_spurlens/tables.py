@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Table
-from cuescope_sdk.statistics import FEW, Groups, mean_interval
+from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.paper import AVERAGE_COLUMNS, average_rows
@@ -86,8 +86,8 @@ def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> T
         "rankings. *: a finding. Apart: its gap in images in which no cue was looked for, which no "
         "choice among cues made large."
     ]
-    if any(result.case.k < FEW for result in cases):
-        notes.append(f"K below {FEW} is few: intervals are rough.")
+    if any(result.case.k < Groups.FEW for result in cases):
+        notes.append(f"K below {Groups.FEW} is few: intervals are rough.")
     return make_table(title, STRONGEST_COLUMNS, rows, *notes)
 
 

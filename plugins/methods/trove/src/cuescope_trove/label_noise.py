@@ -7,15 +7,12 @@ accuracy wherever those cues are on screen, and no cue made the model err.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_sdk.statistics import (
     Groups,
-    group_means,
     lower_mean_p_value,
     most_by_chance,
     most_unseen,
-    split_groups,
 )
 from cuescope_trove.scores import Observations, Pairs, PerSample, SampleMask
 
@@ -139,7 +136,7 @@ def unlike_p_value(
 
     by_answer = compare(_log_odds(observations.probability, other, label), proper)
     # the looks of the class are learned from half of its sequences, and held against the others
-    learned = proper & split_groups(observations.groups, rng)
+    learned = proper & observations.groups.split(rng)
     rest = proper & ~learned
     # too few to compare looks with: one test, and no second to pay for
     if (rest & shows).sum() < LEAST_OWN:
@@ -164,12 +161,13 @@ def _less_like_p_value(
     `mine` are sequences of the label, of which some are `taken` for a class; `proper` are those of
     that class, rightly answered. `shows` marks sequences with the cluster.
     """
+    # what is on screen also makes its own answers more or less sure
     if (proper & shows).sum() >= LEAST_OWN:
-        proper = (
-            proper & shows
-        )  # what is on screen also makes its own answers more or less sure
-    here = _group_means(groups, taken & shows, values)
-    ordinary = _group_means(groups, taken & ~shows, values)
+        proper = proper & shows
+    here, ordinary, of_class = (
+        groups.take(part).means(values[part])
+        for part in (taken & shows, taken & ~shows, proper)
+    )
     outside = int((mine & ~shows).sum())
     rate = int((taken & ~shows).sum()) / max(outside, 1)
     errors = 0
@@ -177,7 +175,6 @@ def _less_like_p_value(
         # ordinary errors happen with the cluster on screen too, as often as without it
         inside = int((mine & shows).sum())
         errors = min(most_by_chance(inside, rate, confidence=UPPER), len(here))
-    of_class = _group_means(groups, proper, values)
     return lower_mean_p_value(
         here, of_class, rng, others=ordinary, mixed=errors, draws=DRAWS
     )
@@ -203,11 +200,3 @@ def _looks(
     return np.bincount(
         observations.frame_sample, weights, minlength=len(observations.label)
     )
-
-
-def _group_means(
-    groups: Groups, part: SampleMask, values: PerSample
-) -> Float[np.ndarray, " group"]:
-    """A mean for each group of the part."""
-    means = group_means(values[part][:, None], groups.take(part))
-    return means[:, 0]

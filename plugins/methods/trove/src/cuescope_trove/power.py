@@ -8,7 +8,6 @@ import numpy as np
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
     Groups,
-    design_effect,
     exceeds_power,
     gap_power,
     limit_of_detection,
@@ -256,7 +255,7 @@ def _effective_count(measured: Observations) -> float:
     counts = []
     for label in np.unique(measured.label):
         mine = measured.label == label
-        effect = design_effect(measured.values[mine], measured.groups.take(mine))
+        effect = measured.groups.take(mine).design_effect(measured.values[mine])
         counts.append(mine.sum() / effect)
     # the median: one large label must not speak for all
     return float(np.median(counts))

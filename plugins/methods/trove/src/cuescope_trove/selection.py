@@ -18,7 +18,6 @@ from cuescope_sdk.statistics import (
     gap_p_values,
     joined_p_values_of_others,
     least_gap_p_value,
-    split_groups,
     weighted_q_values,
 )
 from cuescope_trove.label_noise import (
@@ -115,7 +114,7 @@ def discovery_part(
         share = DISCOVERY if splits_by_default(counts) else 0.0
     if not share:
         return None
-    return split_groups(groups, rng, share=share, strata=label)
+    return groups.split(rng, share=share, strata=label)
 
 
 def splits_by_default(counts: Sequence[int]) -> bool:

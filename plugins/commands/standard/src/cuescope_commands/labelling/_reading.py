@@ -12,7 +12,7 @@ from cuescope_commands.csv_files import write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import read_csv
 from cuescope_sdk.report import interval
-from cuescope_sdk.statistics import FEW, Groups, cohen_kappa, mean_interval
+from cuescope_sdk.statistics import Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
     from cuescope_sdk import Report
@@ -133,7 +133,7 @@ def _agreement(words: str, items: Sequence[Item]) -> str:
     names, codes = np.unique(pictures, return_inverse=True)
     groups = Groups(codes, len(names), declared=True)
     ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
-    few = f"; few: below {FEW}" if groups.few else ""
+    few = f"; few: below {Groups.FEW}" if groups.few else ""
     return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({groups.count:,} pictures{few})"
 
 

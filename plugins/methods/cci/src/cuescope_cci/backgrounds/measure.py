@@ -35,7 +35,6 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
     AssociationTests,
     Groups,
-    association_tests,
     chance_accuracy,
     gap_p_values,
 )
@@ -124,7 +123,7 @@ def measure_backgrounds(
     ]
     kinds, present = _kinds(factors, size_factors, len(tested))
     stratum = strata_of(label, area, groups)
-    observed = Observed(_answers(tested, number), present, stratum, groups)
+    observed = Observed(present, stratum, groups, _answers(tested, number))
     level = options.fdr
     tests = pull_tests(observed, audit.rng("pulls"), level=level)
     answer = observed.answers.whole
@@ -134,9 +133,7 @@ def measure_backgrounds(
     if chance_p > CHANCE_P:  # only then they are asked for
         # all answers, not only moved ones: alone, the background has nothing to move
         answers = np.eye(len(names))[alone]
-        alone_tests = association_tests(
-            answers, present, stratum, groups, audit.rng("alone")
-        )
+        alone_tests = observed.tests(answers, audit.rng("alone"))
 
     def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
         shown = present[:, kind]

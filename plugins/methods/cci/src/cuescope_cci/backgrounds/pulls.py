@@ -14,17 +14,12 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics import (
     AssociationTests,
+    GroupedFeatures,
     Groups,
-    association,
-    association_tests,
-    centre,
     detectable,
     difference_interval,
-    even_parts,
-    group_means,
     mean_interval,
     smallest_effect,
-    tests_of_draws,
 )
 
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
@@ -113,23 +108,19 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """What the tests are made of: answers and kinds of the images, and the stratum of each group.
+class Observed(GroupedFeatures):
+    """What the tests are made of: the kinds of background of the images, and their answers.
 
     Only groups of one stratum are exchanged.
     """
 
     answers: Answers
-    present: KindMask
-    stratum: Strata
-    groups: Groups
 
     def weights(self) -> Float[np.ndarray, "image kind"]:
         """How much an answer counts for a kind: its group's share of it, less the stratum's."""
         sizes = np.bincount(self.groups.codes, minlength=self.groups.count)
         # centred within strata: a kind that is only more frequent with a label counts nothing
-        share = centre(group_means(self.present, self.groups), self.stratum)
-        return np.asarray((share / sizes[:, None])[self.groups.codes])
+        return np.asarray((self.shares() / sizes[:, None])[self.groups.codes])
 
 
 def strata_of(
@@ -140,15 +131,26 @@ def strata_of(
     for group, labels in enumerate(_labels_of_groups(label, groups)):
         profiles[labels].append(group)
     # TIE: an empty mask has no logarithm
-    size = group_means(np.log(np.maximum(area, TIE))[:, None], groups)[:, 0]
+    size = groups.means(np.log(np.maximum(area, TIE)))
     stratum = np.empty(groups.count, dtype=np.int64)
     count = 0
     for members in profiles.values():
         # parts of fewer than six groups would leave too little to exchange
         parts = int(np.clip(len(members) // OF_A_SIZE, 1, MOST_SIZES))
-        stratum[members] = count + even_parts(size[members], parts)
+        stratum[members] = count + _size_parts(size[members], parts)
         count += parts
     return stratum
+
+
+def _size_parts(
+    size: Float[np.ndarray, " group"], parts: int
+) -> Int[np.ndarray, " group"]:
+    """Which of so many parts, about equally large, each is in: 0 has the smallest."""
+    ordered = np.sort(size)
+    # equals stay together, or the order of the data would make parts of them
+    below = np.searchsorted(ordered, size, side="left")
+    upto = np.searchsorted(ordered, size, side="right")
+    return (below + upto) * parts // (2 * len(size))
 
 
 def _labels_of_groups(label: Codes, groups: Groups) -> list[frozenset[int]]:
@@ -177,15 +179,7 @@ def pull_tests(
     other classes. Backgrounds may then disturb as they like, some kinds more than others. Where
     the first is not refused at `level`, the second is not tried.
     """
-    first = association_tests(
-        observed.answers.moves(),
-        observed.present,
-        observed.stratum,
-        observed.groups,
-        rng,
-        level=level,
-        fewest=FEWEST,
-    )
+    first = observed.tests(observed.answers.moves(), rng, level=level, fewest=FEWEST)
     if (
         first.overall_q is None
         or min(first.overall_q, np.nanmin(first.q_value)) > level
@@ -226,7 +220,7 @@ def _favour_tests(
     sums -= sums.mean(axis=0)
     # a pair that no draw moves has no spread
     spread = np.maximum(sums.std(axis=0), TIE)
-    return tests_of_draws(sums / spread, tested, level=level)
+    return AssociationTests.of_draws(sums / spread, tested, level=level)
 
 
 # ---------------------------------------------------------------------------------------- figures
@@ -384,10 +378,7 @@ class _Field:
 
     def _goes_together(self, planted: Answers, target: int) -> bool:
         moves = planted.moves()[:, [target]]
-        strength = association(
-            moves, self.observed.present, self.observed.stratum, self.groups
-        )
-        return bool(strength >= self.association_bar)
+        return bool(self.observed.strengths(moves) >= self.association_bar)
 
     def _favours(self, planted: Answers, target: int, rng: np.random.Generator) -> bool:
         deals = islice(planted.deals(self.groups, rng), PLANTED_DEALS)

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Edit, Occurrence, Sample
-from cuescope_sdk.statistics import Groups, split_groups
+from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
@@ -224,7 +224,7 @@ def searched_units(
         share = SHARE if SHARE * count >= ENOUGH * k else 1.0
     if share >= 1:
         return np.ones(count, dtype=bool)
-    return np.asarray(split_groups(Groups.single(count), rng, share=share))
+    return Groups.single(count).split(rng, share=share)
 
 
 def occurrences(case: Case, cue: int, rows: Sequence[int]) -> Iterator[Occurrence]:

@@ -14,7 +14,6 @@ from cuescope_sdk.statistics import (
     Groups,
     change_interval,
     change_p_value,
-    design_effect,
     exceeds_rate_p_value,
     mean_interval,
 )
@@ -320,7 +319,7 @@ class _Rows:
             statement = f"{{feature}}: {n} traces name it, and {flaw}."
             # A detector misses things too: only what exceeds its own errors is the model's. Traces
             # of one group count as fewer.
-            effect = max(design_effect(np.array(shown), Groups.of(samples)), 1.0)
+            effect = Groups.of(samples).design_effect(np.array(shown))
             counted = (round(never / effect), max(round(n / effect), 1))
             p_value = exceeds_rate_p_value(*counted, TOLERATED)
             figures = _present({SGR: self.figure(samples, shown)})

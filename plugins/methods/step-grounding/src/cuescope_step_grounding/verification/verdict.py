@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from cuescope_sdk.statistics import FEW
+from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.verification.partners import Deal
 from cuescope_step_grounding.verification.swaps import (
     OPEN as UNKNOWN,
@@ -93,7 +93,7 @@ def verdict(
         return Verdict(BETTER, decided, *known)
     # of few groups an interval may be short by luck
     groups = len(np.unique(videos.group))
-    if share.high < margin and p_value > DOUBTED and groups >= FEW:
+    if share.high < margin and p_value > DOUBTED and groups >= Groups.FEW:
         return Verdict(NO_BETTER, decided, *known)
     return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
 
