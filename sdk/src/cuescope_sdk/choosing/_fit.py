@@ -40,9 +40,9 @@ class Fit:
     """A method: what it finds and needs, whether it is installed, and what is missing."""
 
     method: str
-    finds: str
-    needs: str
-    installed: bool
+    finds: str = ""
+    needs: str = ""
+    installed: bool = False
     lacks: tuple[Lack, ...] = ()
     enough: int = 0  # samples, as its data needs have them
 
@@ -71,36 +71,35 @@ class Question:
     tools: Collection[str] = ()
     method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-
-def fits(question: Question, context: Context) -> Iterator[Fit]:
-    """Each method of this project or installed here, by name."""
-    registry = context.registry
-    capabilities = _capabilities(question, registry)
-    profile = _profile(question, context)
-    entries = {entry.name: entry for entry in registry.of_kind("method")}
-    # methods that nobody installed here are named too, with how to get them
-    known = json.loads(
-        files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
-    )
-    for name in sorted({*entries, *known["method"]}):
-        if name not in entries:
-            how = how_to_install(known["method"][name])
-            yield Fit(name, "", "", False, (Lack("it is not installed", how),))
-        # a method that does not load is one line, and must not end the list
-        elif problem := registry.check(entries[name]):
-            yield Fit(name, "", "", False, (Lack(problem.reason, problem.remedy),))
-        else:
-            method = registry.load(entries[name])
-            lacks = (
-                *_of_model(method, capabilities, registry),
-                *_of_tools(method.requires, question.tools, registry),
-                *_of_data(name, method, profile, question.tools),
-                *_of_options(method, question.method_options.get(name, ())),
-            )
-            # a plugin need not declare `finds` and `data_needs`
-            finds = getattr(method, "finds", method.title)
-            needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-            yield Fit(name, finds, needs_in_words(method), True, lacks, needs.enough)
+    def fits(self, context: Context) -> Iterator[Fit]:
+        """Each method of this project or installed here, by name."""
+        registry = context.registry
+        capabilities = _capabilities(self, registry)
+        profile = _profile(self, context)
+        entries = {entry.name: entry for entry in registry.of_kind("method")}
+        # methods that nobody installed here are named too, with how to get them
+        file = files("cuescope").joinpath("known_plugins.json")
+        dists = json.loads(file.read_text("utf-8"))["method"]
+        for name in sorted({*entries, *dists}):
+            if name not in entries:
+                lack = Lack("it is not installed", how_to_install(dists[name]))
+                yield Fit(name, lacks=(lack,))
+            # a method that does not load is one line, and must not end the list
+            elif problem := registry.check(entries[name]):
+                yield Fit(name, lacks=(Lack(problem.reason, problem.remedy),))
+            else:
+                method = registry.load(entries[name])
+                lacks = (
+                    *_of_model(method, capabilities, registry),
+                    *_of_tools(method.requires, self.tools, registry),
+                    *_of_data(name, method, profile, self.tools),
+                    *_of_options(method, self.method_options.get(name, ())),
+                )
+                # a plugin need not declare `finds` and `data_needs`
+                finds = getattr(method, "finds", method.title)
+                needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
+                words = needs_in_words(method)
+                yield Fit(name, finds, words, True, lacks, needs.enough)
 
 
 def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:

@@ -114,7 +114,7 @@ class MitigatorContract(ShownContract):
                 len(answers) == len(trials) and all(map(_is_whole, trials, answers)),
                 "a response for each trial, with a finite logit for each choice",
                 got=f"{len(answers)} for {len(trials)} trials, or something missing in one",
-                remedy="`rescored` keeps what a trial asks for",
+                remedy="`rescore` keeps what a trial asks for",
             )
 
     def test_answers_the_same_in_any_batch_and_order(self) -> None:
@@ -149,7 +149,7 @@ class MitigatorContract(ShownContract):
             bool(np.allclose(self._logits(self.trials), backwards, atol=1e-4)),
             "logits in the order of each sample's choices",
             got="another order",
-            remedy="`columns_of` gives the place of each choice among the labels",
+            remedy="`self.columns(trial)` gives the place of each choice among the labels",
         )
 
     def test_is_kept_whole(self) -> None:
@@ -180,7 +180,7 @@ class MitigatorContract(ShownContract):
             all(np.asarray(answer.logits).shape == (2,) for answer in answers),
             "a line that refuses, or a logit for each choice",
             got="something else",
-            remedy="`columns_of` raises UserError for a choice that was not learned",
+            remedy="`self.columns` raises UserError for a choice that was not learned",
         )
 
     def _logits(self, trials: list[Trial]) -> list[np.ndarray]:

@@ -30,12 +30,12 @@ def methods(
     """
     from cuescope.application import announce, pairs
     from cuescope_sdk import Context
-    from cuescope_sdk.choosing import Question, fits
+    from cuescope_sdk.choosing import Question
 
     model_options = pairs("-M", model_option or ())
     data_options = pairs("-D", data_option or ())
     question = Question(model, data, model_options, data_options)
-    answers = list(fits(question, Context(announce=announce, planning=True)))
+    answers = list(question.fits(Context(announce=announce, planning=True)))
     if as_json:
         rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
         echo_json(json.dumps(rows, indent=1))

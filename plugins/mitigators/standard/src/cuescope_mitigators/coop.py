@@ -13,15 +13,7 @@ from cuescope_mitigators.choosing import best_setting, gap_left, halves
 from cuescope_mitigators.reading import Trials, best_cues
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts
@@ -99,13 +91,13 @@ class PromptTables(Mitigation):
             if cue < 0:
                 return before
             share = self.shares[cue]
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             [unit] = normalise(np.asarray(answer.embedding)[None])
             cosine = self.tables[cue][columns] @ unit
             learned = self.scale * cosine + self.bias
             return np.asarray((1 - share) * before + share * learned)
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class CoOp(Mitigator):

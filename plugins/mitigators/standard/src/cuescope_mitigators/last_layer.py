@@ -11,15 +11,7 @@ from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_g
 from cuescope_mitigators.reading import Trials, best_cues
 from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response, UserError
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 STEPS = 300  # of the search for a head; it is convex
 
@@ -71,10 +63,10 @@ class Head(Mitigation):
                 return np.asarray(answer.logits)
             embedding = np.asarray(answer.embedding, np.float64)
             gains = self.weights @ embedding + self.bias
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             return np.asarray(answer.logits + gains[columns])
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class LastLayer(Mitigator):

@@ -33,15 +33,7 @@ from cuescope_sdk import (
     Words,
 )
 from cuescope_sdk.maths import normalise, softmax
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 from cuescope_sdk.models import prompts_of, templates_of
 
 
@@ -126,11 +118,11 @@ class PromptTable(LearnedPrompts):
         """scale * cosine + bias, as before with other texts."""
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             cosine = self.rows[columns] @ np.asarray(answer.embedding)
             return np.asarray(self.scale * cosine + self.bias)
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 @dataclass(frozen=True)

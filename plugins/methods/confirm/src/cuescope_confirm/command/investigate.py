@@ -27,7 +27,7 @@ from cuescope.application import (
     stdout,
 )
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
-from cuescope_sdk.choosing import Fit, Question, fits
+from cuescope_sdk.choosing import Fit, Question
 
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
@@ -132,7 +132,7 @@ def choose(
     # -O confirm.KEY is for the test, which nobody chooses
     known: set[str] = {METHOD}
     # as in a plan: whether a method fits must cost no answers
-    for fit in fits(question, replace(context, planning=True)):
+    for fit in question.fits(replace(context, planning=True)):
         known.add(fit.method)
         if (wanted and fit.method not in wanted) or not (fit.installed or wanted):
             continue
