@@ -1,14 +1,6 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
 from cuescope.plain_yaml import load_yaml
-from cuescope.trust.addresses import (
-    Roots,
-    is_inner,
-    is_inner_host,
-    is_plain_name,
-    looks_like_address,
-    parse_root,
-)
 from cuescope.whole_files import Draft
 from cuescope_sdk.data._annotation_files import (
     find_file,
@@ -35,8 +27,7 @@ from cuescope_sdk.data._image_folders import (
     required_place,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._kept_files import KeptFiles
-from cuescope_sdk.data._media.content import steady_bytes
+from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import (
     MAX_PIXELS,
     MOST_PIXELS,
@@ -77,18 +68,17 @@ __all__ = [
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
-    "KeptFiles",
     "Listing",
     "MAX_PIXELS",
     "MOST_PIXELS",
     "Probe",
     "Question",
-    "Roots",
     "Unread",
     "VideoQuestionOptions",
     "VideoQuestions",
     "clip_frames",
     "clip_times",
+    "content_digest",
     "describe_groups",
     "describe_video_problems",
     "find_file",
@@ -102,15 +92,10 @@ __all__ = [
     "image_frame",
     "images_in",
     "independent_samples",
-    "is_inner",
-    "is_inner_host",
-    "is_plain_name",
     "kind_of",
     "load_yaml",
-    "looks_like_address",
     "near_duplicate_groups",
     "open_videos",
-    "parse_root",
     "parse_timed_actions",
     "printable_name",
     "probe_all",
@@ -126,7 +111,6 @@ __all__ = [
     "required_place",
     "sample_indices",
     "segment_of",
-    "steady_bytes",
     "table_rows",
     "warn_of_weak_data",
 ]

@@ -16,15 +16,9 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from cuescope_folder.fetched import FetchedFiles
+from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
 from cuescope_sdk import Context, UserError, digest, how_to_install
-from cuescope_sdk.data import (
-    Draft,
-    Roots,
-    is_plain_name,
-    looks_like_address,
-    printable_name,
-    steady_bytes,
-)
+from cuescope_sdk.data import Draft, content_digest, printable_name
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
@@ -178,8 +172,8 @@ def _fetch(
             system.get_file(
                 name, str(draft.path), callback=_limit(owner, address, most)
             )
-            with steady_bytes(draft.path) as (_, content):
-                digests.put(path, content)
+            with draft.path.open("rb") as file:
+                digests.put(path, content_digest(file))
 
 
 def _limit(owner: str, address: str, most: int) -> Any:

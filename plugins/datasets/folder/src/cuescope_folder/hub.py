@@ -21,6 +21,7 @@ from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
+from cuescope_folder.roots import Roots
 from cuescope_folder.tables import Row
 from cuescope_sdk import (
     NamesPart,
@@ -31,7 +32,6 @@ from cuescope_sdk import (
     how_to_install,
     nearest,
 )
-from cuescope_sdk.data import Roots
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from cuescope_folder.addresses import is_address
+from cuescope_folder.roots import parse_root
 from cuescope_sdk import (
     NamesFile,
     NamesHost,
@@ -14,7 +15,7 @@ from cuescope_sdk import (
     Options,
     UserError,
 )
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, parse_root
+from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS
 
 Answers = Literal["auto", "pooled", "open"]
 

@@ -16,8 +16,8 @@ from cuescope_folder.addresses import (
 )
 from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
 from cuescope_folder.options import FolderOptions
+from cuescope_folder.roots import Roots, looks_like_address
 from cuescope_sdk import Context, UserError, inside
-from cuescope_sdk.data import Roots, looks_like_address
 
 OWNER = "folder"
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")

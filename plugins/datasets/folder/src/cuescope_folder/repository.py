@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_folder.addresses import open_address
+from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
 from cuescope_sdk import UserError, inside
-from cuescope_sdk.data import Roots, is_plain_name, looks_like_address, require_inside
+from cuescope_sdk.data import require_inside
 
 # The library's readers of plain rows. Others follow links within a file (HDF5), run a query, or
 # have not been looked at.

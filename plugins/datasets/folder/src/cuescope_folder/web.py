@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from fsspec.implementations.http import HTTPFileSystem
 
-from cuescope_sdk.data import is_inner, is_inner_host
+from cuescope_folder.roots import is_inner, is_inner_host
 
 Web = frozenset[tuple[str, str]]  # scheme and "host:port" of what was typed
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote, urlsplit
 
-from cuescope.errors import UserError
+from cuescope_sdk import UserError
 
 SCHEMES = (
     "https",
