@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,7 +30,7 @@ from cuescope_sdk import (
 
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
-    from cuescope_sdk.explain import Direction, Explainer, Schedule
+    from cuescope_sdk.explain import Explainer, Perturbation
     from cuescope_sdk.statistics import Groups
 
 Task = Literal["classification", "retrieval", "failures"]
@@ -102,7 +101,7 @@ class Questions:
 
     samples: Sequence[Sample]
     texts: Mapping[str, Sequence[str]]
-    curves: Callable[[Maps, "Schedule", "Direction"], Curves]
+    curves: Callable[["Perturbation", Maps], Curves]
 
 
 class CCIBench(Plugin):
@@ -116,7 +115,7 @@ class CCIBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """For each task, protocol and direction: areas, gains image by image, and the curves."""
-        from cuescope_sdk.explain import DIRECTIONS, Schedule
+        from cuescope_sdk.explain import Perturbation
         from cuescope_sdk.statistics import Groups
 
         for task in self.options.tasks:
@@ -143,12 +142,12 @@ class CCIBench(Plugin):
             head = f"{model} on {len(questions.samples)} images of {data}"
             groups = Groups.of(questions.samples)
             for protocol in self.options.protocols:
-                schedule = Schedule(protocol=protocol, steps=self.options.steps)
-                for direction in DIRECTIONS:
-                    curves = _curves_by_name(questions, maps, schedule, direction)
-                    yield areas_table(task, schedule, direction, curves, head)
-                    yield gains_table(task, protocol, direction, curves, OURS, groups)
-                    yield curves_picture(task, schedule, direction, curves)
+                schedule = Perturbation(protocol=protocol, steps=self.options.steps)
+                for perturbation in schedule.both:
+                    curves = _curves_by_name(questions, maps, perturbation)
+                    yield areas_table(task, perturbation, curves, head)
+                    yield gains_table(task, perturbation, curves, groups)
+                    yield curves_picture(task, perturbation, curves)
 
     def _failures(self, session: Any) -> Iterator[Table]:
         from cuescope_cci.failures import failures_table, masks_table
@@ -202,7 +201,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explain import canvas_samples, retrieval_curves
+        from cuescope_sdk.explain import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -214,15 +213,16 @@ class CCIBench(Plugin):
         if not all(captions):
             return None
         first_captions = [of_sample[0] for of_sample in captions]
-        curves = partial(retrieval_curves, scoring, samples, captions)
+
+        def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
+            return perturbation.retrieval_curves(scoring, samples, captions, maps)
+
         # a map is about the first caption; the curves ask for all of them
         return Questions(samples, {"": first_captions}, curves)
 
     def _classification(
         self, samples: Sequence[Sample], audit: Audit, scoring: Audit
     ) -> Questions:
-        from cuescope_sdk.explain import classification_curves
-
         texts: dict[str, list[str]] = {"GT": []}
         for sample in samples:
             if sample.label is None:
@@ -235,8 +235,8 @@ class CCIBench(Plugin):
             outcomes = audit.respond(Trial(sample=sample) for sample in samples)
             texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
 
-        def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
-            by_top = classification_curves(scoring, samples, maps, schedule, direction)
+        def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
+            by_top = perturbation.classification_curves(scoring, samples, maps)
             return {f"@{k}": curve for k, curve in by_top.items()}
 
         return Questions(
@@ -281,42 +281,38 @@ def captions_of(sample: Sample) -> tuple[str, ...]:
 
 
 def _curves_by_name(
-    questions: Questions, maps: MapsByName, schedule: "Schedule", direction: "Direction"
+    questions: Questions, maps: MapsByName, perturbation: "Perturbation"
 ) -> Mapping[str, Curves]:
     """The curves of each explainer: those of the text "GT" at the top "@1" are "GT@1"."""
     curves: dict[str, dict[str, np.ndarray]] = {}
     for name, by_text in maps.items():
         curves[name] = {}
         for who, of_text in by_text.items():
-            for top, curve in questions.curves(of_text, schedule, direction).items():
+            for top, curve in questions.curves(perturbation, of_text).items():
                 curves[name][who + top] = curve
     return curves
 
 
 def areas_table(
-    task: str,
-    schedule: "Schedule",
-    direction: "Direction",
-    curves: Mapping[str, Curves],
-    head: str,
+    task: str, perturbation: "Perturbation", curves: Mapping[str, Curves], head: str
 ) -> Table:
     """The area of each explainer's mean curve, beside the paper's own."""
-    from cuescope_sdk.explain import auc
-
     # deletion takes away what the answer needs, so a good map's curve falls
+    direction = perturbation.direction
     better = "lower" if direction == "deletion" else "higher"
-    title = f"{_title(task, schedule.protocol)}: {direction} AUC, {better} is better"
-    note = f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels."
+    title = f"{_title(task, perturbation)}: {direction} AUC, {better} is better"
+    share = f"{perturbation.per_step:.1%} of the pixels"
+    note = f"{head}; {perturbation.steps} steps of {share}."
     columns = ("explainer", *next(iter(curves.values())))
     rows = []
     for name, by_column in curves.items():
         row: dict[str, Cell] = {"explainer": name}
         for column, curve in by_column.items():
-            row[column] = auc(curve)
+            row[column] = perturbation.auc(curve)
         rows.append(row)
     published = []
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
-    if schedule.protocol == "paper":
+    if perturbation.protocol == "paper":
         note += f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
         for row in paper_rows(task, direction):
             # figures of explainers that were left out here would stand alone
@@ -333,31 +329,26 @@ def areas_table(
     )
 
 
-def _title(task: str, protocol: str) -> str:
-    return f"{task.capitalize()}, {protocol} protocol"
+def _title(task: str, perturbation: "Perturbation") -> str:
+    return f"{task.capitalize()}, {perturbation.protocol} protocol"
 
 
 def curves_picture(
-    task: str,
-    schedule: "Schedule",
-    direction: "Direction",
-    curves: Mapping[str, Curves],
+    task: str, perturbation: "Perturbation", curves: Mapping[str, Curves]
 ) -> Picture:
     """Figure 4: the mean curve of each explainer, of the first column."""
     from cuescope_sdk.report import Line, line_chart
 
     # one column: a line for each explainer is as much as a chart can show
     column = next(iter(curves[OURS]))
-    changed = 100 * schedule.changed
+    changed = 100 * perturbation.changed
     lines = []
     for name, by_column in curves.items():
         mean = by_column[column].mean(axis=0)
         lines.append(Line(name, changed, mean))
-    verb, falls = (
-        ("deleted", "falls") if direction == "deletion" else ("inserted", "rises")
-    )
+    verb, falls = perturbation.words
     return Picture(
-        title=f"{_title(task, schedule.protocol)}: {direction} curves, {column}",
+        title=f"{_title(task, perturbation)}: {perturbation.direction} curves, {column}",
         caption=f"A faithful map's curve {falls} fast.",
         image=line_chart(lines, "", f"pixels {verb} (%)", column),
     )
@@ -365,41 +356,25 @@ def curves_picture(
 
 def gains_table(
     task: str,
-    protocol: str,
-    direction: "Direction",
+    perturbation: "Perturbation",
     curves: Mapping[str, Curves],
-    ours: str,
     groups: "Groups",
 ) -> Table:
-    """By how much one explainer's area is better than each rival's on the same images."""
-    against = f"{ours} against"
+    """By how much CCI's area is better than each rival's; a star where the interval is not on 0."""
+    against = f"{OURS} against"
     rows = []
     for name, rival in curves.items():
-        if name != ours:
+        if name != OURS:
             row: dict[str, Cell] = {against: name}
             for column, curve in rival.items():
-                row[column] = gain(curves[ours][column], curve, direction, groups)
+                gain = perturbation.gain(curves[OURS][column], curve, groups)
+                row[column] = f"{gain} *" if gain.sign else str(gain)
             rows.append(row)
     return Table(
-        title=f"{_title(task, protocol)}: what {ours} gains in {direction} AUC",
-        columns=(against, *curves[ours]),
+        title=f"{_title(task, perturbation)}: what {OURS} gains in {perturbation.direction} AUC",
+        columns=(against, *curves[OURS]),
         rows=tuple(rows),
         notes=(
-            f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",
+            f"Above 0: {OURS} is better. In brackets: 95% interval, for groups too.",
         ),
-    )
-
-
-def gain(
-    ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "Groups"
-) -> str:
-    """How much better the first area is, with its interval; a star where that leaves out 0."""
-    from cuescope_sdk.explain import paired_difference
-
-    if direction == "deletion":  # less is better
-        ours, theirs = theirs, ours
-    difference = paired_difference(ours, theirs, groups)
-    star = " *" if difference.sign else ""
-    return (
-        f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"
     )

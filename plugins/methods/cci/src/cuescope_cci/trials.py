@@ -12,7 +12,7 @@ from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
-from cuescope_sdk.explain import faithfulness_trials
+from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
@@ -200,10 +200,9 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     # a text of its own is asked apart from the choices
     texts = 2 if options.target == "text" else 1
     trials = texts * (options.k + 2) + 3
-    checks = faithfulness_trials(
-        audit, images=options.faithfulness, steps=options.steps
-    )
-    return len(audit.samples) * trials + checks + 1  # the embeddings of all classes
+    check = FaithfulnessCheck(options.faithfulness, options.steps)
+    # 1: the embeddings of all classes
+    return len(audit.samples) * trials + check.most_trials(audit) + 1
 
 
 def answers_about(

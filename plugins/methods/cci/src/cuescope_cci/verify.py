@@ -19,7 +19,7 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import is_mixed
 from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
-from cuescope_sdk.explain import measure_faithfulness
+from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.statistics import gap_intervals
 
 ON_CUE = 0.8  # of the images of a kind show the planted cue: then the kind is that cue
@@ -42,9 +42,8 @@ def evidence(
     if cues is not None:
         yield cues
     explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
-    yield from measure_faithfulness(
-        audit, explainer, "CCI", images=options.faithfulness, steps=options.steps
-    )
+    check = FaithfulnessCheck(options.faithfulness, options.steps)
+    yield from check.evidence(audit, explainer, "CCI")
 
 
 @dataclass(frozen=True)

@@ -89,17 +89,14 @@ class Saliency(Plugin):
         """One feature for each text that is explained."""
         from cuescope_saliency.trials import features
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.explain import faithfulness_trials
+        from cuescope_sdk.explain import FaithfulnessCheck
 
         require_data(audit, self.data_needs, "saliency")
         options = self.options
-        checks = faithfulness_trials(
-            audit, images=options.faithfulness, steps=options.steps
-        )
-        audit.expect_more(
-            3 * len(audit.samples) + checks
-        )  # its answer, its map, its mask drawn
-        yield from features(audit, self.options)
+        check = FaithfulnessCheck(options.faithfulness, options.steps)
+        # of an image: its answer, its map, its mask drawn
+        audit.expect_more(3 * len(audit.samples) + check.most_trials(audit))
+        yield from features(audit, options)
 
     @hookimpl
     def perturb(self, audit: Audit) -> list[Trial]:
