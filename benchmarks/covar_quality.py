@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from cuescope.application import build, build_tool
+from cuescope.application import ROLES, build, build_tool
 from cuescope_covar_build.composite.painting import paint
 from cuescope_covar_build.geometry import Moved
 from cuescope_covar_build.quality import Case, Judges, calibrate, judge
@@ -33,7 +33,7 @@ from cuescope_covar_build.variants import variants
 from cuescope_scenes import Scenes, ScenesOptions
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
-from cuescope_sdk import ROLES, Context, Frame, generator
+from cuescope_sdk import Context, Frame, generator
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")

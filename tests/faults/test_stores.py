@@ -15,7 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import fsspec
 import numpy as np
@@ -373,7 +373,8 @@ def write_labels(folder: Path) -> None:
         for number in range(6)
     }
     items = [label_item(number) for number in range(6)]
-    write_sheet(items, StoredRun(RUN, (), samples), folder, None, 0)
+    run = cast(StoredRun, SimpleNamespace(report=RUN, samples=samples))
+    write_sheet(items, run, folder, None, 0)
 
 
 def read_key(folder: Path) -> object:

@@ -3,18 +3,12 @@
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuescope.capabilities import Dataset
 from cuescope.conclusions import Report, Score
-from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope.runs import load_report, source_of
-from cuescope.spec import Spec
-from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Frame, Sample
 
 Row = dict[str, Any]
@@ -76,43 +70,6 @@ def root(key: str, known: Collection[str]) -> str | None:
     # the longest first: a key of the data may hold a slash itself
     starts = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
     return next((start for start in starts if start in known), None)
-
-
-def open_samples(run: Path, context: Context | None = None) -> dict[str, Sample]:
-    """The samples by key of the data set that a stored run names (see `open_data`)."""
-    data = open_data(run, context or Context())
-    samples = (data[index] for index in range(len(data)))
-    return {sample.key: sample for sample in samples}
-
-
-def open_data(run: Path, context: Context) -> Dataset:
-    """The data set that a stored run names; raises UserError where it cannot be opened.
-
-    Of a run that was made elsewhere nothing is opened: it is then the context's own data set, which
-    the person typed.
-    """
-    source = source_of(run, context.cache, context.allowed)
-    stamp = load_report(run).provenance.data
-    if not source.typed_before:
-        if context.dataset is not None:
-            return context.dataset
-        raise UserError(
-            f"{run} was {ELSEWHERE}",
-            remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
-        )
-    # None: no data set is built with another one at hand
-    held = replace(context, source=source, dataset=None)
-    try:
-        # the options hold the ARG too
-        data: Dataset = held.build(
-            "dataset", Spec.parse(stamp.spec).name, stamp.options
-        )
-    except UserError as error:
-        raise UserError(
-            f"the data set {stamp.spec} cannot be opened: {error}",
-            remedy="Run this in the folder where the audit was run, with the same data",
-        ) from error
-    return data
 
 
 def manifest_rows(

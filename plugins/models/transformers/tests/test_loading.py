@@ -16,8 +16,7 @@ import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Frame, LazyWeights, Sample, Trial, UserError
+from cuescope_sdk import Frame, LazyWeights, PlanStopped, Sample, Trial, UserError
 from cuescope_sdk.torch import find_source
 from cuescope_transformers import Transformers
 

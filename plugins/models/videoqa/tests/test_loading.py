@@ -196,7 +196,7 @@ def test_which_video_is_told_by_the_frames() -> None:
         "video7010",
         "video7010",
         "video7010",
-        7010,
+        "7010",
     ]
     assert "abcdefghijk" in list(possible_ids("v_abcdefghijk"))
 

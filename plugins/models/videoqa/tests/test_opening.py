@@ -9,8 +9,7 @@ import pytest
 import torch
 from videoqa_samples import PLUGINS, SAMPLES, options, video
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Context, Sample, Trial
+from cuescope_sdk import Context, PlanStopped, Sample, Trial
 from cuescope_sdk.testing import FakeDataset, FakeMethod, Setup
 from cuescope_videoqa import checkpoints
 

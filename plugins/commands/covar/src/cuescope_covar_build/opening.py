@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self, get_args
 
-from cuescope.application import build_tool, by_role, pairs
+from cuescope.application import ROLES, build_tool, by_role, pairs
 from cuescope_covar_build.building import Builder
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.croissant import write_croissant
@@ -19,7 +19,6 @@ from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources, choose_samples
 from cuescope_covar_build.variants import Keeps
 from cuescope_sdk import (
-    ROLES,
     Context,
     Dataset,
     Model,

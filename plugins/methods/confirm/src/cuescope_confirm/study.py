@@ -15,12 +15,9 @@ from cuescope_sdk import (
     Occurrence,
     Report,
     Sample,
+    StoredRun,
     UserError,
     inside,
-    load_report,
-    open_data,
-    open_samples,
-    read_answers,
     read_sealed,
 )
 from cuescope_sdk.stills import FrameId
@@ -176,22 +173,23 @@ def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     """The study; raises UserError where a run, its data or the other samples do not do."""
     folders, left_out = folders_of(options)
-    reports = {folder: load_report(folder) for folder in folders}
-    _require_one_subject(reports)
+    runs = [StoredRun(folder, audit.context) for folder in folders]
+    _require_one_subject(runs)
     # of several methods one may find nothing; one run without a finding is an error
-    may_be_empty = len(reports) > 1 or (options.run / LISTED).is_file()
+    may_be_empty = len(runs) > 1 or (options.run / LISTED).is_file()
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
     by_name: dict[str, Report] = {}
     counts: dict[str, int] = {}
-    for folder, report in reports.items():
-        run_options = options.model_copy(update={"run": folder})
-        of_run = _cues(report, run_options, reports.values(), may_be_empty)
-        # all runs are on the same data: they are opened once
-        data = data or open_samples(folder, audit.context)
-        _require_same_data(audit, report, data, folder)
-        shown = _samples_of_run(report, data, folder)
+    reports = [run.report for run in runs]
+    for run, report in zip(runs, reports, strict=True):
+        run_options = options.model_copy(update={"run": run.path})
+        of_run = _cues(report, run_options, reports, may_be_empty)
+        # all runs are on the same data: its samples are opened once
+        data = data or run.samples
+        _require_same_data(run, data)
+        shown = _samples_of_run(run, data)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
         # two runs of one method, whose features need keys of their own
@@ -294,19 +292,16 @@ def _read_investigation(file: Path) -> Investigation:
         ) from error
 
 
-def _require_one_subject(reports: Mapping[Path, Report]) -> None:
+def _require_one_subject(runs: Sequence[StoredRun]) -> None:
     """Raise UserError for runs of different models or data sets: their cues are not one."""
-    if not reports:
-        return
-    first = next(iter(reports))
-    for folder, report in reports.items():
+    for run in runs:
         for role in ("model", "data"):
-            expected = getattr(reports[first].provenance, role)
-            stamp = getattr(report.provenance, role)
+            expected = getattr(runs[0].report.provenance, role)
+            stamp = getattr(run.report.provenance, role)
             # not the SPEC: the same words may mean other weights or files by now
             if stamp.fingerprint != expected.fingerprint:
                 raise UserError(
-                    f"{folder} is about another {role} than {first}",
+                    f"{run.path} is about another {role} than {runs[0].path}",
                     expected=f"runs of one model on one data set, here {expected.spec}",
                     got=stamp.spec,
                     remedy="Confirm the runs of each by themselves",
@@ -368,14 +363,13 @@ def _requests(
             )
 
 
-def _require_same_data(audit: Audit, report: Report, data: Samples, run: Path) -> None:
-    keys = _keys_of_samples(report)
+def _require_same_data(run: StoredRun, data: Samples) -> None:
+    keys = _keys_of_samples(run.report)
     missing = {key for key in keys if root(key, data) is None}
-    stamp = report.provenance.data
-    fingerprint = open_data(run, audit.context).fingerprint
-    if missing or fingerprint != stamp.fingerprint:
+    stamp = run.report.provenance.data
+    if missing or run.data.fingerprint != stamp.fingerprint:
         raise UserError(
-            f"the data of {run} has changed since the run was made",
+            f"the data of {run.path} has changed since the run was made",
             expected=f"{stamp.spec} as it was",
             got=f"sample '{min(missing)}' is gone"
             if missing
@@ -391,12 +385,12 @@ def _keys_of_samples(report: Report) -> set[str]:
     return keys
 
 
-def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sample]:
+def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
     """The samples that the run looked at: those that it asked about, and where features occur."""
-    keys = _keys_of_samples(report)
+    keys = _keys_of_samples(run.report)
     # samples without the cue were looked at too, and only the answers name them
-    if (run / "answers.parquet").is_file():
-        keys |= set(read_answers(run).column("sample").to_pylist())
+    if (run.folder / "answers.parquet").is_file():
+        keys.update(row["sample"] for row in run.answers)
     known = filter(None, {root(key, data) for key in keys})
     return {key: data[key] for key in sorted(known)}
 

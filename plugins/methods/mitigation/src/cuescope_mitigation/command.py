@@ -19,7 +19,7 @@ from cuescope.application import (
     require_same_data,
     spread,
 )
-from cuescope_sdk import UserError, load_report
+from cuescope_sdk import StoredRun, UserError
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -63,7 +63,7 @@ def mitigate(
     third, beside two placebos. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
     -M mitigated=DIR/mitigated audits the mitigated model.
     """
-    report = load_report(run)
+    report = StoredRun(run).report
     plugin = Spec.parse(mitigator).name
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:

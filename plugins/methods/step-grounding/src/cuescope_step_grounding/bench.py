@@ -16,10 +16,10 @@ from cuescope_sdk import (
     Plugin,
     Report,
     Request,
+    StoredRun,
     Table,
     UserError,
     Words,
-    load_report,
 )
 from cuescope_step_grounding.options import DrivenBy
 
@@ -189,10 +189,11 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
-        reports = list(map(load_report, options.runs))
-        others = list(map(load_report, options.ood))
+        reports = [StoredRun(run).report for run in options.runs]
+        others = [StoredRun(run).report for run in options.ood]
+        saliency = [StoredRun(run).report for run in options.saliency]
         models = models_of(reports, others, options.groups)
-        maps = maps_of_models(list(map(load_report, options.saliency)), len(models))
+        maps = maps_of_models(saliency, len(models))
         for index, of_maps in enumerate(maps):
             figures = {**models[index].figures, **of_maps}
             models[index] = replace(models[index], figures=figures)

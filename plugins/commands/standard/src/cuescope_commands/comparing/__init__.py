@@ -104,10 +104,10 @@ def _pair_items(
     first: "Run", second: "Run", context: "Context | None"
 ) -> Iterator["Table | Picture"]:
     """The paired answers of two runs; why not, where they cannot be paired."""
-    from cuescope.application import open_samples
     from cuescope_commands.comparing._pairs import Pairs
     from cuescope_commands.comparing._pictures import flipped_samples
     from cuescope_commands.comparing._tables import changes, unlike, unpaired_table
+    from cuescope_sdk import StoredRun
 
     try:
         pairs = Pairs(first.answers, second.answers)
@@ -120,7 +120,7 @@ def _pair_items(
     yield changes(first, second, pairs)
     if context is not None:
         try:
-            samples = open_samples(first.folder, context)
+            samples = StoredRun(first.folder, context).samples
             yield from flipped_samples(first.name, second.name, pairs, samples)
         except UserError as fault:  # the tables stand without them
             announce(f"no pictures: {fault}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Report, Score, UserError, load_report, read_answers
+from cuescope_sdk import Report, Score, StoredRun, UserError
 
 Row = dict[str, Any]
 BASELINE = "baseline"
@@ -55,7 +55,7 @@ class Run:
     @cached_property
     def answers(self) -> list[Row]:
         """What was answered, a row a trial; raises UserError where none is kept."""
-        rows: list[Row] = read_answers(self.folder).to_pylist()
+        rows = StoredRun(self.folder).answers
         # what was measured of a sample is no answer
         return [row for row in rows if row.get("figure") is None]
 
@@ -81,5 +81,5 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     names = [folder.name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
-    reports = [load_report(folder) for folder in folders]
+    reports = [StoredRun(folder).report for folder in folders]
     return list(map(Run, names, folders, reports))

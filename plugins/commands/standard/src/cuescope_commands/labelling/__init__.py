@@ -54,7 +54,6 @@ def label(
     The sheet does not show what the run says, and its order is drawn. Fill in the column `answer`
     of sheet.csv, or open sheet.html in a browser, click, and save. What has no answer is left out.
     """
-    from cuescope.application import open_samples
     from cuescope_commands.labelling._reading import (
         compare,
         read_sheet,
@@ -62,13 +61,11 @@ def label(
         write_labels,
     )
     from cuescope_commands.labelling._sheet import write_sheet
-    from cuescope_sdk import StoredRun, load_report, read_answers
+    from cuescope_sdk import StoredRun
 
-    report = load_report(run)
+    report = StoredRun(run).report
     is_made_here(run)
-    # a run may be named by a file in it
-    home = run if run.is_dir() else run.parent
-    folder = out or home / "labels"
+    folder = out or StoredRun(run).folder / "labels"
     method = _method(report)
     if read is not None:
         items = read_sheet(read, folder, report)
@@ -78,9 +75,7 @@ def label(
         echo(f"wrote {file}: {len(select_answered(items)):,} labels")
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
-    answers = read_answers(home).to_pylist()
-    samples = open_samples(run, open_context(data, data_option, allow))
-    stored = StoredRun(report, answers, samples)
+    stored = StoredRun(run, open_context(data, data_option, allow))
     questions = list(method.label_items(stored, each))
     if not questions:
         raise UserError(

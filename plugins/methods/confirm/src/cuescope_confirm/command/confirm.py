@@ -25,7 +25,7 @@ from cuescope.application import (
     spread,
 )
 from cuescope_confirm.command.several import find_others
-from cuescope_sdk import Request, UserError, load_report, nearest
+from cuescope_sdk import Request, StoredRun, UserError, nearest
 
 METHOD = "confirm"
 PARTS = 2  # found in the first, tested in the other
@@ -83,7 +83,7 @@ def confirm(
     every way that applies, and each way is held against a placebo. The verdict is causes,
     accompanies or cannot tell, and says what is missing. The dossier is in RUN-confirmed.
     """
-    report = load_report(run)
+    report = StoredRun(run).report
     folder = asked.out or beside(run, "confirmed")
     of_tools = by_role(pairs("-T", tool_option or ()))
     # what is typed for a tool here is as good as allowed

@@ -11,7 +11,7 @@ from statistics import mean, stdev
 
 from pydantic import Field
 
-from cuescope_sdk import Cell, Options, Plugin, Report, Table, UserError, load_report
+from cuescope_sdk import Cell, Options, Plugin, Report, StoredRun, Table, UserError
 
 COMBINED = (
     "Accuracy under each condition",
@@ -40,7 +40,7 @@ class QUAGRuns(Plugin):
 
     def run(self) -> Iterator[Table]:
         """A table for each that all of the reports have."""
-        reports = [load_report(run.expanduser()) for run in self.options.runs]
+        reports = [StoredRun(run.expanduser()).report for run in self.options.runs]
         require_alike(self.options.runs, reports)
         for title in COMBINED:
             every = chain.from_iterable(report.tables for report in reports)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from cuescope_sdk import Sample, Table, read_answers
+from cuescope_sdk import Sample, StoredRun, Table
 from cuescope_sdk.grounding import scene_of
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.rows.tables import make_table
@@ -157,8 +157,8 @@ def on_pairs(
     other = [others[index] for index in pairs[:, 1]]
     alike = []
     for model, (run, run_of_other) in zip(models, folders, strict=True):
-        known = accuracy_of(read_answers(run).to_pylist(), own)
-        new = accuracy_of(read_answers(run_of_other).to_pylist(), other)
+        known = accuracy_of(StoredRun(run).answers, own)
+        new = accuracy_of(StoredRun(run_of_other).answers, other)
         if known is None or new is None:
             return []
         alike.append(replace(model, accuracy=known, ood_accuracy=new))
