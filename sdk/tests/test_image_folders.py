@@ -236,7 +236,7 @@ def test_a_mask_is_white_wherever_its_file_is_not_black(tmp_path):
     from PIL import Image
 
     Image.fromarray(np.array([[0, 1, 255]], np.uint8)).save(tmp_path / "m.png")
-    frame = mask_frame(tmp_path / "m.png", probe(tmp_path / "m.png", 100))
+    frame = mask_frame(probe(tmp_path / "m.png", 100))
     assert np.asarray(frame.load()).tolist() == [[[0] * 3, [255] * 3, [255] * 3]]
 
 

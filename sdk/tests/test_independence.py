@@ -265,7 +265,6 @@ def test_neighbours_are_those_of_the_whole_data_set() -> None:
 
 
 def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
-    from cuescope_sdk.data import clip_frames, image_frame
     from cuescope_sdk.data._media.survey import probe
 
     photo, film = tmp_path / "a.jpg", write_video(tmp_path / "a.mp4", 48)
@@ -275,12 +274,12 @@ def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
     assert level == pytest.approx(24 * STEP % 256, abs=6), (
         "the middle: all are key frames here"
     )
-    shown = image_frame(photo, probe(photo, 10**8))
+    shown = probe(photo, 10**8).image()
     quick, whole = _quick_look(photo), shown.load()
     assert quick is not None
     assert quick.width < 400 < whole.width
     assert (difference_hash(quick) != difference_hash(whole)).mean() < 0.05
-    frames = clip_frames(film, probe(film, 10**8), 8)
+    frames = probe(film, 10**8).clip(8)
     assert (
         check([Sample(key=str(n), frames=(frames[n],)) for n in range(8)]).verdict
         == "refuted"

@@ -34,16 +34,8 @@ from cuescope_sdk.data._media.files import (
     kind_of,
     printable_name,
 )
-from cuescope_sdk.data._media.frames import (
-    clip_frames,
-    clip_times,
-    frames_at,
-    frames_between,
-    image_frame,
-    sample_indices,
-    segment_of,
-)
-from cuescope_sdk.data._media.survey import Probe, probe_all
+from cuescope_sdk.data._media.frames import Probe, sample_indices
+from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
 from cuescope_sdk.data._own_files import require_inside
@@ -53,11 +45,9 @@ from cuescope_sdk.data._video_questions import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    describe_video_problems,
-    open_videos,
+    Videos,
     parse_timed_actions,
     read_classes,
-    require_enough_questions,
 )
 
 __all__ = [
@@ -76,26 +66,20 @@ __all__ = [
     "Unread",
     "VideoQuestionOptions",
     "VideoQuestions",
-    "clip_frames",
-    "clip_times",
+    "Videos",
     "content_digest",
     "describe_groups",
-    "describe_video_problems",
     "find_file",
     "first_place",
     "folders_in",
-    "frames_at",
-    "frames_between",
     "groups_across",
     "groups_by_rule",
     "held_out_categories",
-    "image_frame",
     "images_in",
     "independent_samples",
     "kind_of",
     "load_yaml",
     "near_duplicate_groups",
-    "open_videos",
     "parse_timed_actions",
     "printable_name",
     "probe_all",
@@ -106,11 +90,9 @@ __all__ = [
     "read_lines",
     "read_text",
     "require_data",
-    "require_enough_questions",
     "require_inside",
     "required_place",
     "sample_indices",
-    "segment_of",
     "table_rows",
     "warn_of_weak_data",
 ]

@@ -21,7 +21,6 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
@@ -142,7 +141,7 @@ class Episodes(Plugin):
             remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
-        self.facts |= loss_facts(self.probes)
+        self.facts |= loss_facts(self.probes.values())
         if out:
             share = f"at most {options.max_missing:.0%} may be"
             samples = count_in_words(out, "sample")
@@ -178,9 +177,7 @@ class Episodes(Plugin):
         base = {"split": self.options.split, SCENE: episode.scene, TIMES: episode.times}
         return Sample(
             key=episode.key,
-            frames=tuple(
-                image_frame(path, self.probes[path]) for path in episode.pictures
-            ),
+            frames=tuple(self.probes[path].image() for path in episode.pictures),
             question=episode.question,
             group=episode.group,
             annotations={**base, **episode.annotations},

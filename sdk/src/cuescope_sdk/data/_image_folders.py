@@ -28,8 +28,8 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame, load_image, sample_indices
-from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._media.frames import Probe, load_image, sample_indices
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
 from cuescope_sdk.data._own_files import (
     require_inside,
@@ -154,9 +154,11 @@ def _names(folder: Path) -> list[str]:
 # ------------------------------------------------------------------------------------------- masks
 
 
-def mask_frame(path: Path, probe: Probe) -> Frame:
+def mask_frame(mask: Probe) -> Frame:
     """A mask file as a frame: white wherever the file is not black."""
-    return Frame(digest("mask", probe.digest), partial(load_mask, path, probe.digest))
+    return Frame(
+        digest("mask", mask.digest), partial(load_mask, mask.path, mask.digest)
+    )
 
 
 def load_mask(path: Path, content: str) -> Image.Image:
@@ -263,7 +265,7 @@ class ImageFolder(Plugin):
         self.facts |= self._facts(len(items), problems)
         if unread := unread_beside(item.path for item in self.items).in_words():
             self.facts["not read"] = unread
-        self.facts |= loss_facts(self.probes)
+        self.facts |= loss_facts(self.probes.values())
 
     # ------------------------------------------------------------------- what a subclass gives
 
@@ -327,12 +329,8 @@ class ImageFolder(Plugin):
         base: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
         if item.masks:
             masks = item.masks.items()
-            base["masks"] = {
-                name: mask_frame(file, probes[file]) for name, file in masks
-            }
-        frames = [
-            image_frame(file, probes[file], turned=turned) for file in item.images
-        ]
+            base["masks"] = {name: mask_frame(probes[file]) for name, file in masks}
+        frames = [probes[file].image(turned=turned) for file in item.images]
         return Sample(
             key=item.key,
             frames=tuple(frames),

@@ -20,8 +20,8 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import clip_frames
-from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._media.frames import Probe
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -40,32 +40,6 @@ class Question:
     label: str | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
     group: str | None = None
-
-
-def describe_video_problems(problems: Mapping[str, str]) -> str:
-    """Videos by problem, in words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
-    return describe_problems(problems, "video")
-
-
-def require_enough_questions(
-    title: str,
-    out: int,
-    total: int,
-    max_missing: float,
-    problems: Mapping[str, str],
-    folder: str,
-    thing: str = "question",
-) -> None:
-    """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
-    require_enough(
-        title,
-        thing,
-        out,
-        total,
-        max_missing,
-        got=describe_video_problems(problems),
-        remedy=f"Videos are looked for in {folder} and all folders below (-D videos=FOLDER)",
-    )
 
 
 # ---------------------------------------------------------------------------------------- charades
@@ -121,23 +95,60 @@ def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed
 # ----------------------------------------------------------------------------------------- finding
 
 
-def open_videos(
-    root: Path, names: Mapping[str, Sequence[str]], context: Context, title: str
-) -> tuple[dict[str, tuple[Path, Probe]], dict[str, str]]:
-    """The videos under `root` that can be decoded, and what is wrong with each of the others."""
-    files = find_videos(root, names, title)
-    probes = probe_all(files.values(), context)
-    good = {}
-    problems = {}
-    for video in names:
-        file = files.get(video)
-        if file is None:
-            problems[video] = "missing"
-        elif problem := probes[file].problem:
-            problems[video] = f"unreadable: {problem}"
-        else:
-            good[video] = (file, probes[file])
-    return good, problems
+@dataclass(frozen=True, slots=True)
+class Videos:
+    """The videos in a folder that can be decoded, and what is wrong with each of the others."""
+
+    folder: Path
+    good: Mapping[str, Probe]
+    problems: Mapping[str, str]
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        names: Mapping[str, Sequence[str]],
+        context: Context,
+        title: str,
+    ) -> Self:
+        """Those of which a file's name without suffix is among the `names`, by video."""
+        files = find_videos(folder, names, title)
+        probes = probe_all(files.values(), context)
+        good = {}
+        problems = {}
+        for video in names:
+            file = files.get(video)
+            if file is None:
+                problems[video] = "missing"
+            elif problem := probes[file].problem:
+                problems[video] = f"unreadable: {problem}"
+            else:
+                good[video] = probes[file]
+        return cls(folder, good, problems)
+
+    def describe_problems(self) -> str:
+        """In words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
+        return describe_problems(self.problems, "video")
+
+    def require_enough(
+        self,
+        title: str,
+        out: int,
+        total: int,
+        max_missing: float,
+        thing: str = "question",
+    ) -> None:
+        """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
+        require_enough(
+            title,
+            thing,
+            out,
+            total,
+            max_missing,
+            got=self.describe_problems(),
+            remedy=f"Videos are looked for in {self.folder} and all folders below "
+            "(-D videos=FOLDER)",
+        )
 
 
 def find_videos(
@@ -258,21 +269,15 @@ class VideoQuestions(Plugin):
             question.video: self.file_names(question.video) for question in questions
         }
         folder = (options.videos or options.path).expanduser()
-        self.clips, problems = open_videos(folder, names, context, self.title)
+        videos = Videos.open(folder, names, context, self.title)
+        self.clips = videos.good
         self.questions = tuple(
             question for question in questions if question.video in self.clips
         )
-        out = len(questions) - len(self.questions)
-        require_enough_questions(
-            self.title,
-            out,
-            len(questions),
-            options.max_missing,
-            problems,
-            str(folder),
-            self.thing,
-        )
-        self.facts |= self._facts(out, problems)
+        total = len(questions)
+        out = total - len(self.questions)
+        videos.require_enough(self.title, out, total, options.max_missing, self.thing)
+        self.facts |= self._facts(out, videos.describe_problems())
 
     def read(self, split: str) -> Iterable[Question]:
         """The questions of a split; may add to `facts`."""
@@ -292,7 +297,7 @@ class VideoQuestions(Plugin):
         shown = []
         for q in self.questions:
             # content, no paths: the same data set elsewhere is the same
-            video = self.clips[q.video][1].digest
+            video = self.clips[q.video].digest
             group = [] if q.group is None else [q.group]
             shown.append(
                 (q.key, q.text, q.choices, q.label, q.annotations, video, *group)
@@ -309,11 +314,10 @@ class VideoQuestions(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
-        file, probe = self.clips[question.video]
         base = {"video_id": question.video, "split": self.options.split}
         return Sample(
             key=question.key,
-            frames=clip_frames(file, probe, self.options.frames),
+            frames=self.clips[question.video].clip(self.options.frames),
             question=question.text,
             choices=question.choices,
             label=question.label,
@@ -325,7 +329,7 @@ class VideoQuestions(Plugin):
         """The same questions' other split; raises UserError where there is no such split."""
         return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
-    def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
+    def _facts(self, out: int, problems: str) -> dict[str, str]:
         total = len(self.questions)
         videos = count_in_words(
             len({question.video for question in self.questions}), "video"
@@ -335,8 +339,7 @@ class VideoQuestions(Plugin):
         }
         if out:
             share = f"at most {self.options.max_missing:.0%} may be"
-            why = describe_video_problems(problems)
             facts["left out"] = (
-                f"{out:,} of {out + total:,} {self.thing}s ({share}): {why}"
+                f"{out:,} of {out + total:,} {self.thing}s ({share}): {problems}"
             )
-        return facts | loss_facts(dict(self.clips.values()))
+        return facts | loss_facts(self.clips.values())

@@ -24,7 +24,7 @@ from cuescope_sdk import (
     Table,
     UserError,
 )
-from cuescope_sdk.data import open_videos
+from cuescope_sdk.data import Videos
 from cuescope_sdk.report import bar_chart
 
 MOST_BARS = 25
@@ -134,11 +134,11 @@ class ClaviBench(Plugin):
         root = (data.options.videos or Path(data.options.source)).expanduser()
         names = {entry.video: (entry.video,) for entry in data.entries}
         # what cannot be read was left out when the data was
-        files, _ = open_videos(root, names, self.context, "clavi")
+        files = Videos.open(root, names, self.context, "clavi").good
         with self.context.progress("clips written", 2 * len(data.entries)) as advance:
             split = str(data.shown_split)
             write_clips(
-                data.entries, lambda name: files[name][0], folder, split, advance
+                data.entries, lambda name: files[name].path, folder, split, advance
             )
 
 

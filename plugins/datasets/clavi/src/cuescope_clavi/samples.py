@@ -39,7 +39,7 @@ from cuescope_clavi.segments import (
     source_times,
 )
 from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
-from cuescope_sdk.data import Probe, clip_times, find_file, frames_at, open_videos
+from cuescope_sdk.data import Probe, Videos, find_file
 
 Item = TypeVar("Item")
 # A time that falls on the border of two frames is of the later one, whatever its last bit says.
@@ -206,15 +206,13 @@ def _draw_indices(
 
 def open_footage(
     names: Iterable[str], root: Path, context: Context
-) -> tuple[dict[str, Footage], dict[str, str]]:
-    """The videos of these names under `root`, and what is wrong with each of the others."""
-    clips, problems = open_videos(
-        root, {name: (name,) for name in names}, context, "clavi"
-    )
+) -> tuple[dict[str, Footage], Videos]:
+    """The footage of the videos of these names under `root`, and what is wrong with the others."""
+    videos = Videos.open(root, {name: (name,) for name in names}, context, "clavi")
     footage = {}
-    for name, (file, probe) in clips.items():
-        footage[name] = Footage(partial(at_seconds, file, probe), probe.digest, name)
-    return footage, problems
+    for name, video in videos.good.items():
+        footage[name] = Footage(partial(at_seconds, video), video.digest, name)
+    return footage, videos
 
 
 def clip_footage(
@@ -242,12 +240,12 @@ def clip_footage(
     return videos, footage
 
 
-def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
+def at_seconds(video: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
     """What a video shows at these times: of a time after its end, the last frame."""
-    times = clip_times(path, probe)
+    times = video.times()
     indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
     # No `segment`: features of these seconds would be those of the other order, too
-    return frames_at(path, probe, np.maximum(indices, 0).tolist())
+    return video.frames_at(np.maximum(indices, 0).tolist())
 
 
 def at_positions(

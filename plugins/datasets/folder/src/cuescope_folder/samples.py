@@ -8,14 +8,7 @@ import numpy as np
 
 from cuescope_folder.layout import Item
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.data import (
-    Probe,
-    clip_frames,
-    clip_times,
-    image_frame,
-    kind_of,
-    sample_indices,
-)
+from cuescope_sdk.data import Probe, kind_of, sample_indices
 from cuescope_sdk.grounding import TIMES
 
 
@@ -51,7 +44,7 @@ def read_samples(
             shown = _frames(item, files, probes, frames)
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
-                annotations["foreground"] = image_frame(item.mask, probes[item.mask])
+                annotations["foreground"] = probes[item.mask].image()
             samples.append(_sample(item, shown, annotations, choices))
         else:
             problems.append(f"{item.key} ({problem})")
@@ -63,12 +56,12 @@ def _frames(
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
     if kind == "image":
-        return tuple(image_frame(file, probes[file]) for file in files)
+        return tuple(probes[file].image() for file in files)
     probe = probes[files[0]]
     still = (
         kind == "animation" and probe.frames == 1
     )  # a GIF of one picture is an image
-    return clip_frames(files[0], probe, 1 if still else wanted)
+    return probe.clip(1 if still else wanted)
 
 
 def _times_and_actions(
@@ -84,9 +77,9 @@ def _times_and_actions(
     if not described or wanted < 2 or kind_of(item.files[0]) == "image":
         return {}
     (file,) = item.files
-    probe = probes[file]
-    shown = list(sample_indices(probe.frames, wanted))
-    times = clip_times(file, probe)[shown]
+    video = probes[file]
+    shown = list(sample_indices(video.frames, wanted))
+    times = video.times()[shown]
     annotations: dict[str, Any] = {
         TIMES: tuple(round(float(time), 3) for time in times)
     }

@@ -16,8 +16,6 @@ from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    clip_frames,
-    clip_times,
     sample_indices,
 )
 from cuescope_sdk.models import refuse_unknown
@@ -112,15 +110,13 @@ class Kinetics(VideoQuestions):
     def __getitem__(self, index: int) -> Sample:
         sample = super().__getitem__(index)
         question = self.questions[index]
-        file, probe = self.clips[question.video]
+        video = self.clips[question.video]
         # clips of folders may have no times
         start, end = question.annotations.get("clip", (0.0, 0.0))
         # a file called by the id alone may be the whole upload
-        if (
-            file.stem != question.video
-            and clip_times(file, probe)[-1] > end - start + UNCUT
-        ):
-            frames = clip_frames(file, probe, self.options.frames, start, end)
+        maybe_whole = video.path.stem != question.video
+        if maybe_whole and video.times()[-1] > end - start + UNCUT:
+            frames = video.clip(self.options.frames, start, end)
             return replace(sample, frames=frames)
         return sample
 

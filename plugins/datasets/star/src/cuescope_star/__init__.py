@@ -17,12 +17,8 @@ from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    clip_times,
-    frames_at,
-    frames_between,
     held_out_categories,
     read_json,
-    segment_of,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import (
@@ -112,12 +108,11 @@ class STAR(VideoQuestions):
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         row = self.rows[question.key]
-        file, probe = self.clips[question.video]
+        video = self.clips[question.video]
         # of the whole video, as the graphs' frames are counted
-        all_times = clip_times(file, probe)
-        segment = segment_of(all_times, row.start, row.end)
+        all_times = video.times()
+        within, segment = video.between(row.start, row.end)
         annotated = row.annotated
-        within = frames_between(all_times, row.start, row.end)
         frames = choose_frames(within, annotated, self.options.frames)
         scene = []
         times = []
@@ -132,7 +127,7 @@ class STAR(VideoQuestions):
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames, segment),
+            frames=video.frames_at(frames, segment),
             annotations={
                 **sample.annotations,
                 SCENE: tuple(scene),
