@@ -8,12 +8,11 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from cuescope_sdk.statistics import (
+    Estimate,
     Groups,
     auroc,
     bootstrap_weights,
-    difference_interval,
     mann_whitney_p_value,
-    matched_auroc,
     pearson_interval,
     percentile_interval,
     rank_correlation,
@@ -48,18 +47,16 @@ def test_a_matched_auroc_knows_no_difference_of_strata() -> None:
     positive = np.array([True, False, False, False, True, True, True, False])
     scores = np.repeat([0.0, 1.0], 4)
     assert auroc(scores, positive) == pytest.approx(0.75)
-    assert matched_auroc(scores, positive, stratum) == pytest.approx(0.5)
+    assert auroc(scores, positive, stratum) == pytest.approx(0.5)
     whole = stratum == "low"
-    assert matched_auroc(scores, whole, stratum) == auroc(scores, whole)
+    assert auroc(scores, whole, stratum) == auroc(scores, whole)
 
 
 def test_a_matched_auroc_weighs_strata_by_their_smaller_side() -> None:
     stratum = np.array([0, 0, 1, 1, 1, 1])
     positive = np.array([True, False, True, True, False, False])
     scores = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0])
-    assert matched_auroc(scores, positive, stratum) == pytest.approx(
-        (1 * 1.0 + 2 * 0.0) / 3
-    )
+    assert auroc(scores, positive, stratum) == pytest.approx((1 * 1.0 + 2 * 0.0) / 3)
 
 
 def test_mann_whitney_is_that_of_all_splits() -> None:
@@ -162,8 +159,9 @@ def test_a_difference_of_two_figures_is_newcombes() -> None:
     shares = []
     for right, count in ((56, 70), (48, 80)):
         interval = stats.binomtest(right, count).proportion_ci(method="wilson")
-        shares.append((right / count, interval.low, interval.high))
-    ends = difference_interval(*shares)
+        shares.append(Estimate(right / count, interval.low, interval.high))
+    difference = shares[0].minus(shares[1])
+    ends = difference.low, difference.high
     assert ends == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 

@@ -8,13 +8,12 @@ from scipy import stats
 
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import (
+    Estimate,
     Groups,
-    Rate,
     bca_interval,
     chance_accuracy,
     change_interval,
     change_p_value,
-    corrected_rate,
     gap_intervals,
     gap_p_values,
     gap_power,
@@ -306,19 +305,17 @@ def test_a_judges_known_errors_are_taken_out(
     rng = np.random.default_rng(0)
     judged = 150
 
-    def measured(probability: float, of: int) -> Rate:
+    def measured(probability: float, of: int) -> Estimate[float]:
         values = (np.arange(of) < rng.binomial(of, probability)).astype(float)
         low, high = mean_interval(values, Groups.single(of))
         assert low is not None
         assert high is not None
-        return Rate(float(values.mean()), low, high)
+        return Estimate(float(values.mean()), low, high)
 
     seen = share * sensitivity + (1 - share) * (1 - specificity)
     corrected = [
-        corrected_rate(
-            measured(seen, judged),
-            measured(sensitivity, cases),
-            measured(specificity, cases),
+        measured(seen, judged).correct(
+            measured(sensitivity, cases), measured(specificity, cases)
         )
         for _ in range(AUDITS)
     ]
@@ -326,14 +323,13 @@ def test_a_judges_known_errors_are_taken_out(
     assert len(rates) == AUDITS
     assert np.mean([rate.low <= share <= rate.high for rate in rates]) >= 0.94
     assert np.mean([rate.value for rate in rates]) == pytest.approx(share, abs=0.02)
-    sure = Rate(0.3, 0.3, 0.3)
-    perfect = Rate(1.0, 1.0, 1.0)
-    exact = corrected_rate(sure, perfect, perfect)
+    sure = Estimate(0.3, 0.3, 0.3)
+    perfect = Estimate(1.0, 1.0, 1.0)
+    exact = sure.correct(perfect, perfect)
     assert exact is not None
     assert (exact.low, exact.value, exact.high) == pytest.approx((0.3, 0.3, 0.3))
-    assert corrected_rate(sure, Rate(0.5, 0.4, 0.6), Rate(0.6, 0.5, 0.7)) is None, (
-        "it may guess"
-    )
+    guessing = Estimate(0.5, 0.4, 0.6), Estimate(0.6, 0.5, 0.7)
+    assert sure.correct(*guessing) is None
 
 
 def test_power_is_what_simulation_finds() -> None:

@@ -12,7 +12,6 @@ from cuescope_sdk.statistics import (
     lower_mean_p_value,
     most_by_chance,
     most_unseen,
-    selected_confidence,
     smallest_with_power,
     split_quantiles,
     weighted_q_values,
@@ -140,15 +139,3 @@ def test_how_a_split_falls_is_hypergeometric() -> None:
     draws = RNG(4).hypergeometric(20, 30, 15, 40_000)
     quantiles = split_quantiles(50, 20, 15, (0.1, 0.5, 0.9))
     assert quantiles == np.quantile(draws, (0.1, 0.5, 0.9)).tolist()
-
-
-def test_intervals_of_what_was_chosen_cover_at_the_promised_rate() -> None:
-    """Of 40 means of noise the largest 5 are chosen: of their intervals few miss the truth."""
-    rng, missed, draws = RNG(5), 0, 400
-    confidence = selected_confidence(0.95, 5, 40)
-    assert confidence == pytest.approx(1 - 0.05 * 5 / 40)
-    reach = stats.norm.isf((1 - confidence) / 2)
-    for _ in range(draws):
-        largest = np.sort(rng.normal(size=40))[-5:]
-        missed += int((np.abs(largest) > reach).sum())
-    assert missed / (5 * draws) <= 0.05 + 0.02

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from cuescope_sdk.statistics import Groups, sum_interval
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -13,6 +14,7 @@ from cuescope_trove.scores import (
     compare,
     gap_limits,
     most_common_mistake,
+    selected_confidence,
     static_bias,
 )
 from cuescope_trove.selection import ranking, score, shuffle_within_labels
@@ -254,10 +256,12 @@ def test_intervals_of_both_parts_and_of_the_score_cover(
         pairs = compare(scene, 2)
         pairs = pairs.take(np.flatnonzero(pairs.cluster == 1))
         bias = static_bias(scene, pairs, 2, across_labels=across_labels)
-        gap = pairs.error_contribution, *gap_limits(scene, pairs, 2, 0.95)
+        gap = gap_limits(scene, pairs, 2, 0.95)
         limits = bias_limits(scene, pairs, 2, 0.95, across_labels=across_labels)
-        both = sum_interval(gap, (bias.value, *limits))
-        bounds = gap[1:], limits, both
+        both = Estimate(pairs.error_contribution, *gap).plus(
+            Estimate(bias.value, *limits)
+        )
+        bounds = gap, limits, (both.low, both.high)
         truth = 0.4, 0.6, 1.0
         covered += [
             low[0] <= value <= high[0]
@@ -265,6 +269,18 @@ def test_intervals_of_both_parts_and_of_the_score_cover(
         ]
     # 94% promised; 176 is the binomial 0.1th percentile
     assert (covered >= 176).all(), covered
+
+
+def test_intervals_of_what_was_chosen_cover_at_the_promised_rate() -> None:
+    """Of 40 means of noise the largest 5 are chosen: of their intervals few miss the truth."""
+    rng, missed, draws = np.random.default_rng(5), 0, 400
+    confidence = selected_confidence(0.95, 5, 40)
+    assert confidence == pytest.approx(1 - 0.05 * 5 / 40)
+    reach = norm.isf((1 - confidence) / 2)
+    for _ in range(draws):
+        largest = np.sort(rng.normal(size=40))[-5:]
+        missed += int((np.abs(largest) > reach).sum())
+    assert missed / (5 * draws) <= 0.05 + 0.02
 
 
 def known_scene(clips: int, rng: np.random.Generator) -> Observations:

@@ -11,32 +11,23 @@ from cuescope_sdk.statistics._correlation import (
     correlation,
     pearson_interval,
 )
+from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
     change_interval,
-    difference_interval,
     gap_intervals,
     mean_interval,
     student_interval,
-    sum_interval,
 )
-from cuescope_sdk.statistics._misclassification import Rate, corrected_rate
 from cuescope_sdk.statistics._paired import PairedFlips, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
     chance_accuracy,
     change_p_value,
     gap_p_values,
-    stratified_change_p_value,
 )
-from cuescope_sdk.statistics._placement import (
-    critical_z,
-    deal_places,
-    placement_p_value,
-    placement_z,
-    share_beyond_chance,
-)
+from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import (
     detectable,
     exceeds_power,
@@ -60,7 +51,6 @@ from cuescope_sdk.statistics._ranked_gaps import (
 from cuescope_sdk.statistics._ranks import (
     auroc,
     mann_whitney_p_value,
-    matched_auroc,
     rank_correlation,
     rank_correlation_interval,
 )
@@ -87,19 +77,19 @@ from cuescope_sdk.statistics._weighted_tests import (
     can_pass,
     joined_p_values_of_others,
     least_gap_p_value,
-    selected_confidence,
     weighted_q_values,
 )
 
 __all__ = [
     "AssociationTests",
     "Correlation",
+    "Estimate",
     "GapTest",
     "GroupedFeatures",
     "Groups",
     "MarginTest",
     "PairedFlips",
-    "Rate",
+    "Placement",
     "WeightedMeans",
     "agreement_p_values",
     "auroc",
@@ -113,12 +103,8 @@ __all__ = [
     "cohen_kappa",
     "common_by_chance",
     "conformal_quantile",
-    "corrected_rate",
     "correlation",
-    "critical_z",
-    "deal_places",
     "detectable",
-    "difference_interval",
     "exceeds_power",
     "exceeds_rate_p_value",
     "gap_intervals",
@@ -132,7 +118,6 @@ __all__ = [
     "limit_of_detection",
     "lower_mean_p_value",
     "mann_whitney_p_value",
-    "matched_auroc",
     "maxima_p_values",
     "mean_above_zero_p_value",
     "mean_interval",
@@ -142,13 +127,10 @@ __all__ = [
     "paired_flips",
     "pearson_interval",
     "percentile_interval",
-    "placement_p_value",
-    "placement_z",
     "random_maxima",
     "rank_correlation",
     "rank_correlation_interval",
     "samples_for_change",
-    "selected_confidence",
     "share_beyond_chance",
     "smallest_effect",
     "smallest_flip_share",
@@ -157,9 +139,7 @@ __all__ = [
     "smallest_ranked_gap",
     "smallest_with_power",
     "split_quantiles",
-    "stratified_change_p_value",
     "student_interval",
-    "sum_interval",
     "weighted_means",
     "weighted_q_values",
 ]

@@ -23,8 +23,6 @@ from cuescope_sdk.statistics._shapes import (
     SampleByCell,
 )
 
-Cells = Float[np.ndarray, "*cell"]
-
 
 def mean_interval(
     values: PerSample,
@@ -100,34 +98,6 @@ def change_interval(
         _mean_of(lost, everyone, groups, confidence),
     )
     return largest * float(low[0]), largest * float(high[0])
-
-
-def sum_interval(
-    first: tuple[Cells, Cells, Cells], second: tuple[Cells, Cells, Cells]
-) -> tuple[Cells, Cells]:
-    """Interval of the sum of two figures, each given as value, low and high.
-
-    For uncorrelated figures (MOVER: Zou and Donner, 2008); not cut off at the largest sum.
-    """
-    value, low, high = first
-    other, other_low, other_high = second
-    total = value + other
-    down = np.hypot(value - low, other - other_low)
-    up = np.hypot(high - value, other_high - other)
-    return np.asarray(total - down), np.asarray(total + up)
-
-
-def difference_interval(
-    first: tuple[float, float, float], second: tuple[float, float, float]
-) -> tuple[float, float]:
-    """`sum_interval` of one figure minus another."""
-    value, low, high = np.array(first)
-    other, other_low, other_high = -np.array(second)
-    plus = np.asarray(value), np.asarray(low), np.asarray(high)
-    # a minus turns low and high round
-    minus = np.asarray(other), np.asarray(other_high), np.asarray(other_low)
-    least, largest = sum_interval(plus, minus)
-    return float(least), float(largest)
 
 
 def student_interval(

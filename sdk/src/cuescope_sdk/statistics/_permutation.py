@@ -165,14 +165,26 @@ def change_p_value(
     groups: Groups,
     rng: np.random.Generator,
     *,
+    strata: IntPerSample | None = None,
     alternative: Alternative = "two-sided",
 ) -> float:
     """p-value that paired changes, after minus before, have a mean of 0.
 
     Under the null a group's before and after could be exchanged. For right and wrong answers of
     single groups this is the exact test of McNemar (1947), else the signs of whole groups' sums
-    are flipped: all ways where there are few, random ones else.
+    are flipped: all ways where there are few, random ones else. Of several `strata` it is the
+    smallest, times their number (Bonferroni): in a mean over strata one can lose what another
+    wins, which one test of all would not see.
     """
+    if strata is not None:
+        parts = level_indices(strata)
+        p_values = [
+            change_p_value(
+                change[part], groups.take(part), rng, alternative=alternative
+            )
+            for part in parts
+        ]
+        return min(1.0, len(parts) * min(p_values))
     sums = groups.sums(np.asarray(change, dtype=float))
     # a group that did not change has no sign to flip
     sums = sums[np.abs(sums) > TIE]
@@ -205,18 +217,6 @@ def change_p_value(
     hits = int((totals >= observed - rounding).sum())
     # all flips hold the data's own already, drawn ones need not
     return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
-
-
-def stratified_change_p_value(
-    change: PerSample, stratum: IntPerSample, groups: Groups, rng: np.random.Generator
-) -> float:
-    """`change_p_value` of one stratum; of several the smallest, times their number (Bonferroni).
-
-    In a mean over strata one can lose what another wins, which one test of all would not see.
-    """
-    parts = level_indices(stratum)
-    p_values = [change_p_value(change[part], groups.take(part), rng) for part in parts]
-    return min(1.0, len(parts) * min(p_values))
 
 
 def agreement_p_values(

@@ -11,11 +11,28 @@ from cuescope_sdk.statistics._shapes import BoolPerItem, PerDraw, PerItem
 RESAMPLES = 2000
 
 
-def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
+def auroc(
+    scores: PerItem,
+    positive: BoolPerItem,
+    strata: Shaped[np.ndarray, " item"] | None = None,
+) -> float | None:
     """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
 
-    Equal scores count half. None where all are positive, or none is.
+    Equal scores count half. None where all are positive, or none is. Within `strata` each is
+    weighted by its smaller side (covariate-adjusted: Pepe, 2003); where no stratum has both
+    sides, all items are compared.
     """
+    if strata is not None:
+        values = []
+        sizes = []
+        for inside in level_indices(strata):
+            value = auroc(scores[inside], positive[inside])
+            if value is not None:
+                positives = int(positive[inside].sum())
+                values.append(value)
+                sizes.append(min(positives, len(inside) - positives))
+        if values:
+            return float(np.average(values, weights=sizes))
     positives = int(positive.sum())
     others = int((~positive).sum())
     if not positives or not others:
@@ -24,26 +41,6 @@ def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
     # less what the ranks of the positives among themselves add up to
     wins = ranks[positive].sum() - positives * (positives + 1) / 2
     return float(wins / (positives * others))
-
-
-def matched_auroc(
-    scores: PerItem, positive: BoolPerItem, stratum: Shaped[np.ndarray, " item"]
-) -> float | None:
-    """The AUROC within strata, each weighted by its smaller side (Pepe, 2003, covariate-adjusted).
-
-    That of all items where no stratum has both sides; None where all are positive, or none is.
-    """
-    values = []
-    sizes = []
-    for inside in level_indices(stratum):
-        value = auroc(scores[inside], positive[inside])
-        if value is not None:
-            positives = int(positive[inside].sum())
-            values.append(value)
-            sizes.append(min(positives, len(inside) - positives))
-    if not values:
-        return auroc(scores, positive)
-    return float(np.average(values, weights=sizes))
 
 
 def mann_whitney_p_value(

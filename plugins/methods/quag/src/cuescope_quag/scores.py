@@ -17,9 +17,9 @@ from cuescope_sdk.statistics import (
     MarginTest,
     WeightedMeans,
     agreement_p_values,
+    change_p_value,
     exceeds_rate_p_value,
     smallest_flip_share,
-    stratified_change_p_value,
 )
 
 
@@ -141,7 +141,7 @@ def compare(
         # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost = round(value - changed, 9)
         low, high = means.change_interval(change, rule.confidence)
-        p_value = stratified_change_p_value(change, measure.stratum, videos, rng)
+        p_value = change_p_value(change, videos, rng, strata=measure.stratum)
         margin = MarginTest(
             means, right, change, value, measure.chance, rule.share, rule.drop
         )

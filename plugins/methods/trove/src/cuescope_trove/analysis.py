@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Groups, selected_confidence, sum_interval
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers, stack_logits
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
@@ -20,6 +20,7 @@ from cuescope_trove.scores import (
     bias_limits,
     gap_limits,
     most_common_mistake,
+    selected_confidence,
 )
 from cuescope_trove.selection import (
     ScoredPairs,
@@ -43,15 +44,6 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A figure with the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class PairRow:
     """What a report says of a cluster (`feature`) and a label.
 
@@ -65,9 +57,9 @@ class PairRow:
     label: str
     n: int
     n_frames: int
-    gap: Estimate
-    bias: Estimate | None
-    score: Estimate | None
+    gap: Estimate[float]
+    bias: Estimate[float] | None
+    score: Estimate[float] | None
     accuracy_with: float
     accuracy_without: float
     p_value: float | None
@@ -183,9 +175,8 @@ def pair_intervals(
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
-        strict = selected_confidence(
-            options.confidence, len(chosen), int(table.tried.sum())
-        )
+        tried = int(table.tried.sum())
+        strict = selected_confidence(options.confidence, len(chosen), tried)
         bounds[..., chosen] = _bounds(table, chosen, clusters, strict, options)
     return bounds
 
@@ -203,7 +194,6 @@ def _bounds(
     gap = gap_limits(measured, pairs, clusters, level)
     bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
-    both = sum_interval(
-        (pairs.error_contribution, *gap), (table.bias.value[chosen], *bias)
-    )
-    return np.array([gap, bias, both])
+    static_bias = Estimate(table.bias.value[chosen], *bias)
+    both = Estimate(pairs.error_contribution, *gap).plus(static_bias)
+    return np.array([gap, bias, (both.low, both.high)])

@@ -5,11 +5,10 @@ from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
 from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import mean_interval
+from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
     CALIBRATION,
     Analysis,
-    Estimate,
     PairRow,
     analyse,
     observe,
@@ -139,7 +138,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
 def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
     """Three scores of a pair, the headline first."""
 
-    def score_of(metric: str, figure: Estimate | None, **more: Any) -> Score:
+    def score_of(metric: str, figure: Estimate[float] | None, **more: Any) -> Score:
         return Score(
             feature=row.feature,
             label=row.label,

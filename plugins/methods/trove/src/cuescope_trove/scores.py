@@ -302,6 +302,15 @@ def label_parts(
         yield chosen, samples, np.asarray(present, dtype=bool)
 
 
+def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
+    """The confidence at which the intervals of what was chosen hold over all that was chosen.
+
+    Figures that were chosen among those tried, on the same data, look larger than they are (false
+    coverage rate: Benjamini and Yekutieli, 2005).
+    """
+    return 1 - (1 - confidence) * chosen / tried
+
+
 def gap_limits(
     observations: Observations, pairs: Pairs, clusters: int, confidence: float
 ) -> tuple[PerPair, PerPair]:

@@ -14,10 +14,10 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics import (
     AssociationTests,
+    Estimate,
     GroupedFeatures,
     Groups,
     detectable,
-    difference_interval,
     mean_interval,
     smallest_effect,
 )
@@ -274,14 +274,14 @@ def pull(
     counted = values * weights * count
     largest = float(weights.max() * count)
     ends_there = _ends(counted[there], largest, groups_there, confidence)
-    low, high = difference_interval(
-        (share_here, *ends_here), (share_there, *ends_there)
+    difference = Estimate(share_here, *ends_here).minus(
+        Estimate(share_there, *ends_there)
     )
     return Pull(
-        value=share_here - share_there,
+        value=difference.value,
         # two intervals joined may reach beyond what shares can differ by
-        low=max(-1.0, low),
-        high=min(1.0, high),
+        low=max(-1.0, float(difference.low)),
+        high=min(1.0, float(difference.high)),
         here=share_here,
         elsewhere=share_there,
         images=int(here.sum()),

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from cuescope_confirm.locating.places import stretch
 from cuescope_confirm.scores import youden_cut
-from cuescope_sdk.statistics import Groups, matched_auroc
+from cuescope_sdk.statistics import Groups, auroc
 
 FOLDS = 4
 SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
@@ -138,7 +138,7 @@ def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
     model = fit(rows, data.shows, data.weights())
     threshold = model.threshold + youden_cut(scores, data.shows)
     return replace(
-        model, threshold=threshold, auroc=matched_auroc(scores, data.shows, data.labels)
+        model, threshold=threshold, auroc=auroc(scores, data.shows, data.labels)
     )
 
 
@@ -238,7 +238,7 @@ def learn_region(
     highest = np.array([model.scores(grid).max() for grid in grids])
     region = Region(
         model,
-        auroc=matched_auroc(scores, data.shows, data.labels) or 0.0,
+        auroc=auroc(scores, data.shows, data.labels) or 0.0,
         cut=youden_cut(scores, data.shows),
         sure=youden_cut(highest, data.shows),
     )

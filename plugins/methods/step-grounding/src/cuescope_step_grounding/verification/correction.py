@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.report import interval, percent
-from cuescope_sdk.statistics import Groups, Rate, corrected_rate, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups, mean_interval
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -47,13 +47,15 @@ def correct_supported_share(
     )
 
 
-def supported_share(verdicts: Verdicts, confidence: float) -> Rate | None:
+def supported_share(verdicts: Verdicts, confidence: float) -> Estimate[float] | None:
     """Of the claims that the verifier decides, those that it calls supported."""
     decided = [(sample, verdict) for sample, verdict in verdicts if verdict in _DECIDED]
     return _rate(decided, "supported", confidence)
 
 
-def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | None:
+def corrected_share(
+    observed: Estimate[float], pairs: Pairs, confidence: float
+) -> Estimate[float] | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
     by_people: dict[str, list[tuple[Sample, str]]] = {
         "supported": [],
@@ -69,14 +71,14 @@ def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | N
     if sensitivity is None or specificity is None:
         return None
     # Rogan and Gladen (1978), with the doubt of the claims and of the labels
-    return corrected_rate(observed, sensitivity=sensitivity, specificity=specificity)
+    return observed.correct(sensitivity, specificity)
 
 
-def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Rate | None:
+def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Estimate[float] | None:
     """The share of the verdicts that are as wanted."""
     values = np.array([verdict == wanted for _, verdict in verdicts], dtype=float)
     groups = Groups.of([sample for sample, _ in verdicts])
     low, high = mean_interval(values, groups, confidence=confidence)
-    return (
-        None if low is None or high is None else Rate(float(values.mean()), low, high)
-    )
+    if low is None or high is None:
+        return None
+    return Estimate(float(values.mean()), low, high)

@@ -94,12 +94,12 @@ class Plan:
             claim: number for number, claim in enumerate(dict.fromkeys(self.claims))
         }
         return Swaps(
-            verdicts,
-            np.array([wordings[claim] for claim in self.claims]),
-            np.array(self.unit),
-            np.array(self.block),
-            np.array(self.own),
-            np.unique(self.group, return_inverse=True)[1].ravel(),
+            block=np.array(self.block),
+            place=np.array(self.own),
+            verdicts=verdicts,
+            wording=np.array([wordings[claim] for claim in self.claims]),
+            unit=np.array(self.unit),
+            group=np.unique(self.group, return_inverse=True)[1].ravel(),
         )
 
 

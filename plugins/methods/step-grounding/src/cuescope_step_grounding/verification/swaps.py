@@ -13,10 +13,8 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
-    critical_z,
-    deal_places,
-    placement_p_value,
-    placement_z,
+    Estimate,
+    Placement,
     share_beyond_chance,
     smallest_effect,
 )
@@ -32,7 +30,7 @@ COPIES = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Swaps:
+class Swaps(Placement):
     """Verdicts of claims in the places of their blocks.
 
     `verdicts` are HOLDS, FAILS or OPEN; a place that a block does not have is OPEN. `wording`
@@ -43,8 +41,6 @@ class Swaps:
     verdicts: Int[np.ndarray, "claim place"]
     wording: Int[np.ndarray, " claim"]
     unit: Int[np.ndarray, " claim"]
-    block: Int[np.ndarray, " unit"]
-    place: Int[np.ndarray, " unit"]
     group: Int[np.ndarray, " unit"]
 
     @cached_property
@@ -123,27 +119,13 @@ class Swaps:
 
 def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
     """How often places that are dealt anew within blocks fit the traces as well as their own."""
-    return placement_p_value(swaps.table(), swaps.block, swaps.place, rng, draws=draws)
-
-
-def swap_z(swaps: Swaps) -> float:
-    """How far the own places fit better than dealt ones, in standard deviations of these."""
-    return placement_z(swaps.table(), swaps.block, swaps.place)
+    return swaps.p_value(swaps.table(), rng, draws=draws)
 
 
 # ---------------------------------------------------------------------------- how much is grounded
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedShare:
-    """The share of claims that go with their own place, beyond those that hold by chance."""
-
-    value: float
-    low: float
-    high: float
-
-
-def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare | None:
+def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float] | None:
     """The share of claims that hold in their own place beyond chance, with its interval.
 
     Of the decided claims a share is grounded and holds; each other one holds as often as elsewhere.
@@ -158,8 +140,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
     holds = swaps.own[used] == HOLDS
     # numbered anew: groups without a decided claim would leave gaps
     group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
-    ends = share_beyond_chance(holds, rate, group, confidence=confidence)
-    return None if ends is None else GroundedShare(*ends)
+    return share_beyond_chance(holds, rate, group, confidence=confidence)
 
 
 def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:
@@ -168,24 +149,19 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
     The claims of this audit are dealt to places at random, so that none is grounded; then a share
     of those that are decided is made to hold in its own place. Found is what is beyond `level`.
     """
-    limit = critical_z(level)
     # the same copies and draws for every share, so that more is found of a larger one
-    copies = [_dealt(swaps, rng) for _ in range(COPIES)]
+    copies = [replace(swaps, place=swaps.deal(rng)) for _ in range(COPIES)]
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
     def is_found(share: float) -> bool:
-        spiked = (
-            _spike(c, draw < share) for c, draw in zip(copies, draws, strict=True)
-        )
-        return sum(swap_z(copy) > limit for copy in spiked) >= POWER * COPIES
+        count = 0
+        for copy, draw in zip(copies, draws, strict=True):
+            spiked = _spike(copy, draw < share)
+            count += spiked.fits(spiked.table(), level)
+        return count >= POWER * COPIES
 
     smallest = smallest_effect(is_found)
     return None if np.isinf(smallest) else smallest
-
-
-def _dealt(swaps: Swaps, rng: Generator) -> Swaps:
-    """The same audit with other own places, dealt within blocks."""
-    return replace(swaps, place=deal_places(swaps.block, swaps.place, rng))
 
 
 def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:

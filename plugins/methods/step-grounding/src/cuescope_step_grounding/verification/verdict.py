@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_step_grounding.verification.partners import Deal
 from cuescope_step_grounding.verification.swaps import (
     OPEN as UNKNOWN,
-    GroundedShare,
     Swaps,
     grounded_share,
     smallest_share,
@@ -48,7 +47,7 @@ class Verdict:
     word: str
     decided: float
     p_value: float | None = None
-    share: GroundedShare | None = None
+    share: Estimate[float] | None = None
     elsewhere: float | None = None
     missing: str | None = None
 
