@@ -165,11 +165,11 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
 )
 def test_a_guess_is_looked_for_by_its_word_alone(name: str, word: str) -> None:
     feature = Feature(key="cluster-03", kind="cluster", name="the feature's own name")
-    assert word_of(Cue(feature, None, name)) == word
+    assert word_of(Cue(feature, name)) == word
 
 
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
-    cue = Cue(Feature(key="c", kind="cluster"), "left", "c")
+    cue = Cue(Feature(key="c", kind="cluster"), "c", ("left",))
     side, whether = (
         Sample(
             key="a",
@@ -185,7 +185,7 @@ def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
     assert [asking.view_of(cue, sample) for sample in (side, whether)] == [side, None]
     assert not asking.is_of_label(cue, side)
     # an object's name: it is asked for
-    cue = Cue(Feature(key="c", kind="recognition"), "cup", "c")
+    cue = Cue(Feature(key="c", kind="recognition"), "c", ("cup",))
     view = asking.view_of(
         cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)})
     )
@@ -256,7 +256,7 @@ def test_where_answers_are_alike_nothing_is_caused(
         (), present, np.ones(200, bool), right, np.full(200, "cup")
     )
     monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
-    cue = Cue(Feature(key="c", kind="cluster"), "cup", "c")
+    cue = Cue(Feature(key="c", kind="cluster"), "c", ("cup",))
     audit: Any = None
     direction = asking.direction_of(audit, audit, cue)
     located = LocatedCue({}, frozenset(), "annotated")

@@ -1,7 +1,8 @@
 """What an intervention is done to for a cue, and its placebo: pairs of cases of the same sample."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -74,55 +75,45 @@ class PairMaker:
             return self._mentions()
         if needs == "region" and self.kind.effect == "inserts":
             return self._insertions()
-        makers: dict[str, Callable[[Sample], Pair | None]] = {
+        makers: dict[str, Callable[[Sample, Place], Pair | None]] = {
             "frames": self._frames,
             "words": self._words,
-            "modality": self._whole,
+            "modality": lambda sample, place: Pair(Case(sample, place), None),
             "question": self._question,
-            "region": self._swap
-            if self.kind.placebo == "other donor"
-            else self._region,
+            "region": self._region,
         }
-        return filter(None, map(makers[needs], self._samples_with()))
+        if needs == "region" and self.kind.placebo == "other donor":
+            makers["region"] = self._swap
+        samples = self._shuffle_judged(self.located.places)
+        places = [self.located.places[sample.key] for sample in samples]
+        return filter(None, map(makers[needs], samples, places))
 
     def controls(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         """The same in samples that do not show the cue, where a localiser would see it.
 
         At the places of samples with it where none is known.
         """
+        make = self._frames
         likest: Mapping[str, Place] = {}
         if self.kind.needs == "region":
+            make = self._region
             likest = self.located.likest
-        samples = self._samples_without()
+        samples = self._shuffle_judged(self.located.without)
         # stable: within each side the order stays random
         samples.sort(key=lambda sample: sample.key not in likest)
         for number, sample in enumerate(samples):
             # pairs in turns: there may be more samples without the cue
             model = pairs[number % len(pairs)].case
             place = likest.get(sample.key) or fit_place(model.place, _sizes(sample))
-            if place is None:
-                continue
-            if self.kind.needs == "frames":
-                pair = self._frames(sample, model.place)
-            else:
-                pair = self._region(sample, place)
+            pair = None if place is None else make(sample, place)
             if pair is not None:
                 yield replace(pair, control=True)
 
-    def _samples_with(self) -> list[Sample]:
+    def _shuffle_judged(self, keys: Iterable[str]) -> list[Sample]:
         # sorted: a set has no order of its own, and a seed must give the same draw
-        return self._shuffle_judged(sorted(self.located.places))
-
-    def _samples_without(self) -> list[Sample]:
-        return self._shuffle_judged(sorted(self.located.without))
-
-    def _shuffle_judged(self, keys: Sequence[str]) -> list[Sample]:
-        samples = map(self.target.samples.__getitem__, keys)
+        samples = map(self.target.samples.__getitem__, sorted(keys))
         judged = filter(self.target.is_judged, samples)
         return shuffle(list(judged), self.rng)
-
-    def _place(self, sample: Sample) -> Place:
-        return self.located.places.get(sample.key, Place())
 
     def _case(self, sample: Sample, place: Place) -> Case:
         # drawn once: case and placebo share it, as an editor draws by it
@@ -138,11 +129,7 @@ class PairMaker:
 
     # ---------------------------------------------------------------- of one sample
 
-    def _whole(self, sample: Sample) -> Pair:
-        return Pair(Case(sample, self._place(sample)), None)
-
-    def _region(self, sample: Sample, place: Place | None = None) -> Pair | None:
-        place = place or self._place(sample)
+    def _region(self, sample: Sample, place: Place) -> Pair | None:
         if place.area < SMALLEST:
             return None
         # the placebo is as large, elsewhere, and covers as much of the object
@@ -153,11 +140,11 @@ class PairMaker:
         # no word: an editor must not look for the cue where it is not
         return Pair(case, replace(case, place=other, word=None))
 
-    def _frames(self, sample: Sample, place: Place | None = None) -> Pair | None:
-        frames = (place or self._place(sample)).frames
+    def _frames(self, sample: Sample, place: Place) -> Pair | None:
+        frames = place.frames
         count = len(sample.frames)
         free = sorted(set(range(count)).difference(frames))
-        other = Place(frames=frames).other_frames(count, self.rng)
+        other = place.other_frames(count, self.rng)
         # frames of another sample, which may be longer
         if not frames or max(frames) >= count or not free:
             return None
@@ -172,8 +159,8 @@ class PairMaker:
         donor_place = Place(frames=tuple(left))
         return Pair(case, replace(case, place=other, donor_place=donor_place))
 
-    def _words(self, sample: Sample) -> Pair | None:
-        spans = self._place(sample).spans
+    def _words(self, sample: Sample, place: Place) -> Pair | None:
+        spans = place.spans
         words = re.finditer(r"\w+", sample.question or "")
         free = []
         for word in islice(words, 1, None):
@@ -197,7 +184,8 @@ class PairMaker:
             taken.update(map(str, sample.choices))
         # a thing that is an answer would be a hint
         others = [name for name in NOTHING if name not in taken]
-        for sample in self._samples_without() or self._samples_with():
+        samples = self._shuffle_judged(self.located.without)
+        for sample in samples or self._shuffle_judged(self.located.places):
             question = (sample.question or "").lower()
             # where the question names it already, a sentence would add nothing
             if question and word.lower() not in question:
@@ -207,9 +195,9 @@ class PairMaker:
 
     # -------------------------------------------------------------- with another one
 
-    def _question(self, sample: Sample) -> Pair | None:
+    def _question(self, sample: Sample, place: Place) -> Pair | None:
         """Another label's question, and as a placebo another one of the same label."""
-        chosen = []
+        cases = []
         for donors in self._donors(sample):
             able = []
             for donor in donors:
@@ -219,15 +207,14 @@ class PairMaker:
                     able.append(donor)
             if not able:
                 return None
-            chosen.append(self._any(able))
-        case = Case(sample, self._place(sample), donor=chosen[0])
-        return Pair(case, replace(case, donor=chosen[1]))
+            cases.append(Case(sample, place, donor=self._any(able)))
+        case, placebo = cases
+        return Pair(case, placebo)
 
     def _any(self, samples: Sequence[Sample]) -> Sample:
         return samples[int(self.rng.integers(len(samples)))]
 
-    def _swap(self, sample: Sample) -> Pair | None:
-        place = self._place(sample)
+    def _swap(self, sample: Sample, place: Place) -> Pair | None:
         # what is pasted must leave the sample's own object
         if self._is_background and self.kind.in_place:
             place = self._beside_object(place, sample)
@@ -252,8 +239,8 @@ class PairMaker:
         if self.kind.in_place:
             place = self._background(donor)
         else:
-            where = {**located.likest, **located.places}
-            place = where.get(donor.key, Place())
+            likest = located.likest.get(donor.key, Place())
+            place = located.places.get(donor.key, likest)
         return replace(case, donor=donor, donor_place=place)
 
     def _donors(self, sample: Sample) -> tuple[list[Sample], list[Sample]]:
@@ -261,13 +248,9 @@ class PairMaker:
         samples = self.target.samples
         showing = [samples[key] for key in self.located.places if key != sample.key]
         if self.target.by_label:
-            same: list[Sample] = []
-            other: list[Sample] = []
-            for donor in showing:
-                side = other
-                if self._form(donor) == self._form(sample):
-                    side = same
-                side.append(donor)
+            form = self._form(sample)
+            same = [donor for donor in showing if self._form(donor) == form]
+            other = [donor for donor in showing if self._form(donor) != form]
             return other, same
         without = [samples[key] for key in sorted(self.located.without)]
         # the same labels on both sides, or the label would change with the cue
@@ -311,19 +294,20 @@ class PairMaker:
         if self.target.by_label:
             return
         samples = self.target.samples
-        by_label: dict[str | None, list[Sample]] = {}
+        by_label = defaultdict[str | None, list[Sample]](list)
         for key in sorted(self.located.without):
-            of_label = by_label.setdefault(samples[key].label, [])
-            of_label.append(samples[key])
+            by_label[samples[key].label].append(samples[key])
         donors = []
         for key, shown in sorted(self.located.places.items()):
             if shown.area >= SMALLEST and samples[key].label in by_label:
                 donors.append(samples[key])
-        for sample in self._samples_without() if donors else ():
+        if not donors:
+            return
+        for sample in self._shuffle_judged(self.located.without):
             donor = self._any(donors)
             of_label = by_label[donor.label]
             alike = [other for other in of_label if other.key != sample.key]
-            place = fit_place(self._place(donor), _sizes(sample))
+            place = fit_place(self.located.places[donor.key], _sizes(sample))
             if place is None or not alike:
                 continue
             place = self._beside_object(place, sample)

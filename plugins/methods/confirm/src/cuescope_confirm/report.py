@@ -136,7 +136,7 @@ def scores_of(row: Row) -> Iterator[Score]:
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue = row.target.cue
-    labels = ", ".join(f"'{label}'" for label in cue.labels or (cue.label,) if label)
+    labels = ", ".join(f"'{label}'" for label in cue.labels)
     # the report puts the feature's name in
     where = "{feature}" + (f" on {labels}" if labels else "")
     if row.ruling.verdict == "cannot tell":

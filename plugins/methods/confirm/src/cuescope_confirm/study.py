@@ -1,7 +1,7 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,32 +45,34 @@ Frames = Sequence[FrameId]
 class Cue:
     """A finding: a feature of the run, and the label that it is about.
 
-    Where several findings are one cue (see merging), `members` are these, and `labels` those
-    that it is about where they are several; `label` is None then. `run` is the method that found
-    it, `checked` the name that one of its checks gave. A `foreign` label answers no sample.
+    `labels` are () where it is about all, and several only where several findings are one cue (see
+    merging): its `members`. `run` is the method that found it, `checked` the name that one of its
+    checks gave. A `foreign` label answers no sample.
     """
 
     feature: Feature
-    label: str | None
     name: str
+    labels: tuple[str, ...] = ()
     run: str = ""
     checked: str | None = None
-    labels: tuple[str, ...] = ()
     members: tuple["Cue", ...] = ()
     foreign: bool = False
 
     @property
     def id(self) -> str:
         """Tells it from other findings."""
-        labels = "+".join(self.labels) or self.label
-        if labels is None:
-            return self.feature.key
-        return f"{self.feature.key}@{labels}"
+        at = "@" if self.labels else ""
+        return self.feature.key + at + "+".join(self.labels)
+
+    @property
+    def label(self) -> str | None:
+        """The label that it is about; None for all or several."""
+        return self.labels[0] if len(self.labels) == 1 else None
 
     @property
     def about(self) -> str:
         """The label or labels that it is about; "" for all."""
-        return ", ".join(self.labels) or self.label or ""
+        return ", ".join(self.labels)
 
     @property
     def kind(self) -> str:
@@ -115,16 +117,14 @@ class Cue:
 class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
 
-    `reports` are those of the runs by what made them, `counts` how many findings each has, and
-    `left_out` says why a method was not run.
+    `reports` are those of the runs by what made them, `left_out` says why a method was not run.
     """
 
     cues: tuple[Cue, ...]
     seen: Samples
     held: Samples
     reports: Mapping[str, Report]
-    counts: Mapping[str, int]
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str]
 
     def frames_of(self, cue: Cue) -> dict[FrameId, list[Occurrence]]:
         """Where the runs list the cue, frame by frame, the strongest first."""
@@ -144,8 +144,7 @@ def frames_in(samples: Samples) -> list[FrameId]:
     """Every frame of some samples."""
     frames: list[FrameId] = []
     for key, sample in samples.items():
-        count = len(sample.frames)
-        frames += zip([key] * count, range(count), strict=True)
+        frames += [(key, number) for number in range(len(sample.frames))]
     return frames
 
 
@@ -180,57 +179,56 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
-    by_name: dict[str, Report] = {}
-    counts: dict[str, int] = {}
-    reports = [run.report for run in runs]
-    for run, report in zip(runs, reports, strict=True):
-        run_options = options.model_copy(update={"run": run.path})
-        of_run = _cues(report, run_options, reports, may_be_empty)
+    reports: dict[str, Report] = {}
+    for run in runs:
+        report = run.report
+        names = report.names
+        wanted = _requests(run, runs, options)
+        if not wanted and not may_be_empty:
+            raise UserError(
+                f"{run.path} has no finding",
+                expected="a run that found a cue",
+                remedy="There is nothing to confirm; --feature KEY tests a feature that is no "
+                "finding",
+            )
         # all runs are on the same data: its samples are opened once
         data = data or run.samples
-        _require_same_data(run, data)
         shown = _samples_of_run(run, data)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
         # two runs of one method, whose features need keys of their own
-        if name in by_name:
-            name = f"{name} {len(by_name) + 1}"
-        by_name[name] = report
-        counts[name] = len(of_run)
+        if name in reports:
+            name = f"{name} {len(reports) + 1}"
+        reports[name] = report
         checked = {check.feature: check.name for check in report.evidence if check.name}
-        answers = _answers(shown.values())
-        for cue in of_run:
-            cue = replace(
-                cue,
+        answers = {sample.label for sample in shown.values()}
+        answers.update(*(sample.choices for sample in shown.values()))
+        for feature, label in wanted:
+            cue = Cue(
+                strongest(feature, shown),
+                names[feature.key],
+                labels=() if label is None else (label,),
                 run=name,
-                feature=strongest(cue.feature, shown),
-                checked=checked.get(cue.feature.key),
-                foreign=cue.label not in answers,
+                checked=checked.get(feature.key),
+                foreign=label not in answers,
             )
             cues.append(cue)
     held = _held_out_samples(audit, seen)
-    _note_findings(audit, by_name, counts, len(seen))
+    _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
-    return Study(_with_unlike_keys(cues), seen, held, by_name, counts, left_out)
-
-
-def _answers(samples: Iterable[Sample]) -> set[str | None]:
-    answers: set[str | None] = set()
-    for sample in samples:
-        answers.update(sample.choices, [sample.label])
-    return answers
+    return Study(_with_unlike_keys(cues), seen, held, reports, left_out)
 
 
 def _note_findings(
-    audit: Audit, reports: Mapping[str, Report], counts: Mapping[str, int], samples: int
+    audit: Audit, cues: Sequence[Cue], reports: Mapping[str, Report], samples: int
 ) -> None:
-    names = {name: name for name in reports}
+    counts = {name: sum(cue.run == name for cue in cues) for name in reports}
+    counted = ", ".join(f"{count} of {name}" for name, count in counts.items())
     if len(reports) == 1:
-        [(name, report)] = reports.items()
-        names = {name: report.title}
+        [report] = reports.values()
+        counted = f"{len(cues)} of {report.title}"
         samples = report.provenance.samples
-    counted = ", ".join(f"{counts[name]} of {title}" for name, title in names.items())
     audit.note("findings", f"{counted}, found in {samples:,} samples")
 
 
@@ -325,46 +323,42 @@ def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
     return tuple(renamed)
 
 
-def _cues(
-    report: Report, options: ConfirmOptions, among: Iterable[Report], may_be_empty: bool
-) -> list[Cue]:
-    """The findings of a run, or the features that are asked for, which one `among` all runs has."""
-    by_key = {feature.key: feature for feature in report.features}
-    wanted = [(score.feature, score.label) for score in report.findings[: options.top]]
-    if options.features:
-        wanted = list(_requests(by_key, options, among))
-    elif not wanted and not may_be_empty:
-        raise UserError(
-            f"{options.run} has no finding",
-            expected="a run that found a cue",
-            remedy="There is nothing to confirm; --feature KEY tests a feature that is no finding",
-        )
-    names = report.names
-    return [Cue(by_key[key], label, names[key]) for key, label in wanted]
-
-
 def _requests(
-    features: Mapping[str, Feature], options: ConfirmOptions, among: Iterable[Report]
-) -> Iterator[tuple[str, str | None]]:
-    """Key and label of the features of one run that are asked for."""
-    of_all_runs = {feature.key for report in among for feature in report.features}
+    run: StoredRun, runs: Sequence[StoredRun], options: ConfirmOptions
+) -> list[tuple[Feature, str | None]]:
+    """The findings of a run, or the features that are asked for, which one of the runs has."""
+    features = {feature.key: feature for feature in run.report.features}
+    if not options.features:
+        findings = run.report.findings[: options.top]
+        return [(features[score.feature], score.label) for score in findings]
+    of_all_runs = set[str]()
+    for other in runs:
+        of_all_runs.update(feature.key for feature in other.report.features)
+    wanted: list[tuple[Feature, str | None]] = []
     for text in options.features:
         key, at, label = text.rpartition("@")
         # a key may have an @ of its own
         if text in features or not at:
             key, label = text, ""
         if key in features:
-            yield key, label or None
+            wanted.append((features[key], label or None))
         # of several runs another one may have the feature
-        elif not {key, text} & of_all_runs:
+        elif of_all_runs.isdisjoint((key, text)):
             raise UserError(
-                f"{options.run} has no feature '{text}'",
+                f"{run.path} has no feature '{text}'",
                 expected=f"KEY or KEY@LABEL, as {next(iter(features), 'none')}",
             )
+    return wanted
 
 
-def _require_same_data(run: StoredRun, data: Samples) -> None:
-    keys = _keys_of_samples(run.report)
+def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
+    """The samples that the run looked at: those that it asked about, and where features occur.
+
+    Raises UserError where the data are not what they were.
+    """
+    keys = set[str]()
+    for feature in run.report.features:
+        keys.update(occurrence.sample for occurrence in feature.occurrences)
     missing = {key for key in keys if root(key, data) is None}
     stamp = run.report.provenance.data
     if missing or run.data.fingerprint != stamp.fingerprint:
@@ -376,20 +370,8 @@ def _require_same_data(run: StoredRun, data: Samples) -> None:
             else "another fingerprint",
             remedy="Audit again, then confirm the new run",
         )
-
-
-def _keys_of_samples(report: Report) -> set[str]:
-    keys: set[str] = set()
-    for feature in report.features:
-        keys.update(occurrence.sample for occurrence in feature.occurrences)
-    return keys
-
-
-def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
-    """The samples that the run looked at: those that it asked about, and where features occur."""
-    keys = _keys_of_samples(run.report)
     # samples without the cue were looked at too, and only the answers name them
-    if (run.folder / "answers.parquet").is_file():
+    if (run.path / "answers.parquet").is_file():
         keys.update(row["sample"] for row in run.answers)
     known = filter(None, {root(key, data) for key in keys})
     return {key: data[key] for key in sorted(known)}

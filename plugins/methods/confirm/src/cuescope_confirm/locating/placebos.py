@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cuescope_confirm.asking import pull_of, run_answers
+from cuescope_confirm.asking import run_answers
 from cuescope_confirm.locating import Role, Target, locate
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control
@@ -34,7 +34,7 @@ def with_placebos(
         none = "each sample shows what the finding is about"
         return replace(target, placebos={"unfound cue": none, "other labels": none})
     # findings of one sort share a placebo: it is located and asked about once
-    sort = cue.run, cue.kind, cue.label, cue.labels, direction.toward, direction.sign
+    sort = cue.run, cue.kind, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
         unfound[sort] = _other_cue(audit, options, study, target)
     placebos: dict[Control, Target | str] = {
@@ -80,7 +80,7 @@ def _placebo(
 def others(study: Study, cue: Cue) -> Iterator[Cue]:
     """Features of a cue's kind, scored for its label and no finding, the nearest in size first."""
     report = study.reports[cue.run]
-    labels = cue.labels or (cue.label,)
+    labels = cue.labels or (None,)
     taken = {score.feature for score in report.findings}
     # a feature that --feature tests is no placebo either
     taken |= {other.feature.key for other in study.cues}
@@ -114,7 +114,7 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
         return False
     answers = run_answers(audit, study, cue)
     if target.direction.toward == "the label":
-        _, z = pull_of(audit, answers, cue)
+        _, z = answers.pull(cue)
         return z < ALIKE
     _, z = answers.gap(answers.of_label)
     # one-sided: only a gap in the finding's direction would look like a cause
@@ -163,7 +163,7 @@ def _other_object(
             continue
         if feature.key in taken or not feature.occurrences:
             continue
-        cue = Cue(feature, label, report.names[feature.key], target.cue.run)
+        cue = Cue(feature, report.names[feature.key], (label,), target.cue.run)
         if _leaves_alone(audit, study, cue, target):
             return _placebo(audit, options, study, cue, target, "other labels")
     return "the run has no other object whose answers are unrelated to the thing"

@@ -14,7 +14,7 @@ figures of a run as a whole. Two kinds of one annotated factor are two cues.
 
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from jaxtyping import Float
@@ -145,14 +145,13 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     lead = min([*chosen, *annotated], key=rank_lead)
     labels: tuple[str, ...] = ()
     # one finding about all labels makes the cue one about all
-    if all(cue.label is not None for cue in chosen):
-        labels = tuple(sorted({str(cue.label) for cue in chosen}))
+    if all(cue.labels for cue in chosen):
+        labels = tuple(sorted({*chain(*(cue.labels for cue in chosen))}))
     occurrences = _occurrences(lead, members, pure)
     return replace(
         lead,
         feature=lead.feature.model_copy(update={"occurrences": occurrences}),
-        label=labels[0] if len(labels) == 1 else None,
-        labels=labels if len(labels) > 1 else (),
+        labels=labels,
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )

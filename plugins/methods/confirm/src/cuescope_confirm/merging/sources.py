@@ -45,13 +45,13 @@ def sources_table(cues: Sequence[Cue]) -> Table:
 
 def methods(study: Study, cues: Sequence[Cue]) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
-    found: Counter[str] = Counter()
+    findings = Counter(cue.run for cue in study.cues)
+    of_cues: Counter[str] = Counter()
     for cue in cues:
-        found.update({member.run for member in cue.members})
-    rows: list[Sequence[Cell]] = []
-    for run, findings in study.counts.items():
-        rows.append((run, findings, found[run], None))
-    for name, why in study.left_out.items():
-        rows.append((name, None, None, why))
+        of_cues.update({member.run for member in cue.members})
+    rows: list[Sequence[Cell]] = [
+        (run, findings[run], of_cues[run], None) for run in study.reports
+    ]
+    rows += [(name, None, None, why) for name, why in study.left_out.items()]
     columns = ("method", "findings", "cues", "left out because")
     return make_table("Methods", columns, rows)
