@@ -40,14 +40,7 @@ from cuescope_sdk.statistics._power import (
     smallest_with_power,
     split_quantiles,
 )
-from cuescope_sdk.statistics._ranked_gaps import (
-    GapTest,
-    gap_test,
-    gap_weights,
-    maxima_p_values,
-    random_maxima,
-    smallest_ranked_gap,
-)
+from cuescope_sdk.statistics._ranked_gaps import GapTest, random_maxima
 from cuescope_sdk.statistics._ranks import (
     auroc,
     mann_whitney_p_value,
@@ -110,15 +103,12 @@ __all__ = [
     "gap_intervals",
     "gap_p_values",
     "gap_power",
-    "gap_test",
-    "gap_weights",
     "holm",
     "joined_p_values_of_others",
     "least_gap_p_value",
     "limit_of_detection",
     "lower_mean_p_value",
     "mann_whitney_p_value",
-    "maxima_p_values",
     "mean_above_zero_p_value",
     "mean_interval",
     "most_by_chance",
@@ -136,7 +126,6 @@ __all__ = [
     "smallest_flip_share",
     "smallest_gap",
     "smallest_mean_above_zero",
-    "smallest_ranked_gap",
     "smallest_with_power",
     "split_quantiles",
     "student_interval",

@@ -10,16 +10,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Accuracy, Audit
-from cuescope_sdk.statistics import (
-    GapTest,
-    Groups,
-    gap_test,
-    gap_weights,
-    maxima_p_values,
-    random_maxima,
-    smallest_gap,
-    smallest_ranked_gap,
-)
+from cuescope_sdk.statistics import GapTest, Groups, random_maxima, smallest_gap
 from cuescope_spurlens.answers import (
     Answers,
     Questions,
@@ -322,26 +313,24 @@ def score_case(
 
     def test(stratum: IntPerUnit | None, counted: BoolPerUnit | None) -> GapTest:
         """Of all cues, by the null of the options."""
-        weights = gap_weights(top, bottom, units.count, counted)
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
-        shuffled = gap_test(sure, weights, stratum, draws, rng)
+        shuffled = GapTest.of(
+            sure, top, bottom, draws, rng, stratum=stratum, kept=counted
+        )
         if options.null == "shuffled-answers":
             return shuffled
-        # as many rankings as cues: chance chooses among as many
-        maxima = random_maxima(sure, len(weights), case.k, draws, rng)
-        p_value = maxima_p_values(weights @ sure - shuffled.by_strata, maxima)
-        return replace(shuffled, p_value=p_value)
+        return shuffled.against_random_rankings(sure, case.k, rng)
 
     tests = {}
     for words, stratum, counted in set_aside(strata, kept):
         tests[words] = test(stratum, counted)
     deciding = list(tests.values())[-1]
     # level / cases: what Holm asks of the first of all cases
-    limit = smallest_ranked_gap(
+    limit = deciding.smallest_gap(
         sure,
         case.k,
-        deciding.critical(options.level / len(study.cases)),
+        options.level / len(study.cases),
         audit.rng("limit", case.task, case.label),
         # beside an object the missing cue costs a yes; else the cue makes one
         lowers=case.task == "recognition",
@@ -419,8 +408,9 @@ def measure_gap(
     strata = None
     if result.strata is not None:
         strata = unit_strata(case.object_sizes(rows), units)
-    weights = gap_weights(top[None], bottom[None], units.count, case.kept_units(rows))
-    test = gap_test(sure, weights, strata, draws, rng)
+    sides_of_cue = top[None], bottom[None]
+    kept = case.kept_units(rows)
+    test = GapTest.of(sure, *sides_of_cue, draws, rng, stratum=strata, kept=kept)
     low, high = spurious_gap_interval(
         rates[top], rates[bottom], audit.options.confidence
     )

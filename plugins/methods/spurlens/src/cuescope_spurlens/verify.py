@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
 from cuescope_sdk.data import independent_samples
-from cuescope_sdk.statistics import gap_test, gap_weights
+from cuescope_sdk.statistics import GapTest
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.evidence import cue_evidence, judge
@@ -244,8 +244,10 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
         kept[order[:middle]] = False
         # the same deals at each step: only the units left out differ
         rng = audit.rng("labels", case.task, case.label)
-        weights = gap_weights(top, bottom, len(rates), kept)
-        test = gap_test(rates, weights, result.strata, audit.options.draws, rng)
+        draws = audit.options.draws
+        test = GapTest.of(
+            rates, top, bottom, draws, rng, stratum=result.strata, kept=kept
+        )
         if test.p_value[cue] <= level:
             low = middle
         else:
