@@ -67,12 +67,12 @@ class Scenes(Plugin):
     """
 
     Options = ScenesOptions
+    options: ScenesOptions
     labels: tuple[str, ...] = LABELS
     planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: ScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ScenesOptions = options
         self.targets = draw_labels(options.size, options.split, options.seed)
         self.backgrounds = draw_backgrounds(
             self.targets, options.own_rate, options.split, options.seed
@@ -126,7 +126,7 @@ class Scenes(Plugin):
                 "factors": composition.factors,
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene.things),
-                "cues": shown_cues(PARTNER_OF, background),
+                "cues": shown_cues(self.planted_cues, (background,)),
             },
         )
 

@@ -9,13 +9,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from cuescope_scenes.camera.camera import View
-from cuescope_scenes.camera.pictures import (
-    DRAWING_VERSION,
-    CameraScene,
-    foreground,
-    frame,
-)
+from cuescope_scenes.camera.camera import CameraScene, View
+from cuescope_scenes.camera.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.camera.variants import COUNT, Variant, draw_place, variants
 from cuescope_scenes.camera.words import FAMILY_OF, LABELS, ORIGINAL, PARTNER_OF
 from cuescope_scenes.composition import draw_backgrounds, draw_labels
@@ -78,12 +73,12 @@ class CameraScenes(Plugin):
     """
 
     Options = CameraScenesOptions
+    options: CameraScenesOptions
     labels: tuple[str, ...] = LABELS
     planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: CameraScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: CameraScenesOptions = options
         self.targets = draw_labels(options.sources, options.split, options.seed)
         self.backgrounds = draw_backgrounds(
             self.targets, options.dial, options.split, options.seed
@@ -133,8 +128,7 @@ class CameraScenes(Plugin):
             behind, variant_number = divmod(number - 1, COUNT)
             key = f"{group}-{behind}-{variant_number:02d}"
             background = _draw_backgrounds(seed, options.backgrounds)[behind]
-            every = list(variants(place.pose, derive(seed, background)))
-            variant = every[variant_number]
+            variant = variants(place.pose, derive(seed, background))[variant_number]
         label = LABELS[self.targets[photo]]
         colour = str(generator(seed, "camera-scenes", "colour").choice(COLOUR_NAMES))
         scene = CameraScene(
@@ -149,9 +143,8 @@ class CameraScenes(Plugin):
             noise=options.noise,
             seed=derive(seed, background),  # one texture and grain for all variants
         )
-        if (
-            variant.subset == "scale"
-        ):  # an object that gets smaller is brought to the middle
+        # an object that gets smaller is brought to the middle
+        if variant.subset == "scale":
             scene = _centre(scene)
         return Sample(
             key=key,
@@ -172,7 +165,7 @@ class CameraScenes(Plugin):
                 "source": group,
                 "kept_exactly": True,
                 "dropped": "",
-                "cues": shown_cues(PARTNER_OF, background),
+                "cues": shown_cues(self.planted_cues, (background,)),
             },
         )
 
@@ -183,15 +176,16 @@ class CameraScenes(Plugin):
 
 def _draw_backgrounds(seed: int, count: int) -> list[str]:
     """Those that an object stands before."""
-    order = generator(seed, "camera-scenes", "backgrounds").permutation(
-        len(BACKGROUNDS)
-    )
-    return [BACKGROUNDS[number] for number in sorted(order[:count])]
+    rng = generator(seed, "camera-scenes", "backgrounds")
+    order = rng.permutation(len(BACKGROUNDS))
+    chosen = sorted(order[:count])
+    return list(map(BACKGROUNDS.__getitem__, chosen))
 
 
 def _centre(scene: CameraScene) -> CameraScene:
     """The object in the middle of the shrunk picture."""
     zoom = scene.view.zoom
-    down = zoom * (SIZE / 2 - scene.row)
-    right = zoom * (SIZE / 2 - scene.col)
+    middle = SIZE / 2
+    down = zoom * (middle - scene.row)
+    right = zoom * (middle - scene.col)
     return replace(scene, view=View(zoom=zoom, down=down, right=right))

@@ -1,12 +1,10 @@
 """The variants of one object before one background, and how large each change is."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
 from cuescope_scenes.camera.camera import Pose, View
-from cuescope_scenes.camera.words import SUBSETS
 from cuescope_scenes.textures import SIZE
 from cuescope_sdk import generator
 
@@ -47,14 +45,16 @@ class Place:
 def draw_place(seed: int) -> Place:
     """Near the middle, seen from about its front."""
     rng = generator(seed, "camera-scenes", "place")
-    row, col = rng.uniform(SIZE / 2 - OFF_CENTRE, SIZE / 2 + OFF_CENTRE, 2).tolist()
+    middle = SIZE / 2
+    place = rng.uniform(middle - OFF_CENTRE, middle + OFF_CENTRE, 2)
+    row, col = place.tolist()
     azimuth = float(rng.uniform(*FRONT_AZIMUTH))
     elevation = float(rng.uniform(*FRONT_ELEVATION))
     radius = float(rng.uniform(*RADII))
     return Place(row, col, radius, Pose(azimuth, elevation))
 
 
-def variants(pose: Pose, seed: int) -> Iterator[Variant]:
+def variants(pose: Pose, seed: int) -> list[Variant]:
     """The eight subsets in the order of the paper's tables; four scales and two viewpoints."""
     rng = generator(seed, "camera-scenes", "variants")
     shifts = rng.uniform(-SHIFT, SHIFT, 2) * SIZE
@@ -62,29 +62,25 @@ def variants(pose: Pose, seed: int) -> Iterator[Variant]:
     down, right = shifts.round(2).tolist()
     area = round(float(rng.uniform(*CROPS)), 3)
     turn = round(float(rng.uniform(-TURN, TURN)), 2)
-    for subset in SUBSETS:
-        match subset:
-            case "h-flip":
-                yield Variant(subset, pose, View(mirrored=True))
-            case "v-flip":
-                yield Variant(subset, pose, View(upside_down=True))
-            case "translate":
-                shift = {"down": down, "right": right}
-                yield Variant(subset, pose, View(**shift), shift)
-            case "crop":
-                # a part with this share of the area fills the whole picture
-                yield Variant(subset, pose, View(zoom=area**-0.5), {"area": area})
-            case "rotation":
-                yield Variant(subset, pose, View(turn=turn), {"turn": turn})
-            case "viewpoint":
-                for elevations in (ABOVE, BELOW):
-                    viewpoint = _viewpoint(pose, elevations, rng)
-                    yield Variant(subset, viewpoint, factors=asdict(viewpoint))
-            case "scale":
-                for scale in SCALES:
-                    yield Variant(subset, pose, View(zoom=scale), {"scale": scale})
-            case _:
-                yield Variant(subset, pose)
+    shift = {"down": down, "right": right}
+    # a part with this share of the area fills the whole picture
+    crop = View(zoom=area**-0.5)
+    above = _viewpoint(pose, ABOVE, rng)
+    below = _viewpoint(pose, BELOW, rng)
+    every = [
+        Variant("background", pose),
+        Variant("h-flip", pose, View(mirrored=True)),
+        Variant("translate", pose, View(**shift), shift),
+        Variant("crop", pose, crop, {"area": area}),
+        Variant("v-flip", pose, View(upside_down=True)),
+        Variant("rotation", pose, View(turn=turn), {"turn": turn}),
+        Variant("viewpoint", above, factors=asdict(above)),
+        Variant("viewpoint", below, factors=asdict(below)),
+    ]
+    for scale in SCALES:
+        smaller = Variant("scale", pose, View(zoom=scale), {"scale": scale})
+        every.append(smaller)
+    return every
 
 
 def _viewpoint(

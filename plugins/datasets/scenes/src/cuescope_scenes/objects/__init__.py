@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from cuescope_scenes.cues import shown_cues
 from cuescope_scenes.objects.composition import (
     THING_RATE,
     compose,
@@ -141,10 +142,10 @@ class ObjectScenes(Plugin):
     """
 
     Options = ObjectScenesOptions
+    options: ObjectScenesOptions
 
     def __init__(self, options: ObjectScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ObjectScenesOptions = options
         self.labels = CLASSES if options.questions == "none" else ANSWERS
         # a generator each, so that other cues leave the objects as they are
         self.objects = draw_objects(options.size, self._rng("objects"))
@@ -154,7 +155,8 @@ class ObjectScenes(Plugin):
         self._questions = draw_questions(self.objects, self._rng("questions"))
         cues = []
         for name, cue in options.planted.items():
-            cues.append(PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,)))
+            key = f"{cue} for {name}"
+            cues.append(PlantedCue(key=key, name=cue, labels=(name,)))
         self.planted_cues = tuple(cues)
         self.fingerprint = digest(
             "object-scenes",
@@ -227,10 +229,6 @@ class ObjectScenes(Plugin):
         # hard to see, so that a model does well to go by their cue
         hard = frozenset(options.planted)
         picture = compose(objects, things, hard, options.faint, options.noise, seed)
-        cues = {
-            cue_key(name, cue): (cue in things,)
-            for name, cue in options.planted.items()
-        }
         key = self._key(index)
         return Sample(
             key=key,
@@ -240,17 +238,12 @@ class ObjectScenes(Plugin):
                 "split": options.split,
                 "objects": objects,
                 "things": things,
-                "supercategories": tuple(map(SUPERCATEGORY_OF.__getitem__, objects)),
+                "supercategories": tuple(map(SUPERCATEGORY_OF.get, objects)),
                 **_outlines(picture),
                 "captions": (caption(objects, things),),
-                "cues": cues,
+                "cues": shown_cues(self.planted_cues, things),
             },
         )
-
-
-def cue_key(name: str, cue: str) -> str:
-    """What the answer sheet calls a cue: "table for cup"."""
-    return f"{cue} for {name}"
 
 
 def caption(objects: tuple[str, ...], things: tuple[str, ...]) -> str:
@@ -266,6 +259,6 @@ def _outlines(picture: Picture) -> dict[str, Any]:
     """Boxes and masks of everything, and which objects are hard to see."""
     return {
         "boxes": tuple(map(detection, picture.things)),
-        "masks": {item.name: mask(item) for item in picture.things},
-        "faint": tuple(item.name for item in picture.things if item.opacity < 1),
+        "masks": {thing.name: mask(thing) for thing in picture.things},
+        "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
     }

@@ -8,7 +8,7 @@ from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope_scenes.objects.shapes import sprite
-from cuescope_scenes.textures import SIZE, Pixels, add_grain, texture
+from cuescope_scenes.textures import SIZE, Pixels, grainy_image, texture
 from cuescope_sdk import Detection, Frame, digest, generator
 
 # part of every frame key: raise it when the same numbers give other pixels
@@ -60,7 +60,7 @@ def frame(picture: Picture) -> Frame:
 def draw(picture: Picture) -> Image.Image:
     """The image, with its grain."""
     rng = generator(picture.seed, "object-scenes", "noise")
-    return Image.fromarray(add_grain(render(picture), picture.noise, rng))
+    return grainy_image(render(picture), picture.noise, rng)
 
 
 def render(picture: Picture) -> Pixels:
@@ -68,11 +68,11 @@ def render(picture: Picture) -> Pixels:
     rng = generator(picture.seed, "object-scenes", "texture")
     background = texture(picture.background, rng)
     pixels = MIDDLE + CONTRAST * (background - MIDDLE)
-    for item in picture.things:
-        looks = _looks(item).astype(np.float64)
-        share = item.opacity * looks[..., 3:] / 255
+    for thing in picture.things:
+        looks = _looks(thing).astype(np.float64)
+        share = thing.opacity * looks[..., 3:] / 255
         # A view: what is added to it is painted into the picture.
-        under = pixels[item.square]
+        under = pixels[thing.square]
         under += share * (looks[..., :3] - under)
     return pixels.clip(0, 255)
 
@@ -85,8 +85,9 @@ def _looks(thing: Thing) -> UInt8[np.ndarray, "row col 4"]:
 def footprint(thing: Thing) -> Bool[np.ndarray, "row col"]:
     """The pixels of which it covers at least half, however faint it is."""
     mask = np.zeros((SIZE, SIZE), bool)
+    alpha = _looks(thing)[..., 3]
     # half: what is fainter at the rim is background
-    mask[thing.square] = _looks(thing)[..., 3] >= 128
+    mask[thing.square] = alpha >= 128
     return mask
 
 
@@ -96,7 +97,8 @@ def detection(thing: Thing) -> Detection:
     top, left = place.min(axis=0).tolist()
     # + 1: a box ends behind its last pixel
     bottom, right = (place.max(axis=0) + 1).tolist()
-    return Detection(name=thing.name, score=1.0, box=(left, top, right, bottom))
+    box = (left, top, right, bottom)
+    return Detection(name=thing.name, score=1.0, box=box)
 
 
 def mask(thing: Thing) -> Frame:
