@@ -4,12 +4,13 @@ QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabiliti
 `HasFusion`; a method looks at it through a `Readout` of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int8
 
+from cuescope.errors import UserError
 from cuescope.types import Edit, Trial, Value
 
 __all__ = [
@@ -63,6 +64,15 @@ class FusionShape(Value):
     head_dim: int
     dim: int
     mlp_multiplications: int
+
+    def require_layers(self, owner: str, asked: Iterable[int]) -> None:
+        """Raises UserError for a layer that the model, called `owner`, does not have."""
+        for layer in asked:
+            if not 0 <= layer < self.layers:
+                raise UserError(
+                    f"{owner} has no fusion layer {layer}",
+                    expected=f"layers 0 to {self.layers - 1}",
+                )
 
 
 @runtime_checkable

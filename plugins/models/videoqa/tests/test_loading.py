@@ -59,7 +59,7 @@ def test_faults_of_a_checkpoint(
     for file, problem in (
         ("absent.pth", "no file"),
         ("noise.pth", "cannot be read as weights"),
-        ("list.pth", "got a list"),
+        ("list.pth", "no tensor with a name"),
         (other, "expected a tensor '"),
     ):
         with pytest.raises(UserError, match=problem) as error:

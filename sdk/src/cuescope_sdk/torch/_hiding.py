@@ -22,7 +22,6 @@ from cuescope_sdk.torch._image_tower import (
     Masked,
     Pooling,
     hook_input,
-    hook_mask,
     hook_output,
 )
 
@@ -108,7 +107,7 @@ def _masking(masked: Masked, present: Tokens) -> AbstractContextManager[None]:
         # without a mask the fast kernel runs
         return None if bool(keys.all()) else masked.form(keys)
 
-    return hook_mask(masked, mask)
+    return masked.hook_mask(mask)
 
 
 def _averaging(tower: ImageTower, present: Tokens) -> AbstractContextManager[None]:

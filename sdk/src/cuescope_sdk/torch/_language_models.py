@@ -7,7 +7,7 @@ from cuescope_sdk.torch._pretrained import Source
 
 
 def causal_builder(config: Any, source: Source) -> Any:
-    """What opens a causal language model, as `find_pretrained` asks for it.
+    """What opens a causal language model, as `Pretrained.find` asks for it.
 
     Raises UserError for an architecture that does not continue texts.
     """

@@ -26,7 +26,6 @@ from cuescope_sdk.torch import (
     fault_of,
     files_digest,
     quiet,
-    read_state,
     refuse_kernels,
     resolve_device,
     resolve_dtype,
@@ -76,7 +75,7 @@ class Model:
         self, network: Network, file: Path, spare: tuple[str, ...] = ()
     ) -> Network:
         """The network with the tensors of a file, ready to run."""
-        _read(file, self.title).load_into(network, spare)
+        Checkpoint.read(self.name, file).load_into(network, spare)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
     @cached_property
@@ -172,7 +171,7 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
     text_weights(folder, title)  # it must be there
-    shape = measure(_read(folder / IMAGE_WEIGHTS, title))
+    shape = measure(Checkpoint.read(f"{OWNER}: {title}", folder / IMAGE_WEIGHTS))
     refuse_kernels(OWNER, folder / "config.json")
     try:
         with quiet():
@@ -240,10 +239,6 @@ def text_weights(folder: Path, title: str) -> Path:
 
 
 # --------------------------------------------------------------------------------------- measuring
-
-
-def _read(file: Path, title: str) -> Checkpoint:
-    return Checkpoint(f"{OWNER}: {title}: {file.name}", read_state(OWNER, file))
 
 
 def measure(file: Checkpoint) -> ImageShape:

@@ -13,7 +13,7 @@ from torch import Tensor
 from cuescope_open_clip.configuration import OWNER
 from cuescope_open_clip.preprocessing import normalisation, preprocess_digest
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch import HELD, network_digest, placed, require_evaluation
+from cuescope_sdk.torch import network_digest, place_of
 
 PARTS = "(model, preprocess, tokenizer)"
 SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (
@@ -76,7 +76,7 @@ class HeldModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        return {"architecture": type(self.network).__name__, "weights": HELD}
+        return {"architecture": type(self.network).__name__, "weights": "in memory"}
 
     def fingerprint(self, head: str) -> str:
         """Digest of the network, the preprocessing, the tokenizer, the dtype and head."""
@@ -101,7 +101,7 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
             remedy=SOURCES,
         )
     network, preprocess, tokenizer = item
-    require_evaluation(OWNER, network)
+    device, dtype = place_of(OWNER, network, network.visual)
     if tokenizer is None and reads_texts:
         raise UserError(
             f"{OWNER}: no tokenizer to name the labels with",
@@ -116,5 +116,4 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
             raise UserError(
                 f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS
             )
-    device, dtype = placed(network.visual)
     return HeldModel(network, preprocess, tokenizer, device, dtype, title)

@@ -28,10 +28,10 @@ class FoundOptions(StockOptions):
     def find(
         self, owner: str, context: Context, builder_of: "Callable[[Any, Source], Any]"
     ) -> "Pretrained":
-        """The files, as of `find_pretrained`; raises UserError for whatever a person can mend."""
-        from cuescope_sdk.torch import find_pretrained
+        """The files, as of `Pretrained.find`; raises UserError for whatever a person can mend."""
+        from cuescope_sdk.torch import Pretrained
 
-        return find_pretrained(
+        return Pretrained.find(
             owner,
             self.model,
             self.revision,

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from cuescope_sdk.torch import Checkpoint, read_state
+from cuescope_sdk.torch import Checkpoint
 
 # How the authors call a part, and how transformers does. In this order from left to right, and
 # in the other order back.
@@ -50,7 +51,7 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
         path = files[kind]
         # its names are the encoder's own, without the part's name before them
         prefix = "visual_encoder." if kind == "vision" else ""
-        for name, tensor in read_state(owner, path).items():
+        for name, tensor in Checkpoint.read(owner, path).tensors.items():
             name = f"{prefix}{name}"
             # left out by name: whatever else has no place here is refused
             if not UNUSED.match(name) and not _is_beyond(name, vision_layers):
@@ -66,11 +67,13 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
 
 def read_file(owner: str, path: Path, unused: str) -> Checkpoint:
     """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
-    state = read_state(owner, path)
+    file = Checkpoint.read(owner, path)
     tensors = {
-        name: tensor for name, tensor in state.items() if not re.match(unused, name)
+        name: tensor
+        for name, tensor in file.tensors.items()
+        if not re.match(unused, name)
     }
-    return Checkpoint(f"{owner}: {path.name}", tensors)
+    return replace(file, tensors=tensors)
 
 
 def fill(network: nn.Module, file: Checkpoint) -> None:

@@ -9,13 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cuescope_sdk import Context
-from cuescope_sdk.torch import (
-    Pretrained,
-    causal_builder,
-    find_pretrained,
-    quiet,
-    require_vocabulary,
-)
+from cuescope_sdk.torch import Pretrained, causal_builder, quiet
 from cuescope_video_llm.options import VideoLLMOptions
 
 VideoTokens = Float[Tensor, "1 token dim"]
@@ -30,11 +24,10 @@ def find_language_model(
     owner: str, options: VideoLLMOptions, context: Context
 ) -> tuple[Pretrained, Any]:
     """The language model and its tokenizer; raises UserError for what continues no texts."""
-    files = find_pretrained(
+    files = Pretrained.find(
         owner, options.llm, options.revision, context, causal_builder
     )
-    require_vocabulary(files.source)
-    return files, files.read("tokenizer", transformers.AutoTokenizer)
+    return files, files.tokenizer()
 
 
 class _NextTurn(transformers.StoppingCriteria):

@@ -1,6 +1,6 @@
 """Trials through a network: in batches, under their edits, and its attention."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -11,13 +11,7 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageTokens
-from cuescope_sdk.torch import (
-    Fusion,
-    group_by_edit,
-    require_layers,
-    to_array,
-    use_fusion,
-)
+from cuescope_sdk.torch import Fusion, group_by_edit, to_array
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
@@ -34,7 +28,7 @@ class NetworkRunner:
         answers = [self._answers(trial.sample) for trial in trials]
         responses: dict[int, Response] = {}
         for edit, indices in group_by_edit(trials):
-            require_layers(self.network.owner, edit, self.network.fusion.layers)
+            self._require_layers(getattr(edit, "layers", None))
             groups = [self.network.prompts(trials[index].sample) for index in indices]
             states = self._states(list(chain.from_iterable(groups)), edit)
             for index, group in zip(indices, groups, strict=True):
@@ -69,7 +63,7 @@ class NetworkRunner:
         for indices in self._batches(prompts):
             with torch.inference_mode():
                 batch = self.network.collate([prompts[index] for index in indices])
-                with use_fusion(Fusion(batch.modality, edit, batch.cross)):
+                with Fusion(batch.modality, edit, batch.cross).use():
                     states.update(zip(indices, self.network(batch), strict=True))
         # batches are by number of frames: back to the order of the prompts
         return (states[index] for index in sorted(states))
@@ -96,7 +90,7 @@ class NetworkRunner:
         self, trial: Trial, layer: int
     ) -> Float[np.ndarray, "head query key"]:
         """Weights of its first prompt; the heads of its rows one after another."""
-        require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
+        self._require_layers(getattr(trial.edit, "layers", None))
         if isinstance(trial.edit, AverageTokens):
             raise UserError(
                 f"{self.network.owner}: no weights of tokens that are averaged away"
@@ -104,7 +98,7 @@ class NetworkRunner:
         batch = self._first_batch(trial, layer)
         by_layer: dict[int, Tensor] = {}
         fusion = Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)
-        with use_fusion(fusion):
+        with fusion.use():
             self.network(batch)
         query_modality, key_modality = self._queries_and_keys(batch, layer)
         queries = query_modality != OTHER
@@ -116,14 +110,12 @@ class NetworkRunner:
         return to_array(weights)
 
     def _first_batch(self, trial: Trial, layer: int) -> Batch:
-        layers = self.network.fusion.layers
-        if not 0 <= layer < layers:
-            raise UserError(
-                f"{self.network.owner} has no fusion layer {layer}",
-                expected=f"layers 0 to {layers - 1}",
-            )
+        self._require_layers([layer])
         prompts = self.network.prompts(trial.sample)
         return self.network.collate(prompts[:1])
+
+    def _require_layers(self, asked: Iterable[int] | None) -> None:
+        self.network.fusion.require_layers(self.network.owner, asked or ())
 
     def _queries_and_keys(self, batch: Batch, layer: int) -> tuple[Tensor, Tensor]:
         """Modalities of both for one prompt; all its rows are laid out alike."""

@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 from cuescope_sdk import Frame, UserError
 from cuescope_sdk.models import FrameMemory, require_small_archive
 from cuescope_sdk.torch import quiet, refuse_kernels
-from cuescope_videoqa.checkpoints import read_tensors
+from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
 from cuescope_videoqa.network import ENCODER_BATCH, Prompt
 
@@ -45,7 +45,7 @@ class VideoFeatures:
         if self._path.is_dir():
             self._rows = {file.name.split(".")[0]: file for file in files}
         else:
-            self._rows = read_tensors(owner, files[0])
+            self._rows = dict(read_checkpoint(owner, files[0]).tensors)
 
     def of(self, prompt: Prompt, most: int) -> Features:
         """At most so many features of the video; raises UserError where it has none."""
@@ -130,7 +130,7 @@ def rows_within(count: int, segment: Segment) -> range:
     return range(first, max(after, first + 1))
 
 
-def possible_ids(stem: str) -> Iterator[str | int]:
+def possible_ids(stem: str) -> Iterator[str]:
     """How the authors' files may name a video: as it is, by its YouTube id, by its number."""
     yield stem
     bare = stem.removeprefix("v_")
@@ -140,7 +140,7 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     # MSRVTT's files count videos: 'video7010' is 7010
     numbered = re.fullmatch(r"[a-z]*(\d+)", stem)
     if numbered:
-        yield int(numbered.group(1))
+        yield str(int(numbered.group(1)))
 
 
 def pad_features(

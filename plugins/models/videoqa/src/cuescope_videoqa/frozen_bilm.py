@@ -16,7 +16,7 @@ from transformers import DebertaV2Config
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import Checkpoint
-from cuescope_videoqa.checkpoints import read_checkpoint, read_tensors
+from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import (
     CLIPFeatures,
@@ -87,7 +87,7 @@ class FrozenBiLMNetwork(Network):
         # the hub hold the positions of the mask decoder too.
         spare = {
             name: tensor
-            for name, tensor in read_tensors(cls.owner, weights).items()
+            for name, tensor in read_checkpoint(cls.owner, weights).tensors.items()
             if name.startswith(LANGUAGE_MODEL) and name not in file.tensors
         }
         return replace(file, tensors={**file.tensors, **spare}, spare=tuple(spare))

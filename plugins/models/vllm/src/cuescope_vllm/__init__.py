@@ -31,11 +31,11 @@ class VLLM(Plugin, LazyWeights):
 
     def __init__(self, options: VLLMOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import find_pretrained
+        from cuescope_sdk.torch import Pretrained
 
         # first: without vLLM no file needs to be fetched
         engine = installed_version()
-        files = find_pretrained(
+        files = Pretrained.find(
             OWNER,
             options.model,
             options.revision,

@@ -17,11 +17,10 @@ from torchvision.transforms.functional import to_tensor
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.torch import (
+    Checkpoint,
+    Pretrained,
     Source,
-    config_content,
     files_digest,
-    find_pretrained,
-    read_weights,
     resolve_device,
 )
 
@@ -67,12 +66,12 @@ class DetrNetwork:
     """
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
-        self._files = find_pretrained(
+        self._files = Pretrained.find(
             OWNER, options.model, options.revision, context, _builder
         )
         self._processor = self._files.read("processor", transformers.AutoImageProcessor)
         self.classes = named_classes(self._files.config.id2label.items())
-        self.fingerprint = self._files.fingerprint(config_content(self._processor))
+        self.fingerprint = self._files.fingerprint(self._processor)
         self.facts = self._files.facts
 
     def open_weights(self) -> None:
@@ -145,7 +144,7 @@ class FasterRCNNNetwork:
             max_size=side * 5 // 3,  # as published: 800 and 1333
         )
         try:
-            model.load_state_dict(read_weights(OWNER, self._weights))
+            model.load_state_dict(Checkpoint.read(OWNER, self._weights).tensors)
         except (RuntimeError, ValueError, AttributeError, TypeError) as error:
             raise UserError(
                 f"coco-detector: {self._weights.name} holds no Faster R-CNN",

@@ -15,7 +15,7 @@ import transformers
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import OWN_CODE, Source, files_digest, refuse_kernels
+from cuescope_sdk.torch import Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
@@ -196,7 +196,9 @@ def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
     reason = next(reasons, None)
     if reason is not None:
         raise UserError(
-            f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST
+            f"{source.owner}: {source.title} has code of its own, which is not run unasked",
+            got=reason,
+            remedy=TRUST,
         )
     for config in source.folder.glob(f"*/{CONFIG}"):
         refuse_kernels(source.owner, config)

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, Frame, UserError
-from cuescope_sdk.torch import Source, config_content, find_pretrained
+from cuescope_sdk.torch import Pretrained, Source
 
 OWNER = "depth"
 METRIC = frozenset({"zoedepth", "glpn", "depth_pro"})  # architectures that give metres
@@ -36,7 +36,7 @@ class DepthNetwork:
                 )
             return transformers.AutoModelForDepthEstimation
 
-        self.files = find_pretrained(OWNER, model, revision, context, builder_of)
+        self.files = Pretrained.find(OWNER, model, revision, context, builder_of)
         config = self.files.config
         # the networks of Depth Anything are of both kinds, and say which in their config
         self.metric: bool = (
@@ -44,9 +44,7 @@ class DepthNetwork:
             or getattr(config, "depth_estimation_type", None) == "metric"
         )
         self._processor = self.files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = self.files.fingerprint(
-            config_content(self._processor), LARGEST
-        )
+        self.fingerprint = self.files.fingerprint(self._processor, LARGEST)
         self._maps: OrderedDict[str, np.ndarray] = OrderedDict()
 
     def depth(self, frame: Frame) -> Float[np.ndarray, "row col"]:

@@ -113,7 +113,7 @@ def _attention(
     # (query key value, sample, head, token, width of a head)
     query, key, value = parts.permute(2, 0, 3, 1, 4)
     if dropout is None:
-        # an attention that averages where `use_fusion` asks for it
+        # an attention that averages where a `Fusion` asks for it
         mixed = fused_attention(query, key, value, layer=layer)
     else:
         # Dropout of attention weights needs the weights themselves, which fused kernels never form.

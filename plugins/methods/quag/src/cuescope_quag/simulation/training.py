@@ -25,7 +25,7 @@ from cuescope_quag.simulation.network import (
 )
 from cuescope_sdk import Context, derive
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.torch import Fusion, use_fusion
+from cuescope_sdk.torch import Fusion
 from cuescope_sdk.workers import KeptJobs
 
 VERSION = 1  # part of the key: raise it when an equal training gives other errors
@@ -124,7 +124,7 @@ def mean_squared_error(
     predictions = []
     with torch.inference_mode():
         for tokens in torch.split(data.tokens, CHUNK):
-            with use_fusion(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
+            with Fusion(modalities(len(tokens)).to(tokens.device), edit).use():
                 predictions.append(predict(weights, sizes, tokens))
     # over all at once: a short last chunk must not weigh as much as others
     return _squared_error(torch.cat(predictions), data.target).item()

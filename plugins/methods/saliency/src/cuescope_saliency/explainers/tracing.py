@@ -21,7 +21,6 @@ from cuescope_sdk.torch import (
     hook_input,
     hook_output,
     split_heads,
-    without_mask,
 )
 
 EMPTY = torch.empty(0)
@@ -268,7 +267,9 @@ def patch_embeddings(
         hooks.enter_context(hook_output(tower.blocks[-1].module, split))
         # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
-            hooks.enter_context(without_mask(tower.pooling.masked))
+            hooks.enter_context(
+                tower.pooling.masked.hook_mask(lambda args, kwargs: None)
+            )
         embeddings = case.encode().float()
     return normalize(embeddings, dim=-1)
 

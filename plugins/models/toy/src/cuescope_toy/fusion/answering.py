@@ -1,6 +1,6 @@
 """Trials through the trained network, those of one edit together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cuescope_sdk import Trial
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, Watch, group_by_edit, to_array, use_fusion
+from cuescope_sdk.torch import Fusion, group_by_edit, to_array
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Batch, forward
@@ -58,7 +58,9 @@ class FusionNetwork:
         return [attention[index] for index in sorted(attention)]
 
     def _runs(
-        self, trials: Sequence[Trial], watch: Watch | None = None
+        self,
+        trials: Sequence[Trial],
+        watch: Callable[[int, Tensor], None] | None = None,
     ) -> Iterator[tuple[list[int], Batch, Float[Tensor, "batch answer"]]]:
         """Of the trials of each edit: their indices, their batch, the logits of all answers."""
         for edit, indices in group_by_edit(trials):
@@ -68,7 +70,7 @@ class FusionNetwork:
             )
             fusion = Fusion(batch.modality, average, watch=watch)
             # More threads sum in another order, and an answer would depend on the machine.
-            with one_thread(), torch.no_grad(), use_fusion(fusion):
+            with one_thread(), torch.no_grad(), fusion.use():
                 logits = forward(self.weights, batch, positions=self.positions)
             yield indices, batch, logits
 

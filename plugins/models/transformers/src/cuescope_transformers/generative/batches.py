@@ -1,12 +1,14 @@
 """Trials as rows of batches that go through the model together, and the edits of a batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from torch import Tensor
+
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, Watch, require_layers
+from cuescope_sdk.torch import Fusion
 from cuescope_transformers.generative.hiding import hide, require_hiding
 from cuescope_transformers.generative.inputs import (
     Batch,
@@ -119,11 +121,15 @@ def require_editable(model: GenerativeModel, trial: Trial) -> None:
     if isinstance(trial.edit, HideTokens):
         require_hiding(model, trial, trial.edit)
     elif trial.edit is not None:
-        require_layers(model.files.title, trial.edit, model.fusion.layers)
+        asked = getattr(trial.edit, "layers", None)
+        model.fusion.require_layers(model.files.title, asked or ())
 
 
 def fusion_of(
-    model: GenerativeModel, batch: Batch, trial: Trial, watch: Watch | None = None
+    model: GenerativeModel,
+    batch: Batch,
+    trial: Trial,
+    watch: Callable[[int, Tensor], None] | None = None,
 ) -> Fusion | None:
     """What happens in the fusion layers while a batch of the trial's kind is shown; None: nothing.
 

@@ -12,15 +12,8 @@ from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch import (
-    LoadedAhead,
-    Pretrained,
-    Source,
-    config_content,
-    quiet,
-    stock_fusion,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
+from cuescope_transformers.generative.stock_attention import stock_fusion
 from cuescope_transformers.loading import BUILDERS, OWNER
 from cuescope_transformers.options import VLMOptions
 
@@ -154,11 +147,11 @@ class GenerativeModel:
         for name in ("image_processor", "video_processor"):
             part = getattr(self.processor, name, None)
             if part is not None:
-                parts.append(config_content(part))
+                parts.append(part)
         return self.files.fingerprint(
-            config_content(self.processor),
+            self.processor,
             parts,
-            tokenizer_content(self.tokenizer),
+            self.tokenizer,
             str(self.processor.chat_template),
             *more,
         )

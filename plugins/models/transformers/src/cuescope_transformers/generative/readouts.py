@@ -166,7 +166,7 @@ def modalities(
     model: GenerativeModel, trials: Sequence[Trial], layer: int
 ) -> list[Int8[np.ndarray, " query_then_key"]]:
     """Of the prompt's tokens as queries of a layer, then of its keys; padding is left out."""
-    require_layer(model, layer)
+    model.fusion.require_layers(model.files.title, [layer])
     by_trial = {}
     for part, batch in batches(model, rows_of(model, trials)):
         require_visual_tokens(model, batch, part[0].trial)
@@ -185,7 +185,7 @@ def attention(
 
     Raises UserError under `AverageTokens`, where there is no weight of each token.
     """
-    require_layer(model, layer)
+    model.fusion.require_layers(model.files.title, [layer])
     for trial in trials:
         require_editable(model, trial)
         if isinstance(trial.edit, AverageTokens):
@@ -224,16 +224,6 @@ def _watch_attention(
         )
     # a decoder's layer attends twice: to its own tokens, and then to the encoder's
     return passes[-1]
-
-
-def require_layer(model: GenerativeModel, layer: int) -> None:
-    """Raises UserError for a layer that is not there."""
-    layers = model.fusion.layers
-    if not 0 <= layer < layers:
-        raise UserError(
-            f"{model.files.title} has no fusion layer {layer}",
-            expected=f"layers 0 to {layers - 1}",
-        )
 
 
 def query_and_key(

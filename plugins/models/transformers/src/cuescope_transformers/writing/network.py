@@ -6,17 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import (
-    Pretrained,
-    causal_builder,
-    quiet,
-    require_vocabulary,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, causal_builder, quiet
 from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
@@ -46,16 +39,15 @@ class WriterModel:
 
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, words, chat template, dtype and whatever is added."""
-        words = tokenizer_content(self.tokenizer)
-        return self.files.fingerprint(words, str(self.tokenizer.chat_template), *more)
+        chat = str(self.tokenizer.chat_template)
+        return self.files.fingerprint(self.tokenizer, chat, *more)
 
 
 def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = options.find(OWNER, context, causal_builder)
-    require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
-    tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
+    tokenizer = files.tokenizer(padding_side="left")
     # padding is masked: any token will do
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
