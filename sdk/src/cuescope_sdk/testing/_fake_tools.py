@@ -8,8 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding._claims import judge_claim, per_frame
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.testing._fake_data import (
     CUE,
     CUE_BOX,
@@ -151,9 +150,8 @@ class FakeClaimVerifier(Plugin):
         """A judgement a claim, for each sample with its claims."""
         judgements = []
         for sample, claims in cases:
-            judge = per_frame(partial(_judge, sample))
-            count = len(sample.frames)
-            judgements.append([judge_claim(claim, count, judge) for claim in claims])
+            judge = partial(_judge, sample)
+            judgements.append(judge_claims(claims, len(sample.frames), judge))
         return judgements
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from numpy.random import Generator
 
-from cuescope_sdk.grounding import SceneFrame, Thing, box_centre, relation_holds
+from cuescope_sdk.grounding import RELATIONS, SceneFrame, Thing
 from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
 
 Scene = Sequence[SceneFrame]
@@ -187,10 +187,11 @@ def _place(
     if ours is None or theirs is None:
         return None
     axis = 0 if relation in ("left of", "right of") else 1
-    distance = box_centre(ours)[axis] - box_centre(theirs)[axis]
+    # of the centres, from the sums of both edges
+    distance = sum(ours[axis::2]) / 2 - sum(theirs[axis::2]) / 2
     if abs(distance) < CLEAR:
         return None
-    return _yes_or_no(relation_holds(relation, ours, theirs))
+    return _yes_or_no(RELATIONS[relation].holds(ours, theirs))
 
 
 def _shape_behind_wall(scene: Scene) -> str | None:
@@ -198,7 +199,11 @@ def _shape_behind_wall(scene: Scene) -> str | None:
     for before, now in pairwise(scene):
         walls = [item for item in now.things if item.name == WALL]
         for wall, (name, shape) in product(walls, shapes(before).items()):
-            if shape.box and wall.box and relation_holds("inside", shape.box, wall.box):
+            if (
+                shape.box
+                and wall.box
+                and RELATIONS["inside"].holds(shape.box, wall.box)
+            ):
                 return name
     return None
 

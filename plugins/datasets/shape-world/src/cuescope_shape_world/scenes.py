@@ -6,20 +6,12 @@ from itertools import permutations
 
 import numpy as np
 
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    Action,
-    Box,
-    Relation,
-    SceneFrame,
-    Thing,
-    relation_holds,
-)
+from cuescope_sdk.grounding import RELATIONS, Action, Relation, SceneFrame, Thing
 from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
 from cuescope_shape_world.words import HILL, WALL
 from cuescope_shape_world.worlds import Wall, World, wall_box
 
+Box = tuple[float, float, float, float]
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 
@@ -75,7 +67,7 @@ def relations(things: Sequence[Thing]) -> Iterator[Relation]:
             for predicate in _flat_relations(subject.box, other.box):
                 yield _relation(subject, predicate, other)
         # pixels show no place of what is hidden, only that something is behind the wall
-        elif other.name == WALL and relation_holds("inside", subject.box, other.box):
+        elif other.name == WALL and RELATIONS["inside"].holds(subject.box, other.box):
             yield _relation(subject, "behind", other)
             yield _relation(other, "in front of", subject)
 
@@ -87,8 +79,9 @@ def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
 # Shapes stand still in most frames: the same two boxes are compared over and over.
 @lru_cache(maxsize=65536)
 def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
-    flat = [name for name in INVERSE if name not in IN_DEPTH]
-    return tuple(name for name in flat if relation_holds(name, box, other))
+    # of those in depth boxes tell nothing
+    held = (relation for relation in RELATIONS.values() if relation.holds(box, other))
+    return tuple(relation.name for relation in held)
 
 
 def _picture(world: World, frame: int) -> Picture:

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 from numpy.random import Generator
 
-from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
+from cuescope_sdk.grounding import RELATIONS, Claim, SceneFrame, Thing
 from cuescope_shape_world.questions import (
     PLACES,
     Scene,
@@ -67,7 +67,7 @@ def _stands(predicate: str, thing: Thing, other: Thing) -> bool:
     """Whether the relation holds between two things that both have a box."""
     if not thing.box or not other.box:
         return False
-    return bool(relation_holds(predicate, thing.box, other.box))
+    return bool(RELATIONS[predicate].holds(thing.box, other.box))
 
 
 def _referents(words: str, frame: SceneFrame) -> list[Thing]:
@@ -200,7 +200,7 @@ def spoil(
         case "relation" if (
             right == 2
         ):  # both shapes are there, and stand the other way round
-            return relation(about[0], INVERSE[predicate], about[1])
+            return relation(about[0], RELATIONS[predicate].inverse, about[1])
         case "relation":
             name, other = _replace_some(about, right, scene, rng)
             return relation(name, predicate, other)

@@ -12,8 +12,8 @@ from numpy.random import Generator
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import INVERSE, Box, relation_holds
-from cuescope_shape_world.pictures import DRAWING_VERSION, SIDE, Picture, frame
+from cuescope_sdk.grounding import RELATIONS
+from cuescope_shape_world.pictures import DRAWING_VERSION, SIDE, Box, Picture, frame
 from cuescope_shape_world.questions import PLACES
 from cuescope_shape_world.scenes import pictures
 from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
@@ -165,9 +165,9 @@ def _denial(phrase: str) -> str:
 def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
     """Of every two shapes, both ways round."""
     for (name, other), relation in product(permutations(boxes, 2), PLACES):
-        if relation_holds(relation, boxes[name], boxes[other]):
+        if RELATIONS[relation].holds(boxes[name], boxes[other]):
             yield f"The {name} is {relation} the {other}.", True
-            yield f"The {name} is {INVERSE[relation]} the {other}.", False
+            yield f"The {name} is {RELATIONS[relation].inverse} the {other}.", False
 
 
 def _draw_some(

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import Action, SceneFrame, Thing, relation_holds
+from cuescope_sdk.grounding import RELATIONS, Action, SceneFrame, Thing
 from cuescope_shape_world.detector import View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
 from cuescope_shape_world.questions import phrase
@@ -188,6 +188,6 @@ def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
     for other in others.values():
         if other.name != WALL or thing.box is None or other.box is None:
             continue
-        if relation_holds("inside", thing.box, other.box):
+        if RELATIONS["inside"].holds(thing.box, other.box):
             return False
     return True

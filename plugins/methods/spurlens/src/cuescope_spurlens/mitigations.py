@@ -54,9 +54,12 @@ def _warn(question: str, hints: Hints, cues: Sequence[str]) -> str:
 STRATEGIES: dict[Mitigation, Strategy] = {
     "ensemble": Strategy(votes=True),
     "dual": Strategy(
-        lambda q, hints: Question(q).after_description(hints.description), describes=True
+        lambda q, hints: Question(q).after_description(hints.description),
+        describes=True,
     ),
-    "guiding": Strategy(lambda q, hints: Question(q).with_guidance(with_article(hints.label))),
+    "guiding": Strategy(
+        lambda q, hints: Question(q).with_guidance(with_article(hints.label))
+    ),
     "spurious-list": Strategy(
         lambda question, hints: _warn(question, hints, hints.cues)
     ),

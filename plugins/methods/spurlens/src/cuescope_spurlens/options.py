@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from cuescope_sdk import NamesPlugin, Options, UserError, Words
-from cuescope_sdk.language import WayOfAsking
 
 Removal = Literal["drop", "mask"]
-Mitigation = WayOfAsking
+Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 # In the three forms of appendix A.1: do you see, is there, determine whether.
 QUESTIONS = (
     "Do you see {object} in the image?",

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     Score,
     Side,
 )
-from cuescope_sdk.grounding import Claim, Judgement, frames_meant
+from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.report import draw_beside, percent, thumbnail
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.rows.keys import (
@@ -271,7 +271,7 @@ def _exhibit(shown: StepClaim) -> Exhibit:
         reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ..."
     )
     # a claim about the whole video means no frame in particular
-    meant = frames_meant(shown.claim, len(sample.frames)) if shown.claim.frames else ()
+    meant = shown.claim.frames_meant(len(sample.frames)) if shown.claim.frames else ()
     decided = shown.judgement.frame
     frame = next(iter(meant), None) if decided is None else decided
     frames = [sample.frames[index] for index in meant] or sample.frames

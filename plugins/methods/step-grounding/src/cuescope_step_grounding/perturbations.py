@@ -14,7 +14,7 @@ from numpy.random import Generator
 from PIL import Image, ImageOps
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.grounding import Claim, Thing, scene_of
+from cuescope_sdk.grounding import SCENE, Claim, Thing
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.options import Perturbation
 
@@ -25,7 +25,7 @@ Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
 def boxes_of(sample: Sample) -> Boxes:
     """Where the visible things of an annotated scene are; empty without a scene."""
     boxes = []
-    for frame in scene_of(sample) or ():
+    for frame in sample.annotations.get(SCENE, ()):
         visible = [item for item in frame.things if item.visible]
         boxes.append({item.id: item.box for item in visible if item.box is not None})
     return tuple(boxes)
@@ -33,7 +33,9 @@ def boxes_of(sample: Sample) -> Boxes:
 
 def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
     """The boxes of what the question names and of what is claimed; where that is none, of all."""
-    things = list(chain.from_iterable(frame.things for frame in scene_of(sample) or ()))
+    things = list(
+        chain.from_iterable(frame.things for frame in sample.annotations.get(SCENE, ()))
+    )
     phrases: list[str | None] = []
     for claim in flatten(claims):
         phrases += [claim.subject, claim.object]

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
-from cuescope_sdk.grounding import Claim, times_of
+from cuescope_sdk.grounding import TIMES, Claim
 from cuescope_step_grounding.claims import (
     Clock,
     ParserReader,
@@ -157,7 +157,7 @@ def read_traces(
 
 
 def _clock(sample: Sample) -> Clock:
-    return Clock(len(sample.frames), times_of(sample))
+    return Clock(len(sample.frames), sample.annotations.get(TIMES))
 
 
 # -------------------------------------------------------------------------------- changed samples
@@ -259,7 +259,7 @@ def _frame_count(sample: Sample) -> str:
     # an image has nothing to count
     if count < 2:
         return ""
-    times = times_of(sample)
+    times = sample.annotations.get(TIMES)
     until = f" from {times[0]:g} to {times[-1]:g} seconds" if times else ""
     return f"The video is shown as {count} frames{until}; frame 1 is the first, {count} the last.\n"
 

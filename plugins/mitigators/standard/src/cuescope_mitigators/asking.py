@@ -25,14 +25,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.language import (
-    WayOfAsking,
-    add_description,
-    add_guidance,
-    add_warning,
-    description_request,
-    shorten_description,
-)
+from cuescope_sdk.language import Question
 from cuescope_sdk.mitigation import Ask, Router, Task
 from cuescope_sdk.stills import baseline_trials
 
@@ -43,7 +36,7 @@ WORDINGS = (
     "{question} Decide by what is shown.",
 )
 Way = Literal["plain", "ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
-WAYS: tuple[Way, ...] = ("plain", *get_args(WayOfAsking))
+WAYS: tuple[Way, ...] = get_args(Way)
 NAMED = frozenset({"spurious-list", "spurious-top"})  # ways that say what the cues are
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})  # the same, whatever is asked
 TENTHS = 10.0  # a tenth more of what can be told: e times the weight, with sharpness 1
@@ -99,7 +92,7 @@ class Asker:
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
         """The trial in the wordings of a way; the plain one is the trial itself."""
         sample = trial.sample
-        question = sample.question or self.question
+        question = Question(sample.question or self.question, _medium(sample))
         match way:
             case "plain":
                 # as it was asked before, so its answer is known already
@@ -107,32 +100,33 @@ class Asker:
             case "ensemble":
                 # no str.format: a question may have braces of its own
                 words = [
-                    wording.replace("{question}", question) for wording in WORDINGS[1:]
+                    wording.replace("{question}", question.text)
+                    for wording in WORDINGS[1:]
                 ]
                 return [trial, *(_reword(trial, text) for text in words)]
             case "dual":
-                text = add_description(question, description, _medium(sample))
+                text = question.after_description(description)
             case "guiding":
-                text = add_guidance(question, THING)
+                text = question.with_guidance(THING)
             case "spurious-top":
                 # of what shows no cue, the strongest finding's
                 name = self.names[max(cue, 0)]
-                text = add_warning(question, [name], ANSWER, CLAIM)
+                text = question.with_warning([name], ANSWER, CLAIM)
             case _:
                 names = list(dict.fromkeys(self.names))
-                text = add_warning(question, names, ANSWER, CLAIM)
+                text = question.with_warning(names, ANSWER, CLAIM)
         return [_reword(trial, text)]
 
     def _descriptions(self, trials: Trials) -> list[str]:
         answers = self.ask([_ask_description(trial) for trial in trials])
-        return [shorten_description(answer.text or "") for answer in answers]
+        return [answer.text or "" for answer in answers]
 
 
 def _ask_description(trial: Trial) -> Trial:
     sample = replace(
         trial.sample,
         key=f"{trial.sample.key}/described",
-        question=description_request(_medium(trial.sample)),
+        question=Question.for_description(_medium(trial.sample)),
         # no choices: a model that sees them answers instead of describing
         choices=(),
         label=None,

@@ -17,7 +17,7 @@ from transformers.models.blip_2.modeling_blip_2 import (
 )
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.grounding import times_of
+from cuescope_sdk.grounding import TIMES
 from cuescope_sdk.torch import Checkpoint, Pretrained, quiet
 from cuescope_video_llm.checkpoints import fill, read_files
 from cuescope_video_llm.language import TURN, VideoTokens, continue_prompt
@@ -110,7 +110,7 @@ class Network(nn.Module):
     def note(self, sample: Sample) -> str:
         """What is said of the frames; nothing unless the option `note` says it."""
         # a sample need not know its times
-        seconds = [f"{time:.1f}" for time in times_of(sample) or ()]
+        seconds = [f"{time:.1f}" for time in sample.annotations.get(TIMES, ())]
         text: str = self.options.note
         text = text.replace("{frames}", str(len(sample.frames)))
         return text.replace("{seconds}", ", ".join(seconds))

@@ -19,7 +19,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.language import EACH, parse_list, proposal_prompts
+from cuescope_sdk.language import parse_list, proposal_prompts
 from cuescope_sdk.models import Templates, prompts_of, templates_of
 from cuescope_sdk.tools import FrameGroup, NameGuess
 
@@ -96,7 +96,7 @@ class WrittenOptions(Options):
         {}, description="options of that tool"
     )
     each: PositiveInt = Field(
-        EACH, description="names asked for in each of four ways, a label"
+        16, description="names asked for in each of four ways, a label"
     )
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
         "plain",

@@ -1,6 +1,6 @@
 """Claims of actions held against a network that recognises them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -8,19 +8,13 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
-from cuescope_sdk.grounding import (
-    Case,
-    Claim,
-    Judgement,
-    Look,
-    best_judgement,
-    judge_claim,
-)
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.options import ActionOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence, third_person
 
 Clip = tuple[int, ...]  # indices of frames
+Look = Callable[[Claim, Sequence[int]], Judgement]
 _ANYTHING = frozenset(
     {"something", "someone", "object", "objects", "thing", "things", "(something)"}
 )
@@ -61,9 +55,7 @@ class Actions(Plugin, LazyWeights):
             for sample, claims in cases:
                 look = self._look(sample, claims)
                 frames = len(sample.frames)
-                judgements.append(
-                    [judge_claim(claim, frames, look) for claim in claims]
-                )
+                judgements.append(judge_claims(claims, frames, look=look))
                 advance(1)
         return judgements
 
@@ -87,7 +79,7 @@ class Actions(Plugin, LazyWeights):
                 # a judgement names one frame
                 middle = clip[len(clip) // 2]
                 judgements.append(judgement.replace(frame=middle))
-            return best_judgement(judgements)
+            return Judgement.best(judgements)
 
         return look
 

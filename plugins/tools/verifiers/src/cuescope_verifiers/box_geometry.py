@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.tools import CachedDetector
 from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
 from cuescope_verifiers.options import BoxOptions
@@ -81,4 +81,4 @@ class BoxGeometry(Plugin, LazyWeights):
         evidence = BoxEvidence(
             boxes, frames, self._vocabulary, width, self.options.step * width
         )
-        return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]
+        return judge_claims(claims, frames, evidence.at)

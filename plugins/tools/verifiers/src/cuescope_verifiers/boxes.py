@@ -6,26 +6,13 @@ from dataclasses import dataclass
 from itertools import product
 
 from cuescope_sdk import Detection, Detector, Frame
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    Box,
-    Claim,
-    Judgement,
-    agent_relation,
-    best_judgement,
-    box_centre,
-    holds_for_agent,
-    is_kind_only,
-    judge_count,
-    relation_holds,
-)
-from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
+from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
+from cuescope_sdk.language import head_noun, normalise_words
 from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
 
-Boxes = Mapping[
-    tuple[int, str], Sequence["TrackedBox"]
-]  # by frame and name, best first
+# by frame and name, best first
+Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]
+Box = tuple[float, float, float, float]
 SAME_THING = 0.8  # of the larger of two boxes is in both
 
 
@@ -104,21 +91,12 @@ class BoxEvidence:
         judgement = self._at(claim, index)
         if judgement.reason is not None:
             return judgement
-        general = judgement.verdict == "supported" and self._is_general(claim)
-        return judgement.replace(frame=index, general=general)
 
-    def _is_general(self, claim: Claim) -> bool:
-        """Whether a phrase of the claim was looked for by more general names alone."""
-        if self._vocabulary is None:
-            return False
-        for phrase in map(normalise_words, filter(None, (claim.subject, claim.object))):
-            names = query(phrase, self._vocabulary).names
-            noun = head_noun(phrase)
-            if names and all(
-                is_kind_only(noun, normalise_words(name)) for name in names
-            ):
-                return True
-        return False
+        def names_of(phrase: str) -> tuple[str, ...]:
+            return query(normalise_words(phrase), self._vocabulary).names
+
+        general = judgement.verdict == "supported" and claim.is_general(names_of)
+        return judgement.replace(frame=index, general=general)
 
     def _at(self, claim: Claim, index: int) -> Judgement:
         subject = normalise_words(claim.subject)
@@ -128,18 +106,17 @@ class BoxEvidence:
                 return self._judge_presence(index, subject)
             case "count":
                 return self._judge_count(index, claim)
-            case "attribute" if predicate in IN_SIGHT:
+            case "attribute" if claim.in_sight:
                 return self._judge_presence(index, subject)
-            case "attribute" if (
-                predicate in OUT_OF_SIGHT
-            ):  # gone or covered, boxes do not tell
+            case "attribute" if claim.in_sight is False:
+                # gone or covered, boxes do not tell
                 visible = self._judge_presence(index, subject).verdict == "supported"
                 return Judgement.of(False) if visible else Judgement.open("occluded")
             case "attribute" if how := movement(predicate):
                 return self._judge_movement(index, subject, how)
             case "attribute":
                 return self._judge_presence(index, describe(subject, predicate))
-            case "relation" if beside := agent_relation(claim):
+            case "relation" if beside := claim.beside_agent:
                 return self._judge_side(index, *beside)
             case "relation":
                 other = normalise_words(claim.object or "")
@@ -186,7 +163,7 @@ class BoxEvidence:
         for box in self._boxes(index, phrase):
             if not any(overlaps(box.detection.box, other) for other in things):
                 things.append(box.detection.box)
-        judgement = judge_count(claim, len(things))
+        judgement = Judgement.of_count(claim, len(things))
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
         enough = number.isdecimal() and len(things) >= int(number)
@@ -196,7 +173,8 @@ class BoxEvidence:
     def _judge_relation(
         self, index: int, subject: str, relation: str, other: str
     ) -> Judgement:
-        if relation not in INVERSE or relation in IN_DEPTH:
+        spatial = RELATIONS.get(relation)
+        if spatial is None or spatial.in_depth:
             return Judgement.open("complex relation")
         for phrase in (subject, other):
             if not self._boxes(index, phrase):
@@ -209,23 +187,22 @@ class BoxEvidence:
             beside = of_other.detection.box
             # two names may have found one thing, which stands in no relation to itself
             if not overlaps(box, beside):
-                holds = bool(relation_holds(relation, box, beside))
+                holds = bool(spatial.holds(box, beside))
                 judgements.append(Judgement.of(holds, box=box))
-        judgement = best_judgement(judgements) if judgements else Judgement.of(False)
+        judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
         detections = [box.detection for box in self._boxes(index, phrase)]
         if not detections:
-            return holds_for_agent(
-                side, self._judge_presence(index, phrase), self._width
-            )
+            absent = self._judge_presence(index, phrase)
+            return absent.seen_from_agent(side, self._width)
         judgements = []
         for detection in detections:
             present = Judgement.of(True, box=detection.box, score=detection.score)
-            judgements.append(holds_for_agent(side, present, self._width))
-        return self._of_phrase(phrase, best_judgement(judgements))
+            judgements.append(present.seen_from_agent(side, self._width))
+        return self._of_phrase(phrase, Judgement.best(judgements))
 
     # ------------------------------------------------------------------------------------ movement
 
@@ -250,7 +227,7 @@ class BoxEvidence:
                 )
                 judgements.append(judgement)
         if judgements:
-            return self._of_phrase(phrase, best_judgement(judgements))
+            return self._of_phrase(phrase, Judgement.best(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
         return (
             Judgement.open("no evidence") if before and after else Judgement.of(False)
@@ -320,10 +297,9 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    x, y = box_centre(before)
-    later_x, later_y = box_centre(after)
-    right = later_x - x
-    down = later_y - y
+    # of the centre, which is half of both edges
+    right = (after[0] + after[2] - before[0] - before[2]) / 2
+    down = (after[1] + after[3] - before[1] - before[3]) / 2
     if how in ("any", "none"):
         return (max(abs(right), abs(down)) > step) == (how == "any")
     ways = {

@@ -13,15 +13,13 @@ from PIL import Image
 
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import (
-    MOTIONS,
+    SCENE,
     Case,
     Claim,
     Judgement,
-    SceneEvidence,
     SceneFrame,
-    judge_claim,
-    per_frame,
-    scene_of,
+    SceneVerifier,
+    judge_claims,
     turn_name,
 )
 from cuescope_verifiers.options import CameraOptions
@@ -78,17 +76,16 @@ class Camera(Plugin):
                 return Judgement.open("out of vocabulary")
             return evidence(claim, index)
 
-        look = per_frame(at)
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+        return judge_claims(claims, len(sample.frames), at)
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             # where nothing is annotated every frame is left open
-            scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return SceneEvidence(scene, sample.frames).at
+            scene = sample.annotations.get(SCENE) or [SceneFrame()] * len(sample.frames)
+            return SceneVerifier.evidence(scene, sample.frames)
         if source == "poses":
             steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
-            return evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1])
+            return evidence_of(frozenset(SceneFrame.MOTIONS), lambda at: steps[at - 1])
         # several claims about a moment need its shift once
         return evidence_of(FLAT, cache(partial(self._motions, sample.frames)))
 
@@ -106,7 +103,7 @@ class Camera(Plugin):
 
 
 def source_of(sample: Sample) -> Source:
-    scene = scene_of(sample) or ()
+    scene = sample.annotations.get(SCENE) or ()
     # a scene that is closed in "motion" says that the camera stands where it names none
     if any(frame.motion is not None or "motion" in frame.closed for frame in scene):
         return "annotated"
@@ -165,7 +162,7 @@ def evidence_of(
 
     def at(claim: Claim, index: int) -> Judgement:
         current = motions(index) if index else frozenset[str]()
-        if claim.predicate not in MOTIONS:
+        if claim.predicate not in SceneFrame.MOTIONS:
             return Judgement.open("out of vocabulary")
         if current is None or claim.predicate not in known:
             return Judgement.open("no evidence")

@@ -8,17 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Context, Sample, digest
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    Box,
-    Claim,
-    Judgement,
-    agent_relation,
-    judge_claim,
-    per_frame,
-)
+from cuescope_sdk.grounding import RELATIONS, Claim, Judgement, judge_claims
 from cuescope_verifiers.box_geometry import BoxGeometry
-from cuescope_verifiers.boxes import Boxes, BoxEvidence
+from cuescope_verifiers.boxes import Box, Boxes, BoxEvidence
 from cuescope_verifiers.options import DepthOptions
 
 if TYPE_CHECKING:
@@ -87,7 +79,7 @@ class Depth(BoxGeometry):
                 return self._ahead(sample, claim, index)
             return Judgement.open("out of vocabulary")
 
-        return [judge_claim(claim, frames, per_frame(at)) for claim in claims]
+        return judge_claims(claims, frames, at)
 
     def _in_depth(
         self, sample: Sample, things: BoxEvidence, claim: Claim, index: int
@@ -128,8 +120,10 @@ class Depth(BoxGeometry):
 
 def _is_in_depth(claim: Claim) -> bool:
     """Whether it says which of two things is nearer; of who holds the camera, boxes tell."""
-    depth = claim.kind == "relation" and claim.predicate in IN_DEPTH
-    return depth and agent_relation(claim) is None
+    relation = RELATIONS.get(claim.predicate or "")
+    if claim.kind != "relation" or relation is None:
+        return False
+    return relation.in_depth and claim.beside_agent is None
 
 
 def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:

@@ -16,14 +16,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.grounding import (
-    Case,
-    Claim,
-    Judgement,
-    frames_meant,
-    judge_claim,
-    per_frame,
-)
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.models import unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
@@ -76,7 +69,7 @@ class ImageText(Plugin, LazyWeights):
                 if not sentences:
                     continue
                 texts |= dict.fromkeys(sentences)
-                for index in frames_meant(claim, len(sample.frames)):
+                for index in claim.frames_meant(len(sample.frames)):
                     frames[sample.frames[index].key] = sample.frames[index]
         self._embed([frame for key, frame in frames.items() if key not in self._frames])
         new = [text for text in texts if text not in self._texts]
@@ -100,8 +93,7 @@ class ImageText(Plugin, LazyWeights):
                 return Judgement.open("no evidence").replace(score=lead)
             return Judgement.of(lead > 0, score=lead, frame=index)
 
-        look = per_frame(at)
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+        return judge_claims(claims, len(sample.frames), at)
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""

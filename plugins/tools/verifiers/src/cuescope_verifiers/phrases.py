@@ -7,24 +7,11 @@ from importlib.resources import files
 from itertools import chain
 from typing import Literal
 
-from cuescope_sdk.grounding import (
-    INVERSE,
-    Claim,
-    agent_relation,
-    frames_meant,
-    why_unverifiable,
-)
-from cuescope_sdk.language import (
-    IN_SIGHT,
-    OUT_OF_SIGHT,
-    head_noun,
-    is_name_of,
-    normalise_words,
-)
+from cuescope_sdk.grounding import RELATIONS, Claim
+from cuescope_sdk.language import head_noun, is_name_of, normalise_words
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
-OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
 WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 COLOURS = frozenset(WORDS["colours"].split())
 GOING = frozenset(WORDS["going"].split())
@@ -82,10 +69,10 @@ def phrases(claim: Claim) -> tuple[str, ...]:
         case "entity" | "count":
             return (subject,)
         case "attribute":
-            if verb in OUTRIGHT or movement(verb):
+            if claim.in_sight is not None or movement(verb):
                 return (subject,)
             return (describe(subject, verb),)
-        case "relation" if beside := agent_relation(claim):
+        case "relation" if beside := claim.beside_agent:
             return (beside[0],)
         case "relation":
             return (subject, other)
@@ -114,7 +101,7 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     for claim in claims:
         if claim.kind == "temporal":
             yield from atoms(part.replace(frames=None) for part in claim.parts)
-        elif why_unverifiable(claim) is None:
+        elif claim.why_unverifiable is None:
             yield claim
 
 
@@ -128,7 +115,7 @@ def names_by_frame(
         of_claim = set(chain.from_iterable(of_phrase.names for of_phrase in queries))
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
-        for frame in frames_meant(claim, frames):
+        for frame in claim.frames_meant(frames):
             for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
                 by_frame[near] |= of_claim
     return by_frame
@@ -171,11 +158,11 @@ def opposites(claim: Claim) -> list[str]:
             words = (*_swap(predicate), f"not {predicate}")
             return [f"The {subject} is {word}." for word in words]
         case "relation":
-            # INVERSE says how the other stands to this one: near stays near, left becomes right
-            inverse = _DISTANT.get(
-                predicate, INVERSE.get(predicate, f"not {predicate}")
-            )
-            return [f"The {subject} is {inverse} the {other}."]
+            # the inverse says how the other stands to this one: near stays near
+            opposite = _DISTANT.get(predicate, f"not {predicate}")
+            if predicate in RELATIONS and predicate not in _DISTANT:
+                opposite = RELATIONS[predicate].inverse
+            return [f"The {subject} is {opposite} the {other}."]
         case "action":
             rest = other and f" the {other}"
             does = [third_person(verb) for verb in _swap(predicate)] or [

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Sample, Trial
-from cuescope_sdk.language import description_request, singular, strip_thinking
+from cuescope_sdk.language import Question, singular, strip_thinking
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.analysis import Results
 from cuescope_spurlens.questions import frames_key
@@ -21,7 +21,7 @@ from cuescope_spurlens.spuriosity.shapes import PerUnit
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.tables import make_table, write_ends
 
-DESCRIBE = description_request()
+DESCRIBE = Question.for_description()
 COLUMNS = (
     "class",
     "cue",

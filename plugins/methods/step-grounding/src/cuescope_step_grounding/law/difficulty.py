@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from cuescope_sdk import Sample, StoredRun, Table
-from cuescope_sdk.grounding import scene_of
+from cuescope_sdk.grounding import SCENE
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
@@ -42,7 +42,7 @@ MEASURES: Mapping[str, Callable[[Sample], float | None]] = {
 
 
 def _per_frame(sample: Sample, *names: str) -> float | None:
-    scene = scene_of(sample)
+    scene = sample.annotations.get(SCENE)
     if not scene:
         return None
     counts = [len(getattr(frame, name)) for frame in scene for name in names]

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import INVERSE, KINDS, MOTIONS, Claim, scene_of
+from cuescope_sdk.grounding import KINDS, RELATIONS, SCENE, Claim, SceneFrame
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.claims.english.lexicon import LISTS
@@ -44,7 +44,9 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     for kind in KINDS.values():
         if "predicate" in kind.says:
             words[kind.name] = set()
-    frames = chain.from_iterable(scene_of(sample) or () for sample in samples)
+    frames = chain.from_iterable(
+        sample.annotations.get(SCENE, ()) for sample in samples
+    )
     for frame in frames:
         for item in frame.things:
             heads.add(item.name)
@@ -62,10 +64,10 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
             words[claim.kind].add(claim.predicate)
     words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
-        words["ego-motion"].update(MOTIONS)
+        words["ego-motion"].update(SceneFrame.MOTIONS)
     # Sorted, for the order of a set differs between runs and a draw goes by position.
     predicates = {kind: tuple(sorted(of_kind)) for kind, of_kind in words.items()}
-    predicates["relation"] = predicates["relation"] or tuple(INVERSE)
+    predicates["relation"] = predicates["relation"] or tuple(RELATIONS)
     return Vocabulary(tuple(sorted(heads)), predicates)
 
 
@@ -81,8 +83,9 @@ for _pair in LISTS["opposites"].replace("_", " ").split(","):
 _OPPOSED = re.compile(
     rf"\b({'|'.join(sorted(OPPOSITE, key=len, reverse=True))})\b", re.IGNORECASE
 )
-# As `INVERSE`, but for what is its own inverse: that has an opposite.
-_INVERTED = {**INVERSE, "near": "far from", "touching": "far from", "far from": "near"}
+_INVERTED = {name: relation.inverse for name, relation in RELATIONS.items()}
+# what is its own inverse has an opposite
+_INVERTED |= {"near": "far from", "touching": "far from", "far from": "near"}
 
 
 def counterfactual(

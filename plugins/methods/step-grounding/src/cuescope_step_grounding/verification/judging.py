@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain, islice
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
-from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier
 from cuescope_sdk.language import BagOfWords
 from cuescope_step_grounding import beliefs, scores, trials
 from cuescope_step_grounding.claims.contents import all_claims, claim_words
@@ -55,7 +55,7 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
 
 def require_matching_evidence(audit: Audit) -> None:
     """Raises UserError where changed videos would be held against scenes that they do not show."""
-    annotated = any(scene_of(sample) is not None for sample in audit.samples)
+    annotated = any(SCENE in sample.annotations for sample in audit.samples)
     if (
         audit.options.evidence == "shown"
         and annotated
@@ -71,8 +71,9 @@ def require_matching_evidence(audit: Audit) -> None:
 
 def has_no_evidence(audit: Audit) -> bool:
     """Whether there is neither a verifier nor an annotated scene."""
-    verifier = "claim-verifier" in audit.tools
-    return not verifier and all(scene_of(sample) is None for sample in audit.samples)
+    if "claim-verifier" in audit.tools:
+        return False
+    return all(SCENE not in sample.annotations for sample in audit.samples)
 
 
 # ----------------------------------------------------------------------------------------- judging

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from cuescope_sdk.language import IDEAS, MENTAL
+from cuescope_sdk.language import CLAIM_WORDS
 
 LISTS: dict[str, Any] = {}
 for _file in ("verbs.toml", "words.toml"):
@@ -19,8 +19,8 @@ WORDS = {
     for name, words in LISTS.items()
     if isinstance(words, str)
 }
-WORDS["unseen"] |= IDEAS
-WORDS["planning"] |= MENTAL
+WORDS["unseen"] |= CLAIM_WORDS["ideas"]
+WORDS["planning"] |= CLAIM_WORDS["mental"]
 
 
 def by_word(table: str) -> dict[str, str]:
