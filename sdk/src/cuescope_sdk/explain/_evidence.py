@@ -11,7 +11,7 @@ from cuescope.conclusions import Cell, Evidence, Picture, Table, Verdict
 from cuescope.types import Sample
 from cuescope_sdk.explain._canvas import Explainer, canvas_samples
 from cuescope_sdk.explain._curves import Difference, Maps, Perturbation
-from cuescope_sdk.report._figures import Line, line_chart
+from cuescope_sdk.report._figures import line_chart
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_sdk.stills import samples_by_key
 
@@ -154,7 +154,7 @@ def _table(
 def _picture(
     perturbation: Perturbation, curves: Mapping[str, ByTop], k: int, groups: Groups
 ) -> Picture:
-    lines = []
+    lines = {}
     areas = []
     for name, by_top in curves.items():
         right = by_top[k]
@@ -162,7 +162,7 @@ def _picture(
         ends = [mean_interval(step, groups) for step in steps]
         low, high = np.array(ends, dtype=np.float64).T
         changed = 100 * perturbation.changed
-        lines.append(Line(name, changed, right.mean(axis=0), low, high))
+        lines[name] = (changed, right.mean(axis=0), low, high)
         areas.append(f"{name}: AUC {perturbation.auc(right):.3f}")
     verb, good = perturbation.words
     caption = f"A faithful map's accuracy {good} fast. {', '.join(areas)}. Bands: 95% intervals."

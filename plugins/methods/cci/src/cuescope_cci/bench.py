@@ -162,16 +162,16 @@ class CCIBench(Plugin):
     def _pictures(self, questions: Questions, maps: MapsByName) -> Iterator[Picture]:
         """Figure 3: one image, and the maps of all explainers for its text."""
         from cuescope_sdk.maths import upsample
-        from cuescope_sdk.report import draw_beside, overlay_heat
+        from cuescope_sdk.report import PanelRow, draw_beside
 
         [(who, texts), *_] = questions.texts.items()
         # the first ones: samples were drawn by seed already
         for index, sample in enumerate(questions.samples[: self.options.pictures]):
             image = np.asarray(sample.frames[0].load())
             drawings = [image]
-            for by_text in maps.values():
+            for name, by_text in maps.items():
                 heat = upsample(by_text[who][index], image.shape[:2], rescaled=True)
-                drawings.append(overlay_heat(image, heat))
+                drawings += PanelRow(name, image, heat=heat).overlays()
             yield Picture(
                 title=f"Maps for '{texts[index]}'",
                 caption="From the left: the image, " + ", ".join(maps),
@@ -337,15 +337,14 @@ def curves_picture(
     task: str, perturbation: "Perturbation", curves: Mapping[str, Curves]
 ) -> Picture:
     """Figure 4: the mean curve of each explainer, of the first column."""
-    from cuescope_sdk.report import Line, line_chart
+    from cuescope_sdk.report import line_chart
 
     # one column: a line for each explainer is as much as a chart can show
     column = next(iter(curves[OURS]))
     changed = 100 * perturbation.changed
-    lines = []
+    lines = {}
     for name, by_column in curves.items():
-        mean = by_column[column].mean(axis=0)
-        lines.append(Line(name, changed, mean))
+        lines[name] = (changed, by_column[column].mean(axis=0))
     verb, falls = perturbation.words
     return Picture(
         title=f"{_title(task, perturbation)}: {perturbation.direction} curves, {column}",

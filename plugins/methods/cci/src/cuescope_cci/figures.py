@@ -1,6 +1,6 @@
 """Images beside their clusters, importance and mask; answers that the background decides."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -30,10 +30,7 @@ from cuescope_sdk.report import (
     draw_beside,
     image_panels,
     interval,
-    overlay_heat,
     signed,
-    tint_clusters,
-    typical,
 )
 
 ON_BACKGROUND = "Wrong answers that lean on the background"
@@ -79,15 +76,11 @@ def _kind(source: AnswerSource) -> str:
 def _panel(source: AnswerSource) -> PanelRow:
     return PanelRow(
         caption=caption(source),
-        image=_image(source),
+        image=np.asarray(source.sample.frames[0].load()),
         clusters=source.cluster,
         heat=source.importance,
         mask=source.foreground,
     )
-
-
-def _image(source: AnswerSource) -> np.ndarray:
-    return np.asarray(source.sample.frames[0].load())
 
 
 def caption(source: AnswerSource) -> str:
@@ -238,23 +231,15 @@ def _contrast(
         key = source.sample.key
         by_key[key] = source
         where[key] = Occurrence(sample=source.key, frame=0)
-    shown = typical(_wholes(misled))
-    # as many of each label beside them: else the classes would differ, not the backgrounds
-    labels = Counter(outcome.trial.sample.label for outcome in shown)
-    beside: list[Outcome] = []
-    for name, count in labels.items():
-        of_label = [source for source in others if source.label == name]
-        beside += typical(_wholes(of_label), count)
-    if not beside:  # no such label: any other shows more than none
-        beside = typical(_wholes(others))
     return contrast(
         feature,
-        {left: shown, right: beside},
+        {left: _wholes(misled), right: _wholes(others)},
         label=label,
         where=where,
         words=lambda outcome: _apart_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
         rule=rule,
+        matched=True,
         counted=False,
     )
 
@@ -271,10 +256,7 @@ def _apart_words(source: AnswerSource) -> str:
 
 def draw(source: AnswerSource) -> bytes:
     """The clusters of an image and their importance, over the image."""
-    image = _image(source)
-    return draw_beside(
-        [tint_clusters(image, source.cluster), overlay_heat(image, source.importance)]
-    )
+    return draw_beside(_panel(source).overlays())
 
 
 # ------------------------------------------------------------------------------------------- table

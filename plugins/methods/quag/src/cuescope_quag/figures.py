@@ -11,7 +11,7 @@ from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
 from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
 from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_strips, thumbnail
+from cuescope_sdk.report import bar_chart, contrast, frame_strips
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
@@ -125,8 +125,12 @@ def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> byte
     """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
     count = min(len(frames), most)
     even = np.linspace(0, len(frames) - 1, count)
-    shown = [frames[round(index)] for index in even]
-    images = [Image.fromarray(thumbnail(frame, side)) for frame in shown]
+    images = []
+    for index in even:
+        # a copy: frames are shared, and Pillow's thumbnail() works in place
+        image = frames[round(index)].load().copy()
+        image.thumbnail((side, side), Image.Resampling.LANCZOS)
+        images.append(image)
     width = max(image.width for image in images) + 2
     height = max(image.height for image in images) + 2
     lines = -(-len(images) // 2)
@@ -186,9 +190,7 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
     rows = []
     for index in choose_examples(answers, column):
         words = caption(answers.plain[index], changed[index], condition)
-        rows.append(
-            StripRow(words, list(map(thumbnail, answers.samples[index].frames)))
-        )
+        rows.append((words, answers.samples[index].frames))
     return Picture(
         title=f"Answers that are lost: {condition.key}",
         caption="Questions that the model answers rightly, but no longer where this is averaged "

@@ -7,14 +7,7 @@ import numpy as np
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import ExplainedImage, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import (
-    RULE,
-    PanelRow,
-    contrast,
-    draw_beside,
-    image_panels,
-    overlay_heat,
-)
+from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
@@ -48,7 +41,7 @@ def panel_row(image: ExplainedImage) -> PanelRow:
     """The image beside its map and its mask."""
     return PanelRow(
         caption=caption(image),
-        image=_picture(image),
+        image=np.asarray(image.canvas.frames[0].load()),
         heat=image.importance,
         mask=image.foreground,
     )
@@ -119,7 +112,7 @@ def lean_contrast(
         where={key: Occurrence(sample=key, frame=0) for key in by_key},
         words=lambda outcome: lean_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
-        rule=RULE + DRAWN,
+        drawn=DRAWN,
     )
 
 
@@ -135,8 +128,4 @@ def lean_words(image: ExplainedImage) -> str:
 
 def draw(image: ExplainedImage) -> bytes:
     """The map over the image."""
-    return draw_beside([overlay_heat(_picture(image), image.importance)])
-
-
-def _picture(image: ExplainedImage) -> np.ndarray:
-    return np.asarray(image.canvas.frames[0].load())
+    return draw_beside(panel_row(image).overlays())

@@ -7,7 +7,7 @@ from itertools import chain, islice
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table
-from cuescope_sdk.report import Line, contrast, line_chart, percent
+from cuescope_sdk.report import contrast, line_chart, percent
 from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
@@ -193,13 +193,13 @@ def attach_curves(audit: Audit, results: Results) -> None:
 
 def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
     """The gap of some cues with fewer images."""
-    lines = []
+    lines = {}
     for result, cue in shown:
         case = result.case
         k = steps_of(case.k)
         name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
         # a curve begins at K = 1
-        lines.append(Line(name, k.astype(float), gap_curve(result, cue)[k - 1]))
+        lines[name] = (k.astype(float), gap_curve(result, cue)[k - 1])
     title = "The gap by K"
     return Picture(
         title=title,
@@ -223,10 +223,7 @@ def distributions(results: Results) -> Iterator[Picture]:
         with_cue = np.sort([result.with_cue[result.strongest] for result in cases])
         without = np.sort([result.without[result.strongest] for result in cases])
         classes = np.arange(1, len(cases) + 1) / len(cases)
-        lines = [
-            Line("with the cue", with_cue, classes),
-            Line("without it", without, classes),
-        ]
+        lines = {"with the cue": (with_cue, classes), "without it": (without, classes)}
         title = f"Over the classes{TASK_SUFFIXES.get(task, '')}"
         yield Picture(
             title=title,

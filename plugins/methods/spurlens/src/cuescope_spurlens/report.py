@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Score
-from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import (
     ASSUMED_RATE,
@@ -145,7 +145,7 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
         f"{{feature}}: in {images}, the model {verb} {a_label} in "
         f"{percent(figures.with_rates.mean())} of {most}, and in "
         f"{percent(figures.without_rates.mean())} of {least}. The gap is "
-        f"{hundredths(figures.gap)} points{interval(figures.low, figures.high, hundredths)}, too "
+        f"{percent(figures.gap, figures.low, figures.high, unit=' points')}, too "
         f"large for chance (q = {result.q_value:.2g})."
     )
     if result.apart is not None:

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Side,
 )
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import draw_beside, percent, thumbnail
+from cuescope_sdk.report import draw_beside, percent
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
@@ -294,4 +294,4 @@ def _strip(frames: Sequence[Frame]) -> bytes | None:
     if not count:
         return None
     evenly = np.linspace(0, len(frames) - 1, count).round().astype(int).tolist()
-    return draw_beside([thumbnail(frames[index]) for index in evenly])
+    return draw_beside([frames[index] for index in evenly])

@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import StripRow, frame_strips, thumbnail
+from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
@@ -198,8 +198,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
         text = f"{number}. {step}  {''.join(marks)}"
         lines = wrap(text, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=" ...")
-        frames = list(map(thumbnail, _frames_meant(claims, sample.frames)))
-        rows.append(StripRow("\n".join(lines), frames))
+        rows.append(("\n".join(lines), _frames_meant(claims, sample.frames)))
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     caption += _left_out(trace, PICTURE_STEPS)
     return Picture(

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, bca_interval
 from cuescope_step_grounding.options import HallucinationOver, Perturbation, Policy
 
@@ -328,12 +328,12 @@ def share(figure: Figure) -> str:
     >>> share(Figure(0.718, 0.65, 0.771))
     '72% [65, 77]'
     """
-    return f"{percent(figure.value)}{interval(figure.low, figure.high, hundredths)}"
+    return percent(figure.value, figure.low, figure.high)
 
 
 def points(figure: Figure) -> str:
     """A difference of shares, in points, with its interval."""
-    return f"{hundredths(figure.value)} points{interval(figure.low, figure.high, hundredths)}"
+    return percent(figure.value, figure.low, figure.high, unit=" points")
 
 
 def ratio(figure: Figure) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Sample, Verdict
 from cuescope_sdk.grounding import ClaimVerifier
-from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_step_grounding.analysis import labels_of
 from cuescope_step_grounding.claims.contents import all_claims
@@ -53,7 +53,6 @@ STYLES = 0.1  # SGR by which styles may differ
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict
 NOISY_DRAWS = 1999  # of the permutation test of each
-Ends = tuple[float | None, float | None]
 
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
@@ -97,15 +96,9 @@ def below(low: float | None, high: float | None, threshold: float) -> Verdict:
 
 
 def _check(
-    check: str,
-    value: float,
-    ends: Ends,
-    threshold: float,
-    n: int,
-    verdict: Verdict,
-    detail: str,
+    check: str, value: float, threshold: float, n: int, verdict: Verdict, detail: str
 ) -> Evidence:
-    """A check of the reasoning; "{range}" in its detail is the interval of what it measures."""
+    """A check of the reasoning."""
     return Evidence(
         check=check,
         feature=REASONING,
@@ -113,7 +106,7 @@ def _check(
         threshold=threshold,
         n=n,
         verdict=verdict,
-        detail=detail.replace("{range}", interval(*ends, hundredths)),
+        detail=detail,
     )
 
 
@@ -131,12 +124,12 @@ def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
     ends = mean_interval(videos.telling.astype(float), by_group)
     share = float(videos.telling.mean())
     detail = (
-        f"{percent(share)}{{range}} of the claims are true of some videos and false of others; all "
+        f"{percent(share, *ends)} of the claims are true of some videos and false of others; all "
         "others cannot show what the reasoning rests on"
     )
     verdict = above(*ends, TOLD_APART)
     n = len(videos.unit)
-    yield _check("videos told apart", share, ends, TOLD_APART, n, verdict, detail)
+    yield _check("videos told apart", share, TOLD_APART, n, verdict, detail)
 
 
 def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -164,14 +157,12 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     turned = ((step, opposite_words(step)) for step in steps)
     example = next((words for step, words in turned if words != step), None)
     detail = (
-        f"{percent(lost)}{{range}} of support is lost when relations, things and times are "
+        f"{percent(lost, *ends)} of support is lost when relations, things and times are "
         f"reversed (each alone: {parts})"
     )
     if example:
         detail += f'; for example "{example}"'
-    yield _check(
-        "counterfactual traces", lost, ends, LOST, len(losses), verdict, detail
-    )
+    yield _check("counterfactual traces", lost, LOST, len(losses), verdict, detail)
 
 
 def _losses(
@@ -203,14 +194,14 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     ends = mean_interval(values, Groups.of(samples))
     verdict = below(*ends, RANDOM)
     detail = (
-        f"the video supports {percent(rate)}{{range}} of claims that are drawn at random from the "
+        f"the video supports {percent(rate, *ends)} of claims that are drawn at random from the "
         "words of the data set (paper: 18.3%)"
     )
     if judged.random_wordings < FEW_WORDS:
         few = judged.random_wordings
         detail += f"; there are only {few} such claims, so many are true by luck"
         verdict = "inconclusive" if verdict == "refuted" else verdict
-    yield _check("random claims", rate, ends, RANDOM, len(values), verdict, detail)
+    yield _check("random claims", rate, RANDOM, len(values), verdict, detail)
 
 
 # ------------------------------------------------------------------------------------- the verdict
@@ -241,7 +232,7 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
     decided = "supported" if share >= KEPT else decided
     n = len(videos.unit)
-    yield _check("verifier noise", share, (None, None), KEPT, n, decided, detail)
+    yield _check("verifier noise", share, KEPT, n, decided, detail)
 
 
 def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
@@ -269,12 +260,10 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
     detail = (
         f"{percent(float(changed.mean()))} of support is lost when the video changes, "
         f"{percent(float(reworded.mean()))} when the question is paraphrased: "
-        f"{hundredths(value)} points more{{range}} (paper: 18.2 and 3.1)"
+        f"{percent(value, *ends, unit=' points more')} (paper: 18.2 and 3.1)"
     )
     verdict = above(*ends, PICTURES)
-    yield _check(
-        "pictures against words", value, ends, PICTURES, len(rows), verdict, detail
-    )
+    yield _check("pictures against words", value, PICTURES, len(rows), verdict, detail)
 
 
 def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -298,11 +287,11 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
         change = float((other - first_asked).mean())
         detail = (
             f"SGR {other.mean():.1%} instead of {first_asked.mean():.1%}: "
-            f"{hundredths(change)} points{{range}}"
+            f"{percent(change, *ends, unit=' points')}"
         )
         verdict = within(*ends, STYLES)
         check = f"asked in the style {style}"
-        yield _check(check, abs(change), ends, STYLES, len(rows), verdict, detail)
+        yield _check(check, abs(change), STYLES, len(rows), verdict, detail)
 
 
 def within(low: float | None, high: float | None, margin: float) -> Verdict:

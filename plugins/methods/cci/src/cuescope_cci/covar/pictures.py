@@ -21,7 +21,7 @@ Ends = dict[str, tuple[float, float, float]]
 def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
     """Figures 1c and 19: the variants of some sources, and which of them are answered wrongly."""
     # imported here: tables without pictures need no drawing
-    from cuescope_sdk.report import StripRow, frame_strips, thumbnail
+    from cuescope_sdk.report import frame_strips
 
     is_photo = images.of(ORIGINAL)
     for code in _telling(answers, images)[:most]:
@@ -33,10 +33,11 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
             of_row = variants[images.background[variants] == background]
             # the same order in all rows, so that they can be compared
             of_row = of_row[np.argsort(images.subset[of_row], kind="stable")]
-            shown = [images.samples[index] for index in (*photos, *of_row)]
-            thumbnails = [thumbnail(sample.frames[0], SIDE) for sample in shown]
+            shown = [*photos, *of_row]
+            frames = [images.samples[index].frames[0] for index in shown]
             caption = f"{images.backgrounds[background]}: {_wrong_words(answers, images, of_row)}"
-            rows.append(StripRow(caption, thumbnails))
+            rows.append((caption, frames))
+        most = max(len(frames) for _, frames in rows)
         names = [SUBSETS[name] for name in images.subsets]
         if len(photos):
             names.insert(0, "the photo")
@@ -44,7 +45,7 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
         yield Picture(
             title=f"All variants of a photo of '{label}'",
             caption=f"From the left: {', '.join(names)}. Wrong are answers of {answers.name}.",
-            image=frame_strips(rows, most=max(len(row.frames) for row in rows)),
+            image=frame_strips(rows, most, SIDE),
         )
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Table, Trial
-from cuescope_sdk.report import Line, line_chart
+from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import pearson_interval, student_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
@@ -303,10 +303,9 @@ def _sweep_picture(swept: Sweep) -> Picture:
             by_class.setdefault(result.case.label, []).append(
                 (rates.trained, rates.gap)
             )
-    lines = []
+    lines = {}
     for label, points in list(by_class.items())[:CLASSES]:
-        trained, gaps = np.array(points, dtype=float).T
-        lines.append(Line(label, trained, gaps))
+        lines[label] = tuple(np.array(points, dtype=float).T)
     title = "Vision encoder: the probe's gap, class by class"
     return Picture(
         title=title,
