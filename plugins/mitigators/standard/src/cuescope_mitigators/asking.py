@@ -4,11 +4,11 @@ A sample that shows a cue is asked in every way that counts, all others plainly.
 are not looked at.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, islice
+from statistics import mode
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -26,12 +26,11 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.language import Question
-from cuescope_sdk.mitigation import Ask, Router, Task
+from cuescope_sdk.mitigation import Ask, Mitigation, Router, Task
 from cuescope_sdk.stills import baseline_trials
 
-# the wordings of an ensemble, for a question of any kind; {question} is the question
+# the wordings of an ensemble beside the plain one, for a question of any kind
 WORDINGS = (
-    "{question}",
     "Look at all that is shown, then answer: {question}",
     "{question} Decide by what is shown.",
 )
@@ -74,19 +73,17 @@ class Asker:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
         if "dual" in ways:
-            descriptions = self._descriptions(trials)
+            described = self.ask(list(map(_ask_description, trials)))
+            descriptions = [answer.text or "" for answer in described]
         rows: dict[str, list[list[Trial]]] = {}
         for way in ways:
-            of_way = map(partial(self._put, way), trials, cues, descriptions)
-            rows[way] = list(of_way)
+            put = partial(self._put, way)
+            rows[way] = list(map(put, trials, cues, descriptions))
         everything = chain.from_iterable(chain.from_iterable(rows.values()))
         responses = iter(self.ask(list(everything)))
         answers: dict[str, list[list[Response]]] = {}
         for way, of_trials in rows.items():
-            answers[way] = []
-            for wordings in of_trials:
-                of_trial = islice(responses, len(wordings))
-                answers[way].append(list(of_trial))
+            answers[way] = [list(islice(responses, len(row))) for row in of_trials]
         return answers
 
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
@@ -99,11 +96,11 @@ class Asker:
                 return [trial]
             case "ensemble":
                 # no str.format: a question may have braces of its own
-                words = [
-                    wording.replace("{question}", question.text)
-                    for wording in WORDINGS[1:]
-                ]
-                return [trial, *(_reword(trial, text) for text in words)]
+                trials = [trial]
+                for wording in WORDINGS:
+                    text = wording.replace("{question}", question.text)
+                    trials.append(_reword(trial, text))
+                return trials
             case "dual":
                 text = question.after_description(description)
             case "guiding":
@@ -116,10 +113,6 @@ class Asker:
                 names = list(dict.fromkeys(self.names))
                 text = question.with_warning(names, ANSWER, CLAIM)
         return [_reword(trial, text)]
-
-    def _descriptions(self, trials: Trials) -> list[str]:
-        answers = self.ask([_ask_description(trial) for trial in trials])
-        return [answer.text or "" for answer in answers]
 
 
 def _ask_description(trial: Trial) -> Trial:
@@ -141,9 +134,7 @@ def _reword(trial: Trial, question: str) -> Trial:
 
 
 def _medium(sample: Sample) -> str:
-    if len(sample.frames) == 1:
-        return "image"
-    return "video"
+    return "image" if len(sample.frames) == 1 else "video"
 
 
 def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choice"]:
@@ -156,9 +147,7 @@ def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choic
 
 def common_text(wordings: Sequence[Response]) -> str:
     """What most wordings of a way are answered with; the first of equals."""
-    counts = Counter((response.text or "").strip() for response in wordings)
-    [(text, _)] = counts.most_common(1)
-    return text
+    return mode((response.text or "").strip() for response in wordings)
 
 
 def information(
@@ -292,36 +281,56 @@ def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
         )
 
 
-def answer_otherwise(
-    learned: Learned, router: Router, everywhere: bool, trials: Trials, ask: Ask
-) -> list[Response]:
-    """A response to each trial; those that show no cue are asked as they are."""
-    has_frames = [bool(trial.sample.frames) for trial in trials]
-    cues = best_cues(router, trials, has_frames, ask)
-    has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
-    more = EMBEDDING
-    # plain and ensemble ask plainly as well, and the embedding comes with that
-    if has_plain:
-        more = frozenset()
-    changed = []
-    requests = []
-    for number, trial in enumerate(trials):
-        # who wants the embedding alone has no question to reword
-        if trial.outputs - EMBEDDING and (everywhere or cues[number] >= 0):
-            changed.append(number)
-            # what is asked in other ways is asked plainly for its embedding alone
-            trial = replace(trial, outputs=trial.outputs & more)
-        requests.append(trial)
-    plain = iter(ask([request for request in requests if request.outputs]))
-    responses = [next(plain) if request.outputs else Response() for request in requests]
-    asker = Asker(learned.names, learned.question, ask)
-    some = [trials[number] for number in changed]
-    by_way = asker.answers(learned.ways, some, [cues[number] for number in changed])
-    for row, number in enumerate(changed):
-        of_ways = [answers[row] for answers in by_way.values()]
-        outputs = trials[number].outputs
-        responses[number] = _mix(learned, of_ways, outputs, responses[number])
-    return responses
+class LearnedPrompts(Mitigation):
+    """A `PromptTable`, or `OtherWays`."""
+
+
+@dataclass(frozen=True)
+class OtherWays(LearnedPrompts):
+    """Samples that show a cue are asked in other ways, weighted as was learned."""
+
+    learned: Learned
+    everywhere: bool
+    router: Router
+
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
+        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest.
+
+        Samples that show no cue are asked as they are.
+        """
+        ways = self.learned.ways
+        # a cue is seen in frames: what has none shows none
+        cues = best_cues(self.router, trials, _has_frames, ask)
+        more = EMBEDDING
+        # plain and ensemble ask plainly as well, and the embedding comes with that
+        if {"plain", "ensemble"}.intersection(ways):
+            more = frozenset()
+        changed = []
+        requests = []
+        for number, trial in enumerate(trials):
+            # who wants the embedding alone has no question to reword
+            if trial.outputs - EMBEDDING and (self.everywhere or cues[number] >= 0):
+                changed.append(number)
+                # what is asked in other ways is asked plainly for its embedding alone
+                trial = replace(trial, outputs=trial.outputs & more)
+            requests.append(trial)
+        plain = iter(ask([request for request in requests if request.outputs]))
+        responses = [
+            next(plain) if request.outputs else Response() for request in requests
+        ]
+        asker = Asker(self.learned.names, self.learned.question, ask)
+        some = [trials[number] for number in changed]
+        by_way = asker.answers(ways, some, [cues[number] for number in changed])
+        for row, number in enumerate(changed):
+            of_ways = [answers[row] for answers in by_way.values()]
+            outputs = trials[number].outputs
+            mixed = _mix(self.learned, of_ways, outputs, responses[number])
+            responses[number] = mixed
+        return responses
+
+
+def _has_frames(trial: Trial) -> bool:
+    return bool(trial.sample.frames)
 
 
 def _mix(

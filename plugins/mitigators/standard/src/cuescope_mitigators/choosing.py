@@ -71,19 +71,16 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
             sides.append((with_cue, without))
 
     def loss(right: Right) -> Loss:
-        if not sides:
-            return Loss(0.0)
-        gaps = []
-        variances = []
+        total = 0.0
+        variance = 0.0
         for with_cue, without in sides:
             shown = right[with_cue]
             others = right[without]
-            gap = others.mean() - shown.mean()
             # a remedy that goes too far, so that the cue helps its label, is no better
-            gaps.append(abs(float(gap)))
-            variances.append(_variance(shown) + _variance(others))
-        error = float(np.sqrt(np.sum(variances)))
-        return Loss(float(np.mean(gaps)), error / len(gaps))
+            total += abs(float(others.mean() - shown.mean()))
+            variance += _variance(shown) + _variance(others)
+        count = max(len(sides), 1)
+        return Loss(total / count, float(np.sqrt(variance)) / count)
 
     return loss
 

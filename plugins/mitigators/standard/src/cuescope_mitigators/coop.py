@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves
-from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
@@ -81,9 +81,7 @@ class PromptTables(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
-        # telling the cue asks about each frame, which only logits are worth
-        wanted = ["logits" in trial.outputs for trial in trials]
-        cues = best_cues(self.router, trials, wanted, ask)
+        cues = best_cues(self.router, trials, wants_logits, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
             before = np.asarray(answer.logits)
@@ -160,13 +158,9 @@ class CoOp(Mitigator):
             )
             # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
-        parts = []
-        for answer in task.ask(trials):
-            row = np.asarray(answer.readout)
-            parts.append(
-                LearnedPrompts.parts(row, len(task.labels), embedding.shape[1])
-            )
-        return parts
+        shape = len(task.labels), embedding.shape[1]
+        rows_of_numbers = (np.asarray(answer.readout) for answer in task.ask(trials))
+        return [LearnedPrompts.parts(row, *shape) for row in rows_of_numbers]
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
-from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
@@ -54,9 +54,7 @@ class Head(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
-        # telling the cue asks about each frame, which only logits are worth
-        wanted = ["logits" in trial.outputs for trial in trials]
-        cues = best_cues(self.router, trials, wanted, ask)
+        cues = best_cues(self.router, trials, wants_logits, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
             if cues[place] < 0 and not self.everywhere:

@@ -15,9 +15,9 @@ from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.asking import (
     NAMED,
-    Learned,
+    LearnedPrompts,
+    OtherWays,
     Way,
-    answer_otherwise,
     fit_ways,
     ways_of,
 )
@@ -33,7 +33,7 @@ from cuescope_sdk import (
     Words,
 )
 from cuescope_sdk.maths import normalise, softmax
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
+from cuescope_sdk.mitigation import Ask, Mitigator, Task
 from cuescope_sdk.models import prompts_of, templates_of
 
 
@@ -99,10 +99,6 @@ class ChoiceRows(Readout):
         return [np.asarray(model.embed_choices(self.labels), np.float32)] * len(trials)
 
 
-class LearnedPrompts(Mitigation):
-    """A `PromptTable`, or `OtherWays`."""
-
-
 @dataclass(frozen=True)
 class PromptTable(LearnedPrompts):
     """One embedding a label, of weighted prompts; `weights` are those of the templates."""
@@ -123,19 +119,6 @@ class PromptTable(LearnedPrompts):
             return np.asarray(self.scale * cosine + self.bias)
 
         return self.rescore(trials, ask, logits)
-
-
-@dataclass(frozen=True)
-class OtherWays(LearnedPrompts):
-    """Samples that show a cue are asked in other ways, weighted as was learned."""
-
-    learned: Learned
-    everywhere: bool
-    router: Router
-
-    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
-        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
-        return answer_otherwise(self.learned, self.router, self.everywhere, trials, ask)
 
 
 class Prompts(Mitigator):
