@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from cuescope_sdk.statistics import Groups, benjamini_hochberg
+from cuescope_sdk.statistics import GapPlan, Groups, benjamini_hochberg
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
@@ -269,11 +269,11 @@ def _found(world: World, audits: int) -> dict[str, float]:
                 float(observations.correct[mine].mean())
                 + world.cue_share * world.cue_loss
             )
+            n_with = count * world.cue_share
+            plan = GapPlan(n_with, count * (1 - world.cue_share), rate)
             told = chance_to_find(
                 world.cue_loss,
-                count * world.cue_share,
-                count * (1 - world.cue_share),
-                rate,
+                plan,
                 TRoVeOptions(),
                 tried=expected_tried(LABELS * CLUSTERS, world.n / world.clips, part),
                 discover=part,

@@ -9,6 +9,7 @@ from scipy import stats
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import (
     Estimate,
+    GapPlan,
     Groups,
     bca_interval,
     chance_accuracy,
@@ -16,10 +17,8 @@ from cuescope_sdk.statistics import (
     change_p_value,
     gap_intervals,
     gap_p_values,
-    gap_power,
     limit_of_detection,
     mean_interval,
-    smallest_gap,
 )
 from cuescope_sdk.statistics._permutation import step_down_max
 
@@ -341,19 +340,21 @@ def test_power_is_what_simulation_finds() -> None:
         found += int(
             gap_p_values(answers, present[:, None], Groups.single(200), rng)[0] <= 0.01
         )
-    power = gap_power(0.25, 50, 150, 0.85, 0.01)
+    plan = GapPlan(50, 150, 0.85)
+    power = plan.power(0.25, 0.01)
     assert abs(found / AUDITS - power) < 0.08
     right, without = np.arange(51), np.arange(151)[:, None]
     chance = stats.binom.pmf(right, 50, 0.6) * stats.binom.pmf(without, 150, 0.85)
     passes = stats.hypergeom.cdf(right, 200, right + without, 50) <= 0.01
     assert power == pytest.approx(chance[passes].sum(), abs=1e-5)  # less the rare ones
     # ten times the samples: taken as normal, and nearly so they are
-    exact, normal = (gap_power(0.1, 250 * k, 240 * k, 0.85, 0.01) for k in (1, 2))
+    large = GapPlan(250, 240, 0.85), GapPlan(500, 480, 0.85)
+    exact, normal = (plan.power(0.1, 0.01) for plan in large)
     assert 0.5 < exact < normal < 1
-    drop = smallest_gap(50, 150, 0.85, 0.01)
+    drop = plan.smallest_drop(0.01)
     assert drop is not None
-    assert gap_power(drop, 50, 150, 0.85, 0.01) == pytest.approx(0.8, abs=0.01)
-    assert smallest_gap(2, 100, 0.5, 0.001) is None
+    assert plan.power(drop, 0.01) == pytest.approx(0.8, abs=0.01)
+    assert GapPlan(2, 100, 0.5).smallest_drop(0.001) is None
 
 
 def test_groups_count_as_fewer_samples() -> None:

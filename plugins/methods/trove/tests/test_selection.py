@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Detection, Frame, Sample
-from cuescope_sdk.statistics import Groups, gap_p_values
+from cuescope_sdk.statistics import GapPlan, Groups, gap_p_values
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
 from cuescope_trove.analysis import Analysis
@@ -203,13 +203,12 @@ def test_the_limit_of_detection_is_that_of_the_plan(discover: float) -> None:
     part = discovery_part(scene, discover, rng)
     table = score(scene, SIMULATIONS.CLUSTERS, options, rng, part)
     tried, rate = int(table.tried.sum()), float(scene.correct.mean())
-    planned = smallest_loss(75, 225, rate, options, tried=tried, discover=discover)
+    planned = smallest_loss(0.25, 300, rate, options, tried=tried, discover=discover)
     found = limit(scene, table, options, rng, 0.25)
     assert planned is not None
     assert found == pytest.approx(planned, abs=0.04)
-    power = chance_to_find(
-        planned, 75, 225, rate, options, tried=tried, discover=discover
-    )
+    plan = GapPlan(75, 225, rate)
+    power = chance_to_find(planned, plan, options, tried=tried, discover=discover)
     assert power == pytest.approx(0.8, abs=0.02)
 
 

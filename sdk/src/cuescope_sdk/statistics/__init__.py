@@ -29,16 +29,12 @@ from cuescope_sdk.statistics._permutation import (
 )
 from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import (
+    GapPlan,
     detectable,
-    exceeds_power,
-    gap_power,
     limit_of_detection,
     samples_for_change,
     smallest_effect,
     smallest_flip_share,
-    smallest_gap,
-    smallest_with_power,
-    split_quantiles,
 )
 from cuescope_sdk.statistics._ranked_gaps import GapTest, random_maxima
 from cuescope_sdk.statistics._ranks import (
@@ -77,6 +73,7 @@ __all__ = [
     "AssociationTests",
     "Correlation",
     "Estimate",
+    "GapPlan",
     "GapTest",
     "GroupedFeatures",
     "Groups",
@@ -98,11 +95,9 @@ __all__ = [
     "conformal_quantile",
     "correlation",
     "detectable",
-    "exceeds_power",
     "exceeds_rate_p_value",
     "gap_intervals",
     "gap_p_values",
-    "gap_power",
     "holm",
     "joined_p_values_of_others",
     "least_gap_p_value",
@@ -124,10 +119,7 @@ __all__ = [
     "share_beyond_chance",
     "smallest_effect",
     "smallest_flip_share",
-    "smallest_gap",
     "smallest_mean_above_zero",
-    "smallest_with_power",
-    "split_quantiles",
     "student_interval",
     "weighted_means",
     "weighted_q_values",

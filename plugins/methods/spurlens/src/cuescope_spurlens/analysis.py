@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Accuracy, Audit
-from cuescope_sdk.statistics import GapTest, Groups, random_maxima, smallest_gap
+from cuescope_sdk.statistics import GapPlan, GapTest, Groups, random_maxima
 from cuescope_spurlens.answers import (
     Answers,
     Questions,
@@ -499,5 +499,5 @@ def expected_power(candidates: Candidates, options: SpurLensOptions) -> Power:
     cues = max(map(len, candidates.cues.values()))
     # As if all cues were independent: those that go together cost less.
     threshold = options.level / len(sizes) / max(cues, 1)
-    gap = smallest_gap(k, k, ASSUMED_RATE, threshold) if k else None
+    gap = GapPlan(k, k, ASSUMED_RATE).smallest_drop(threshold) if k else None
     return Power(k, cues, len(sizes), gap)
