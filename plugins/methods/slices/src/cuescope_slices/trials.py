@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Groups, split_groups
+from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, stack_embeddings, stack_logits
 from cuescope_slices.scores import (
     Points,
@@ -79,7 +79,7 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     share = getattr(options, "discover", 0.0)
     part = np.ones(len(samples), dtype=bool)
     if share:
-        part = split_groups(groups, audit.rng("discover"), share=share, strata=label)
+        part = groups.split(audit.rng("discover"), share=share, strata=label)
     points = Points(
         embedding=embedding,
         label=label[sequence],
