@@ -62,8 +62,7 @@ def frame(scene: Scene) -> Frame:
 def foreground(things: Sequence[Thing]) -> Mask:
     """Where any object covers at least half of a pixel of the unblurred picture."""
     covers = [coverage(thing) >= 0.5 for thing in things]
-    mask: Mask = np.stack(covers).any(axis=0)
-    return mask
+    return np.asarray(np.stack(covers).any(axis=0))
 
 
 def render(scene: Scene) -> Pixels:
