@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models import read_table, require_small_archive
+from cuescope_sdk.models import require_small_archive
+from cuescope_sdk.models._zero_shot.heads import read_table
 from cuescope_sdk.torch import named_values, quiet, refuse_kernels
 from cuescope_sdk.torch._strangers import read_weights
 

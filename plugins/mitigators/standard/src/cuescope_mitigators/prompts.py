@@ -34,7 +34,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.maths import normalise, softmax
 from cuescope_sdk.mitigation import Ask, Mitigator, Task
-from cuescope_sdk.models import prompts_of, templates_of
+from cuescope_sdk.models import Templates
 
 
 class PromptsOptions(Options):
@@ -81,7 +81,8 @@ class TemplateRows(Readout):
                 expected="a model with a text tower",
                 remedy="Take last-layer, which needs the embeddings alone",
             )
-        prompts = [prompts_of(self.templates, label) for label in self.labels]
+        templates = Templates(self.templates)
+        prompts = [templates.prompts(label) for label in self.labels]
         texts = list(chain.from_iterable(zip(*prompts, strict=True)))
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1
@@ -210,7 +211,7 @@ def _compares(capabilities: Capabilities) -> bool:
 
 
 def _templates(name: str) -> tuple[str, ...]:
-    templates = templates_of(name, "prompts")
+    templates = Templates.find(name, "prompts").content
     # as "pneumonia-progression", whose prompts are for two labels of its own
     if isinstance(templates, Mapping):
         raise UserError(

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope_sdk.models import Templates, prompts_of, require_frames, unit, unit_mean
+from cuescope_sdk.models import Templates, require_frames, unit
 from cuescope_sdk.torch import ImageTower, Inputs, Pooling, to_array
 from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
@@ -80,14 +80,16 @@ class PromptedTexts:
         for choice in choices:
             # only what `condition` adds depends on the video
             if choice not in self._embedded:
-                prompts = prompts_of(self.templates, choice)
+                prompts = self.templates.prompts(choice)
                 self._embedded[choice] = self.encode(prompts)
         embedded = [self._embedded[choice] for choice in choices]
         rows = unit(condition(self.network, np.concatenate(embedded), places))
         # labels may have prompts of their own, more or fewer
         ends = np.cumsum(list(map(len, embedded)))
         by_choice = np.split(rows, ends[:-1])
-        return np.stack(list(map(unit_mean, by_choice)))
+        # in float64, as of every ensemble: near-equal rows lose digits
+        means = [part.mean(axis=0, dtype=np.float64) for part in by_choice]
+        return unit(np.stack(means))
 
 
 @torch.inference_mode()

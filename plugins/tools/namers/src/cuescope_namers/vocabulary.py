@@ -20,7 +20,7 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.language import parse_list, proposal_prompts
-from cuescope_sdk.models import Templates, prompts_of, templates_of
+from cuescope_sdk.models import Templates
 from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
@@ -39,7 +39,7 @@ def guesses(
     ends = []
     for word in words:
         # by its templates a word may have several prompts
-        prompts += prompts_of(templates, word)
+        prompts += templates.prompts(word)
         ends.append(len(prompts))
     # in float64: small differences of cosines decide
     embedded = groups[0].embed_texts(prompts).astype(np.float64)
@@ -72,9 +72,9 @@ class Vocabulary(Plugin):
     def __init__(self, options: VocabularyOptions, context: Context) -> None:
         super().__init__(options, context)
         self._words = read_words(options.words, "vocabulary")
-        self._templates = templates_of(options.templates, "vocabulary")
+        self._templates = Templates.find(options.templates, "vocabulary")
         # other templates put a word elsewhere
-        self.fingerprint = digest("vocabulary", 1, self._words, self._templates)
+        self.fingerprint = digest("vocabulary", 1, self._words, self._templates.content)
         self.facts = {
             "names": f"from {len(self._words):,} words of {options.words.name}"
         }
@@ -115,7 +115,7 @@ class WrittenVocabulary(Plugin):
 
     def __init__(self, options: WrittenOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._templates = templates_of(options.templates, "llm-vocabulary")
+        self._templates = Templates.find(options.templates, "llm-vocabulary")
         generator = self._generator
         if not hasattr(generator, "generate"):
             raise UserError(
@@ -126,7 +126,7 @@ class WrittenVocabulary(Plugin):
         fingerprint = getattr(generator, "fingerprint", None)
         # other templates put a word elsewhere
         self.fingerprint = fingerprint and digest(
-            "llm-vocabulary", 2, fingerprint, options.each, self._templates
+            "llm-vocabulary", 2, fingerprint, options.each, self._templates.content
         )
 
     @cached_property

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._zero_shot.texts import Templates, TextTower, prompts_of
+from cuescope_sdk.models._zero_shot.texts import Templates, TextTower
 
 TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
 
@@ -51,16 +51,16 @@ class PromptHead:
         self._rows: dict[str, np.ndarray] = {}
         # one set of choices is asked thousands of times
         self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
-        self.fingerprint = digest("prompts", templates, self.scale, self.bias)
+        self.fingerprint = digest("prompts", templates.content, self.scale, self.bias)
         self.facts = {
-            "text": f"text tower, {_count(templates)} ({name})",
+            "text": f"text tower, {templates} ({name})",
             "logit scale": f"{self.scale:g}",
         }
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError for a label without prompts, where each label has its own."""
         for choice in choices:
-            prompts_of(self._templates, choice)
+            self._templates.prompts(choice)
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
@@ -73,12 +73,6 @@ class PromptHead:
                     )
             self._last = asked, np.stack([self._rows[choice] for choice in asked])
         return self._last[1]
-
-
-def _count(templates: Templates) -> str:
-    if isinstance(templates, Mapping):
-        return f"prompts for {len(templates)} labels"
-    return f"{len(templates)} templates"
 
 
 class Headless:

@@ -71,7 +71,10 @@ class ToyCLIP(TrainedModel):
             libraries=("torch", "open-clip-torch"),
         )
         # texts change answers and no weight: one file serves all of them
-        self.fingerprint = digest(self.fingerprint, text_recipe(options))
+        # open_clip has the texts of this set; here its name will do
+        named = {"openai80": ("openai80 {label}",)}
+        texts = digest(*options.text_content(self.owner, named))
+        self.fingerprint = digest(self.fingerprint, texts)
 
     def train(self) -> tuple[Weights, Facts]:
         from cuescope_toy.clip import training
@@ -138,23 +141,6 @@ class ToyCLIP(TrainedModel):
         self, frames: Sequence[Frame], layer: int = -1
     ) -> list[Float[np.ndarray, "row col dim"]]:
         return self._model.patch_features(frames, layer)
-
-
-def text_recipe(options: ToyCLIPOptions) -> str:
-    """Digest of how choices become texts; files count by what is in them.
-
-    Raises UserError for a template set or a table that is not there.
-    """
-    from cuescope_sdk.models import read_table, templates_of
-
-    # a table stands in place of all prompts
-    if options.class_embeddings is not None:
-        names, rows = read_table(options.class_embeddings, ToyCLIP.owner)
-        return digest("table", names, rows, options.logit_scale)
-    # open_clip has the texts of this set; here its name will do.
-    named = {"openai80": ("openai80 {label}",)}
-    texts = templates_of(options.templates, ToyCLIP.owner, named)
-    return digest("prompts", texts, options.logit_scale)
 
 
 __all__ = ["ToyCLIP", "ToyCLIPOptions"]
