@@ -4,7 +4,8 @@ import pytest
 
 from cuescope.registry import Registry
 from cuescope_sdk import UserError
-from cuescope_sdk.data import describe_groups, groups_across, groups_by_rule
+from cuescope_sdk.data import describe_groups, groups_by_rule
+from cuescope_sdk.data._groups import groups_across
 
 
 def test_every_data_set_says_what_a_group_is() -> None:

@@ -8,11 +8,9 @@ from pydantic import BaseModel
 
 import cuescope_sdk.data._media.survey
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.data._annotation_files import read_csv, read_json_object
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageItem,
-    Listing,
     first_place,
     folders_in,
     images_in,
@@ -21,6 +19,7 @@ from cuescope_sdk.data._image_folders import (
     sample_evenly,
 )
 from cuescope_sdk.data._media.survey import probe
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import write_image, write_mask
 
@@ -38,21 +37,17 @@ class Pets(ImageFolder):
     title = "pets"
 
     def read(self, split):
-        rows = read_csv(self.place(f"{split}.csv"), PetRow, self.title)
-        items = []
-        for row in rows:
+        self.labels = ("cat", "dog")
+        for row in self.file(f"{split}.csv").csv_rows(PetRow):
             mask = first_place(self.root, f"masks/{row.file}")
-            items.append(
-                ImageItem(
-                    row.file,
-                    self.root / row.file,
-                    (row.pet,),
-                    label=row.pet,
-                    annotations={"size": 3},
-                    masks={} if mask is None else {row.pet: mask},
-                )
+            yield ImageItem(
+                row.file,
+                self.root / row.file,
+                (row.pet,),
+                label=row.pet,
+                annotations={"size": 3},
+                masks={} if mask is None else {row.pet: mask},
             )
-        return Listing(("cat", "dog"), items)
 
 
 class TestPets(LayoutContract):
@@ -258,7 +253,7 @@ class Zoo(BaseModel):
 def test_a_json_object_is_checked_entry_by_entry(tmp_path, text, said):
     (tmp_path / "z.json").write_text(text)
     with pytest.raises(UserError) as error:
-        read_json_object(tmp_path / "z.json", Zoo, "x")
+        TextFile(tmp_path / "z.json", "x").json_object(Zoo)
     assert str(error.value) == said
 
 

@@ -10,8 +10,9 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Context
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, probe_all
+from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._media import images
+from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
 from cuescope_sdk.data._media.survey import probe

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator
-from cuescope_sdk.data._annotation_files import find_file
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
@@ -23,6 +22,7 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -151,9 +151,9 @@ class Episodes(Plugin):
         """The episodes of a split; may add to `facts`."""
         raise NotImplementedError
 
-    def file(self, name: str) -> Path:
+    def file(self, name: str) -> TextFile:
         """An annotation file of the authors; raises UserError where it is not there."""
-        return find_file(self.root, name, self.title)
+        return TextFile.find(self.root, name, self.title)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,10 +1,10 @@
 """Images that are found become samples; what is left out is said, or too much."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from PIL import Image
@@ -36,6 +36,7 @@ from cuescope_sdk.data._own_files import (
     require_inside_one,
     typed_folders,
 )
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -63,13 +64,6 @@ class ImageItem:
     def images(self) -> tuple[Path, ...]:
         """What a sample shows, in the order of time."""
         return (*self.earlier, self.path)
-
-
-class Listing(NamedTuple):
-    """What a layout holds: the names of the classes, and the images in a fixed order."""
-
-    labels: tuple[str, ...]
-    items: Sequence[ImageItem]
 
 
 def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]:
@@ -204,9 +198,10 @@ class ImageFolderOptions(Options):
 class ImageFolder(Plugin):
     """One sample an image that is there and can be decoded, built when it is asked for.
 
-    A subclass names itself (`title`) and its splits, and reads its layout; where it gives its items
-    a group, it gives all of them one, and `group_source` says what that is. Every image that is
-    kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
+    A subclass names itself (`title`) and its splits, and reads its layout with its `labels`; where
+    it gives its items a group, it gives all of them one, and `group_source` says what that is.
+    Every image that is kept by `classes` and `per_class` is decoded once and remembered by size
+    and time of change.
     Others are left out and counted in `facts`. Images are turned as their EXIF says; those with
     masks are not, nor any where `turned` is False: boxes and masks are of the stored pixels, which
     is what their authors' readers (pycocotools, torchvision) show. Raises UserError for what is
@@ -224,12 +219,12 @@ class ImageFolder(Plugin):
     def __init__(self, options: ImageFolderOptions, context: Context) -> None:
         super().__init__(options, context)
         self.root = options.path.expanduser()
+        # before read(), which may add to them
         self.facts: dict[str, str] = {}
+        self.labels: tuple[str, ...] = ()
         refuse_unknown(self.title, "split", options.split, self.split_names)
-        labels, items = self.read(options.split)
-        self.labels = self._choose_labels(
-            labels
-        )  # after read(), which alone knows the classes
+        items = list(self.read(options.split))
+        self.labels = self._choose_labels(self.labels)
         if options.classes is not None:
             items = [
                 item for item in items if self.concerns(item, frozenset(self.labels))
@@ -269,8 +264,8 @@ class ImageFolder(Plugin):
 
     # ------------------------------------------------------------------- what a subclass gives
 
-    def read(self, split: str) -> Listing:
-        """The classes and images of a split; may add to `facts`."""
+    def read(self, split: str) -> Iterable[ImageItem]:
+        """The images of a split in a fixed order; sets `labels`, and may add to `facts`."""
         raise NotImplementedError
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
@@ -286,9 +281,16 @@ class ImageFolder(Plugin):
         """The answers that a sample offers."""
         return self.labels
 
-    def place(self, *places: str) -> Path:
-        """The first of these paths that exists; raises UserError where none does."""
-        return required_place(self.root, self.title, *places)
+    def place(self, *paths: str, root: Path | None = None) -> Path:
+        """The first of these paths in PATH, or `root`, that exists.
+
+        Raises UserError where none does.
+        """
+        return required_place(root or self.root, self.title, *paths)
+
+    def file(self, *paths: str) -> TextFile:
+        """The first of these text files that exists; raises UserError where none does."""
+        return TextFile(self.place(*paths), self.title)
 
     # ------------------------------------------------------------------------------ as a data set
 

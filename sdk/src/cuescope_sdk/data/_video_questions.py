@@ -12,7 +12,6 @@ from pydantic import Field
 
 from cuescope.trust.risks import NamesPart
 from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
-from cuescope_sdk.data._annotation_files import find_file, read_lines
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
@@ -23,6 +22,7 @@ from cuescope_sdk.data._media.files import (
 from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -47,19 +47,6 @@ class Question:
 
 Timed = tuple[str, float, float]
 _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
-
-
-def read_classes(path: Path, title: str) -> dict[str, str]:
-    """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
-    classes = {}
-    for location, line in read_lines(path, title):
-        code, _, name = line.partition(" ")
-        if not name:
-            raise UserError(
-                location, expected="a code and a name", got=f"'{line[:60]}'"
-            )
-        classes[code] = name.strip()
-    return classes
 
 
 def parse_timed_actions(
@@ -287,9 +274,9 @@ class VideoQuestions(Plugin):
         """How the file of a video may be called, without suffix."""
         return (video,)
 
-    def file(self, name: str) -> Path:
+    def file(self, name: str) -> TextFile:
         """A question file of the authors; raises UserError where it is not there."""
-        return find_file(self.options.path.expanduser(), name, self.title)
+        return TextFile.find(self.options.path.expanduser(), name, self.title)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import load_yaml, read_text
+from cuescope_sdk.data import TextFile, load_yaml
 from cuescope_sdk.models import refuse_unknown
 
 PAPER = "paper"
@@ -104,7 +104,7 @@ def as_yaml(what: str, entries: Sequence[Any]) -> str:
 
 def _read_list(path: Path, what: str) -> list[Any]:
     """A YAML list, or the list under its own name in a mapping, or a line each."""
-    text = read_text(path, "covar")
+    text = TextFile(path, "covar").text()
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
         return [line.strip() for line in text.splitlines() if line.strip()]
     try:

@@ -39,7 +39,7 @@ from cuescope_clavi.segments import (
     source_times,
 )
 from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
-from cuescope_sdk.data import Probe, Videos, find_file
+from cuescope_sdk.data import Probe, TextFile, Videos
 
 Item = TypeVar("Item")
 # A time that falls on the border of two frames is of the later one, whatever its last bit says.
@@ -126,12 +126,13 @@ def published_entries(
     """
     # The authors part only Charades' own test split.
     name = f"{authors_split(split)}_annotations.json"
-    file = location if location.is_file() else find_file(location, name, "clavi")
+    if location.is_file():
+        file = TextFile(location, "clavi")
+    else:
+        file = TextFile.find(location, name, "clavi")
     # a file that was named itself has its questions beside it
-    stem = file.name.removesuffix("_annotations.json")
-    pairs = read_questions(
-        file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json")
-    )
+    stem = file.path.name.removesuffix("_annotations.json")
+    pairs = read_questions(file.path.parent, stem)
     segments: dict[str, list[PublishedSegment]] = {}
     for published in read_published_segments(file, classes.names):
         if in_split(published.video, split):

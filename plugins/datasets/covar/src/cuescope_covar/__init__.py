@@ -19,7 +19,7 @@ from cuescope_sdk import (
     UserError,
     Words,
 )
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem
 from cuescope_sdk.models import refuse_unknown
 
 FAULTS = {  # what a check of the quality filter says of an image that it drops
@@ -74,9 +74,9 @@ class Covar(ImageFolder):
                 cues[name] = PlantedCue(key=name, name=name)
         self.planted_cues = tuple(cues.values())
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> list[ImageItem]:
         """The rows of the manifest that are shown."""
-        rows, choices = read_manifest(self.root)
+        rows, self.labels = read_manifest(self.root)
         if self.options.subset is not None:
             for name in self.options.subset:
                 refuse_unknown(self.title, "subset", name, (ORIGINAL, *SUBSETS))
@@ -106,7 +106,7 @@ class Covar(ImageFolder):
             self._digests[self.root / row.mask] = row.mask_digest
             backgrounds[row.background] = None
         backgrounds.pop(ORIGINAL, None)
-        return Listing(choices, [self._item(row, backgrounds) for row in rows])
+        return [self._item(row, backgrounds) for row in rows]
 
     def __getitem__(self, index: int) -> Sample:
         """The image; the mask of its object is the annotation "foreground"."""

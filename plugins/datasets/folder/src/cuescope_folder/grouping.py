@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.layout import Item
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import describe_groups, groups_across, groups_by_rule
+from cuescope_sdk.data import describe_groups, groups_by_rule
 
 NAMED = 3  # groups that a fact lists
 
@@ -59,13 +59,12 @@ def group_facts(grouping: Grouping, shown: Sequence[Item]) -> dict[str, str]:
     labels = [item.label for item in shown]
     alone = [item.key for item in shown if item.key in grouping.alone]
     facts = {"groups": describe_groups(groups, labels, grouping.source, alone)}
-    groups = []
-    splits = []
+    splits: dict[str, set[str]] = {}
     # of every split, for `shown` has one only
     for item in grouping.items:
-        groups.append(item.group or item.key)
-        splits.append(item.split)
-    shared = groups_across(groups, splits)
+        if item.split is not None:
+            splits.setdefault(item.group or item.key, set()).add(item.split)
+    shared = [group for group, names in splits.items() if len(names) > 1]
     if shared:
         facts["groups in several splits"] = (
             f"{len(shared):,}: {shorten_list(shared, NAMED)}"

@@ -15,8 +15,10 @@ from cuescope_sdk import (
     Options,
     UserError,
 )
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS
 
+# Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
+MAX_PIXELS = 89_478_485
+MOST_PIXELS = 2 * MAX_PIXELS
 Answers = Literal["auto", "pooled", "open"]
 
 

@@ -13,7 +13,7 @@ from cuescope_folder.cells import MOST_DEPTH, parse_json, plain, require_modest
 from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import printable_name, read_text, table_rows
+from cuescope_sdk.data import TextFile, printable_name
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = (
@@ -96,17 +96,16 @@ def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
 
 
 def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
-    title = f"folder: {manifest.name}"
-    text = read_text(manifest, "folder", PART_BYTES)
-    for line, cells in table_rows(text, title, delimiter):
-        yield _row(f"line {line}", cells, title)
+    file = TextFile(manifest, "folder")
+    for line, cells in file.table(delimiter, PART_BYTES):
+        yield _row(f"line {line}", cells, file.name)
 
 
 def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
-    title = f"folder: {manifest.name}"
-    text = read_text(manifest, "folder", PART_BYTES)
+    file = TextFile(manifest, "folder")
+    title = file.name
     # StringIO: splitlines would also cut at marks that JSON allows in a text
-    for number, line in enumerate(StringIO(text), start=1):
+    for number, line in enumerate(StringIO(file.text(PART_BYTES)), start=1):
         if not line.strip():
             continue
         try:

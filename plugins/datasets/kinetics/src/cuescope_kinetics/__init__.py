@@ -14,6 +14,7 @@ from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, fin
 from cuescope_sdk import Context, NamesPart, Sample, Words, generator
 from cuescope_sdk.data import (
     Question,
+    TextFile,
     VideoQuestionOptions,
     VideoQuestions,
     sample_indices,
@@ -83,7 +84,7 @@ class Kinetics(VideoQuestions):
         table = find_table(root, official)
         folder = (self.options.videos or root).expanduser()
         if table is not None:
-            clips = clips_in_table(table, self.title)
+            clips = clips_in_table(TextFile(table, self.title))
             self.facts["labels from"] = table.name
         else:
             clips = clips_in_folders(root, folder, official, self.title)

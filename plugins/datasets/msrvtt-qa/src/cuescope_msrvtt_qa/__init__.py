@@ -11,13 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import (
-    Question,
-    VideoQuestions,
-    first_place,
-    read_json,
-    read_json_object,
-)
+from cuescope_sdk.data import Question, TextFile, VideoQuestions, first_place
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 _CATEGORIES = (
@@ -66,7 +60,7 @@ class MSRVTTQA(VideoQuestions):
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split."""
         uploads = self._uploads()
-        for row in read_json(self.file(f"{split}_qa.json"), QuestionRow, self.title):
+        for row in self.file(f"{split}_qa.json").json_rows(QuestionRow):
             video = f"video{row.video_id}"
             if uploads and video not in uploads:
                 raise UserError(
@@ -96,7 +90,7 @@ class MSRVTTQA(VideoQuestions):
             )
         urls: dict[str, str] = {}
         for table in tables:
-            rows = read_json_object(table, VideosFile, self.title).videos
+            rows = TextFile(table, self.title).json_object(VideosFile).videos
             urls |= {row.video_id: row.url for row in rows}
         return urls
 

@@ -18,7 +18,6 @@ from cuescope_sdk.data import (
     VideoQuestionOptions,
     VideoQuestions,
     held_out_categories,
-    read_json,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import (
@@ -71,11 +70,12 @@ class STAR(VideoQuestions):
         # iid and ood are parts of one of the authors' splits
         official = self.options.ood if split in ("iid", "ood") else split
         file = self.file(f"STAR_{official}.json")
-        rows = read_json(file, QuestionRow, self.title)
-        self.classes = read_all_classes(self.options.path.expanduser(), self.title)
+        rows = file.json_rows(QuestionRow)
+        self.classes = read_all_classes(self.file)
         for row in rows:
-            location = f"{self.title}: {file.name} question '{row.question_id}'"
-            check_question(row, self.classes, location)
+            check_question(
+                row, self.classes, f"{file.name} question '{row.question_id}'"
+            )
         if split in ("iid", "ood"):
             rows = self._part(rows, split)
         self.rows = {row.question_id: row for row in rows}

@@ -12,7 +12,7 @@ from PIL import Image
 
 from cuescope_onnx_detector.options import OWNER, OnnxOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import read_lines
+from cuescope_sdk.data import TextFile
 
 GREY = 114  # of the border around an image, as YOLO is trained
 SIDE = 640
@@ -138,7 +138,7 @@ class OnnxNetwork:
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""
         if path is not None:
-            return [line for _, line in read_lines(path.expanduser(), OWNER)]
+            return [line for _, line in TextFile(path.expanduser(), OWNER).lines()]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
             # by the numbers of the classes, however they were written

@@ -10,7 +10,7 @@ from pydantic import BaseModel, PositiveInt
 
 from cuescope_commands.csv_files import write_csv
 from cuescope_sdk import UserError, read_sealed
-from cuescope_sdk.data import read_csv
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.report import interval
 from cuescope_sdk.statistics import Groups, cohen_kappa, mean_interval
 
@@ -35,7 +35,7 @@ def read_sheet(path: Path, folder: Path, report: "Report") -> list[Item]:
     report than the run's, or it names a question twice.
     """
     items = _items(folder, report)
-    for row in read_csv(path.expanduser(), SheetRow, "label"):
+    for row in TextFile(path.expanduser(), "label").csv_rows(SheetRow):
         item = items.get(row.number)
         if item is None:
             raise UserError(

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
-from cuescope_sdk.data import read_csv
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.statistics import Groups, mean_interval, pearson_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import yes_rates
@@ -41,7 +41,7 @@ class LabelRow(BaseModel):
 
 def read_labels(path: Path) -> HumanLabels:
     """The file's lines `image,cue,present`; raises UserError for a line of another form."""
-    rows = read_csv(path.expanduser(), LabelRow, "spurlens: labels")
+    rows = TextFile(path.expanduser(), "spurlens: labels").csv_rows(LabelRow)
     return {(row.image, row.cue): WORDS[row.present] for row in rows}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Sample, UserError, nearest
-from cuescope_sdk.data import read_text, table_rows
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.statistics import Groups, bca_interval, cohen_kappa
 from cuescope_step_grounding.claims.contents import claim_words
@@ -81,9 +81,7 @@ class Label:
 
 def read_labels(path: Path) -> list[Label]:
     """The rows of a CSV file; raises UserError, with the line, for anything else."""
-    rows = list(
-        table_rows(read_text(path, "step-grounding"), f"step-grounding: labels {path}")
-    )
+    rows = list(TextFile(path, "step-grounding: labels").table())
     if not rows:
         raise _refusal(path, None, "at least one label", "none")
     # the columns may stand in any order
