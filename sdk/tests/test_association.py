@@ -112,3 +112,17 @@ def test_any_false_finding_is_as_rare_as_promised() -> None:
             least.append(tests.overall_q)
         found += min(least) <= 0.05
     assert found <= 25
+
+
+def test_sums_count_alike_however_large_they_are() -> None:
+    sums = rng(9).normal(size=(400, 3))
+    sums[0] += [4.0, 0.0, 0.0]
+    tested = np.array([[True, True, True]])
+    tests = AssociationTests.of_sums(sums, tested, level=0.05)
+    larger = 5 + sums * [1.0, 300.0, 0.01]
+    again = AssociationTests.of_sums(larger, tested, level=0.05)
+    assert again.q_value == pytest.approx(tests.q_value)
+    assert (tests.q_value <= 0.05).tolist() == [[True, False, False]]
+    # what no draw moves proves nothing
+    still = AssociationTests.of_sums(np.ones((400, 1)), tested[:, :1], level=0.05)
+    assert still.p_value.tolist() == [[1.0]]

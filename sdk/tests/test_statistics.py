@@ -15,6 +15,7 @@ from cuescope_sdk.statistics import (
     chance_accuracy,
     change_interval,
     change_p_value,
+    exceeds_normal_draws,
     gap_intervals,
     gap_p_values,
     limit_of_detection,
@@ -385,3 +386,21 @@ def test_the_limit_of_detection_is_found_four_times_in_five(share_alike: float) 
     assert 66 <= found <= 93
     none = limit_of_detection(answers, groups, strata, rng, share=0.02, threshold=1e-6)
     assert none is None
+
+
+def test_points_that_are_apart_exceed_normal_draws_and_others_seldom_do() -> None:
+    """Of one distribution 1 in 20 exceeds 19 draws; more than `MOST` of 300 come up seldom."""
+
+    def kurtosis(points: np.ndarray) -> float:
+        return -float(stats.kurtosis(points[:, 0]))  # two heaps have a low one
+
+    spread = np.array([2.0, 1.0])
+    found = 0
+    for seed in range(AUDITS):
+        rng = np.random.default_rng(seed)
+        observed = kurtosis(rng.normal(size=(40, 2)) * spread)
+        found += exceeds_normal_draws(observed, kurtosis, spread, 40, rng)
+    assert 0 < found <= MOST
+    rng = np.random.default_rng(0)
+    apart = rng.normal(size=(40, 2)) + np.repeat([[-3.0], [3.0]], 20, axis=0)
+    assert exceeds_normal_draws(kurtosis(apart), kurtosis, apart.std(axis=0), 40, rng)

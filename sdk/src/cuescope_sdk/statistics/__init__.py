@@ -45,6 +45,7 @@ from cuescope_sdk.statistics._ranks import (
 )
 from cuescope_sdk.statistics._resampling import (
     bootstrap_weights,
+    exceeds_normal_draws,
     percentile_interval,
     weighted_means,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "conformal_quantile",
     "correlation",
     "detectable",
+    "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "gap_intervals",
     "gap_p_values",

@@ -67,6 +67,21 @@ class AssociationTests:
         overall_q = float(q_values[-1])
         return cls(p_table, q_table, overall_p, overall_q, critical)
 
+    @classmethod
+    def of_sums(
+        cls,
+        sums: DrawByCell,
+        tested: Bool[np.ndarray, "feature column"],
+        *,
+        level: float,
+    ) -> "AssociationTests":
+        """`of_draws` of sums whose spread the draws themselves tell."""
+        # centred and scaled: pairs of rare features must not drown in those of common ones
+        away = sums - sums.mean(axis=0)
+        # a pair that no draw moves has no spread
+        spread = np.maximum(away.std(axis=0), TIE)
+        return cls.of_draws(away / spread, tested, level=level)
+
     @property
     def count(self) -> int:
         """How many pairs were tested."""

@@ -216,11 +216,7 @@ def _favour_tests(
     sums = np.array(
         [(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)]
     )
-    # centred and scaled: pairs of rare kinds must not drown in those of common ones
-    sums -= sums.mean(axis=0)
-    # a pair that no draw moves has no spread
-    spread = np.maximum(sums.std(axis=0), TIE)
-    return AssociationTests.of_draws(sums / spread, tested, level=level)
+    return AssociationTests.of_sums(sums, tested, level=level)
 
 
 # ---------------------------------------------------------------------------------------- figures
