@@ -6,11 +6,7 @@ from cuescope_sdk.statistics._above_zero import (
 )
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._conformal import conformal_quantile
-from cuescope_sdk.statistics._correlation import (
-    Correlation,
-    correlation,
-    pearson_interval,
-)
+from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
 from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
@@ -43,12 +39,7 @@ from cuescope_sdk.statistics._ranks import (
     rank_correlation,
     rank_correlation_interval,
 )
-from cuescope_sdk.statistics._resampling import (
-    bootstrap_weights,
-    exceeds_normal_draws,
-    percentile_interval,
-    weighted_means,
-)
+from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
 from cuescope_sdk.statistics._tests import (
     benjamini_hochberg,
     cohen_kappa,
@@ -72,6 +63,7 @@ from cuescope_sdk.statistics._weighted_tests import (
 
 __all__ = [
     "AssociationTests",
+    "Bootstrap",
     "Correlation",
     "Estimate",
     "GapPlan",
@@ -86,7 +78,6 @@ __all__ = [
     "auroc",
     "bca_interval",
     "benjamini_hochberg",
-    "bootstrap_weights",
     "can_pass",
     "chance_accuracy",
     "change_interval",
@@ -94,7 +85,6 @@ __all__ = [
     "cohen_kappa",
     "common_by_chance",
     "conformal_quantile",
-    "correlation",
     "detectable",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
@@ -113,7 +103,6 @@ __all__ = [
     "overlap_p_value",
     "paired_flips",
     "pearson_interval",
-    "percentile_interval",
     "random_maxima",
     "rank_correlation",
     "rank_correlation_interval",
@@ -123,6 +112,5 @@ __all__ = [
     "smallest_flip_share",
     "smallest_mean_above_zero",
     "student_interval",
-    "weighted_means",
     "weighted_q_values",
 ]

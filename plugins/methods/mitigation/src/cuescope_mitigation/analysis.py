@@ -1,6 +1,6 @@
 """What a remedy did to each cue, beside its placebos, and the verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -10,7 +10,6 @@ from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.scores import (
     BoolPerSample,
     Change,
-    Draws,
     PerSample,
     change,
     gap_change,
@@ -18,7 +17,7 @@ from cuescope_mitigation.scores import (
 )
 from cuescope_mitigation.trials import Comparison, Cue
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import bootstrap_weights
+from cuescope_sdk.statistics import Bootstrap
 
 Verdict = Literal[
     "helps",
@@ -57,32 +56,31 @@ class Results:
 
     rows: tuple[Row, ...]
     overall: Change
-    weights: Draws
-    confidence: float
+    bootstrap: Bootstrap
 
 
 def measure(
     audit: Audit, options: MitigationOptions, comparison: Comparison
 ) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
-    # the same draws for every figure, so that all are of the same samples
-    weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
     cues = len(comparison.parts.cues)
     confidence = 1 - (1 - options.confidence) / cues
-    measure_one = partial(measure_cue, comparison, options, weights, confidence)
+    # the same draws for every figure, so that all are of the same samples
+    draws = Bootstrap.of(comparison.groups, audit.rng("bootstrap"), confidence)
+    measure_one = partial(measure_cue, comparison, options, draws)
     rows = tuple(map(measure_one, range(cues)))
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected
-    overall = change(before, comparison.after, everything, weights, options.confidence)
-    return Results(rows, overall, weights, confidence)
+    alone = replace(draws, confidence=options.confidence)
+    overall = change(before, comparison.after, everything, alone)
+    return Results(rows, overall, draws)
 
 
 def measure_cue(
     comparison: Comparison,
     options: MitigationOptions,
-    weights: Draws,
-    confidence: float,
+    bootstrap: Bootstrap,
     number: int,
 ) -> Row:
     """What the remedy does to one cue; only what changed is held against the placebos."""
@@ -101,14 +99,14 @@ def measure_cue(
     def gain(before: PerSample | None, after: PerSample | None) -> Change | None:
         if before is None or after is None:
             return None
-        return change(before, after, present, weights, confidence)
+        return change(before, after, present, bootstrap)
 
     random = comparison.random
     shifted = None
     # weights for a training move no answers that a shift could explain
     if comparison.mitigator.changes_answers:
         shifted = comparison.shifted
-    gained = change(before, after, present, weights, confidence)
+    gained = change(before, after, present, bootstrap)
     # intervals of the differences: two that overlap may still differ
     beyond_random = gain(random, after)
     beyond_shift = gain(shifted, after)
@@ -119,9 +117,9 @@ def measure_cue(
         verdict_of(gained, beyond_random, beyond_shift),
         count,
         present=gained,
-        absent=change(before, after, without, weights, confidence),
-        gap=gap_change(before, after, without, present, weights, confidence),
-        worst=worst_change(before, after, cells, options.least, weights, confidence),
+        absent=change(before, after, without, bootstrap),
+        gap=gap_change(before, after, without, present, bootstrap),
+        worst=worst_change(before, after, cells, options.least, bootstrap),
         random=gain(before, random),
         shifted=gain(before, shifted),
         beyond_random=beyond_random,
@@ -177,8 +175,7 @@ def other_gaps(
                 comparison.after,
                 without,
                 present,
-                results.weights,
-                options.confidence,
+                replace(results.bootstrap, confidence=options.confidence),
             )
             gaps.append((name, label, gap))
     return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)

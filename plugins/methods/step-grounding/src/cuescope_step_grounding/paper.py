@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Cell, Table, generator
-from cuescope_sdk.statistics import correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
 from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
@@ -97,7 +97,7 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
         if "benchmark" in reading:
             chosen &= benchmark == BENCHMARKS.index(reading["benchmark"])
         x, y = (getattr(tables, name)[chosen] for name in reading["of"])
-        result = correlation(
+        result = Correlation.of(
             x,
             y,
             # a generator for each figure, so that none hangs on those before it

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Table, UserError
-from cuescope_sdk.statistics import correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
@@ -133,7 +133,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
             continue
         foretold = _standardised_mean(figures, parts, strata)
         within = strata if len(benchmarks) > 1 else None
-        result = correlation(foretold, retention, rng, strata=within)
+        result = Correlation.of(foretold, retention, rng, strata=within)
         cells = (
             (*correlation_cells(result), result.n)
             if result

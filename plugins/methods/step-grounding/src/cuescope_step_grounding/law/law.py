@@ -10,7 +10,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.statistics import Correlation, correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
 from cuescope_step_grounding.rows.tables import make_table
 
@@ -102,7 +102,7 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
     # how much a benchmark leaves to all models says nothing of one: compared within each
     strata = benchmark if several else None
     whole = _whole_models(models) if several else None
-    related = partial(correlation, rng=rng, draws=draws)
+    related = partial(Correlation.of, rng=rng, draws=draws)
     plain = related(sgr, retention, strata=strata, units=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
     given = related(sgr, retention, given=accuracy, strata=strata, units=whole)

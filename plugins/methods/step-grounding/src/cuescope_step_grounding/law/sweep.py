@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Table
-from cuescope_sdk.statistics import correlation, rank_correlation
+from cuescope_sdk.statistics import Correlation, rank_correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
@@ -54,7 +54,7 @@ def _cells(
     yield 100 * float(sgr.mean())
     # a mean over some of the models could not be compared with other rows
     yield float(np.mean(told)) if len(told) == len(models) else None
-    found = correlation(sgr, retention, rng)
+    found = Correlation.of(sgr, retention, rng)
     yield from correlation_cells(found) if found else (None, None, None)
     for name in (VERIFIED, CHANGED):
         yield _rank_agreement(models, first, name)
