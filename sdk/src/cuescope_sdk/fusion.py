@@ -18,7 +18,6 @@ __all__ = [
     "AverageTokens",
     "FusionShape",
     "HasFusion",
-    "LETTERS",
     "OTHER",
     "TEXT",
     "VIDEO",
@@ -28,10 +27,7 @@ OTHER = 0
 VIDEO = 1
 TEXT = 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
-LETTERS = {
-    "V": VIDEO,
-    "T": TEXT,
-}  # of quadrants, query first: "VT" is video looking at text
+LETTERS = {"V": VIDEO, "T": TEXT}
 
 
 class AverageAttention(Edit):
@@ -40,6 +36,11 @@ class AverageAttention(Edit):
     kind: ClassVar[str] = "average-attention"
     quadrants: frozenset[Literal["VV", "VT", "TV", "TT"]]
     layers: tuple[int, ...] | None = None
+
+    @staticmethod
+    def sides(quadrant: str) -> tuple[int, int]:
+        """The modality of its queries, and that of its keys: "VT" is video looking at text."""
+        return LETTERS[quadrant[0]], LETTERS[quadrant[1]]
 
 
 class AverageTokens(Edit):

@@ -22,14 +22,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.fusion import (
-    LETTERS,
-    OTHER,
-    TEXT,
-    VIDEO,
-    AverageAttention,
-    FusionShape,
-)
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention, FusionShape
 from cuescope_sdk.testing import Setup
 
 ANSWERS = ("north", "east", "south", "west")
@@ -160,8 +153,8 @@ class Reader(Plugin):
         if isinstance(trial.edit, AverageAttention) and not self.options.broken:
             if trial.edit.layers is not None and max(trial.edit.layers) > 1:
                 raise UserError("reader: no such layer")
-            for query, key_of in trial.edit.quadrants:
-                inside = np.outer(LETTERS[query] == TOKENS, LETTERS[key_of] == TOKENS)
+            for query, key_of in map(trial.edit.sides, trial.edit.quadrants):
+                inside = np.outer(query == TOKENS, key_of == TOKENS)
                 inside &= weights[0] > 0
                 for row in np.flatnonzero(inside.any(axis=1)):
                     cells = weights[:, row, inside[row]]

@@ -155,5 +155,5 @@ def _require_kept(spec: str, edit: ImageEdit, before: Pixels, after: Pixels) -> 
             problem,
             expected="pixels outside of the mask as they were",
             got=f"others in {changed.sum():,} of them",
-            remedy="An editor puts the source's own pixels back: keep_outside of the sdk",
+            remedy="An editor puts the source's own pixels back: EditableImage of the sdk",
         )

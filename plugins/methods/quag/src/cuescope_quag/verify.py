@@ -26,7 +26,7 @@ from cuescope_quag.trials import (
     questions,
 )
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
-from cuescope_sdk.fusion import LETTERS, TEXT, VIDEO, AverageAttention, HasFusion
+from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
 
 # Table 1, of all benchmarks; the count nearest to it is that of attention alone.
 PAPER_SAVINGS: dict[str, list[dict[str, Cell]]] = {
@@ -279,7 +279,8 @@ class RankExcess(LayerReadout):
 
 def quadrant(of_query: QueryModality, of_key: KeyModality, name: str) -> Cells:
     """Where quadrant XY lies: queries of modality X, keys of modality Y."""
-    return np.outer(of_query == LETTERS[name[0]], of_key == LETTERS[name[1]])
+    query, key = AverageAttention.sides(name)
+    return np.outer(of_query == query, of_key == key)
 
 
 def visible_keys(weights: Weights) -> Cells:

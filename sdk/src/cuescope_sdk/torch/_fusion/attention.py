@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int8
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from cuescope_sdk.fusion import LETTERS, MODALITIES, AverageAttention, AverageTokens
+from cuescope_sdk.fusion import MODALITIES, AverageAttention, AverageTokens
 from cuescope_sdk.torch._fusion.averaging import attend_averaged, average_quadrants
 from cuescope_sdk.torch._fusion.merging import (
     attend_averages,
@@ -242,7 +242,7 @@ def _attend_edited(
     if isinstance(edit, AverageTokens):
         modalities = {MODALITIES[name] for name in edit.modalities}
     else:
-        modalities = {LETTERS[quadrant[1]] for quadrant in edit.quadrants}
+        modalities = {edit.sides(quadrant)[1] for quadrant in edit.quadrants}
     block = torch.zeros_like(keys, dtype=torch.bool)
     for modality in modalities:
         block |= keys == modality
