@@ -9,7 +9,6 @@ from scipy import stats
 
 from cuescope_sdk.statistics import (
     Groups,
-    MarginTest,
     WeightedMeans,
     agreement_p_values,
     change_interval,
@@ -17,7 +16,7 @@ from cuescope_sdk.statistics import (
     mean_interval,
     smallest_flip_share,
 )
-from cuescope_sdk.statistics._weighted_means import interval_p_value
+from cuescope_sdk.statistics._weighted_means import MarginTest, interval_p_value
 
 RNG = np.random.default_rng
 
@@ -90,8 +89,8 @@ def margin_test(lost: float, rng: np.random.Generator) -> MarginTest:
     before = (rng.random(300) < 0.8).astype(float)
     after = before * (rng.random(300) >= lost / 0.8)
     means = WeightedMeans.over(np.zeros(300, int), Groups.single(300))
-    return MarginTest(
-        means, before, before - after, before.mean(), 0.2, share=0.1, least=0.02
+    return means.margin_test(
+        before, before - after, before.mean(), chance=0.2, share=0.1, least=0.02
     )
 
 

@@ -1,11 +1,7 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
-from cuescope_sdk.statistics._above_zero import (
-    mean_above_zero_p_value,
-    smallest_mean_above_zero,
-)
+from cuescope_sdk.statistics._above_zero import MeanAboveZero
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
-from cuescope_sdk.statistics._conformal import conformal_quantile
 from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
 from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._groups import Groups
@@ -53,7 +49,7 @@ from cuescope_sdk.statistics._unseen import (
     most_by_chance,
     most_unseen,
 )
-from cuescope_sdk.statistics._weighted_means import MarginTest, WeightedMeans
+from cuescope_sdk.statistics._weighted_means import WeightedMeans
 from cuescope_sdk.statistics._weighted_tests import (
     can_pass,
     joined_p_values_of_others,
@@ -70,7 +66,7 @@ __all__ = [
     "GapTest",
     "GroupedFeatures",
     "Groups",
-    "MarginTest",
+    "MeanAboveZero",
     "PairedFlips",
     "Placement",
     "WeightedMeans",
@@ -84,7 +80,6 @@ __all__ = [
     "change_p_value",
     "cohen_kappa",
     "common_by_chance",
-    "conformal_quantile",
     "detectable",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
@@ -96,7 +91,6 @@ __all__ = [
     "limit_of_detection",
     "lower_mean_p_value",
     "mann_whitney_p_value",
-    "mean_above_zero_p_value",
     "mean_interval",
     "most_by_chance",
     "most_unseen",
@@ -110,7 +104,6 @@ __all__ = [
     "share_beyond_chance",
     "smallest_effect",
     "smallest_flip_share",
-    "smallest_mean_above_zero",
     "student_interval",
     "weighted_q_values",
 ]

@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float
 
 from cuescope_sdk.statistics import (
     Groups,
+    MeanAboveZero,
     change_interval,
     gap_p_values,
     holm,
-    mean_above_zero_p_value,
     samples_for_change,
 )
 
@@ -85,7 +85,7 @@ def effect_of(
     p_values = []
     means: dict[Control, float] = {}
     for change in (with_cue,) if alone is None else (with_cue, alone):
-        p_value = mean_above_zero_p_value(change, groups)
+        p_value = MeanAboveZero(change, groups).p_value()
         # of one group nothing can be said
         p_values.append(1.0 if p_value is None else p_value)
     for name, (control, of_control) in controls.items():

@@ -14,7 +14,6 @@ from cuescope_quag.trials import Codes, RightPerSample
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.statistics import (
     Groups,
-    MarginTest,
     WeightedMeans,
     agreement_p_values,
     change_p_value,
@@ -142,8 +141,13 @@ def compare(
         lost = round(value - changed, 9)
         low, high = means.change_interval(change, rule.confidence)
         p_value = change_p_value(change, videos, rng, strata=measure.stratum)
-        margin = MarginTest(
-            means, right, change, value, measure.chance, rule.share, rule.drop
+        margin = means.margin_test(
+            right,
+            change,
+            value,
+            chance=measure.chance,
+            share=rule.share,
+            least=rule.drop,
         )
         loss = Loss(
             rate=changed,

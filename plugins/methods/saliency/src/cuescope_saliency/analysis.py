@@ -12,11 +12,10 @@ from cuescope_saliency.trials import ExplainedImage
 from cuescope_sdk import Accuracy, Audit
 from cuescope_sdk.statistics import (
     Groups,
+    MeanAboveZero,
     benjamini_hochberg,
     chance_accuracy,
-    mean_above_zero_p_value,
     mean_interval,
-    smallest_mean_above_zero,
 )
 
 # what a model that guesses looks at says nothing
@@ -61,7 +60,7 @@ def lean_tests(
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
     p_values = [
-        mean_above_zero_p_value(figures.lean, figures.masked_groups)
+        MeanAboveZero(figures.lean, figures.masked_groups).p_value()
         for figures in texts
     ]
     q_values = benjamini_hochberg(p_values)
@@ -93,9 +92,7 @@ def smallest_findable(
     # The smallest of the p-values must pass the level over their number.
     level = options.fdr / len(masked)
     rng = audit.rng("limit of detection")
-    return middle, smallest_mean_above_zero(
-        middle.lean, middle.masked_groups, level, rng
-    )
+    return middle, MeanAboveZero(middle.lean, middle.masked_groups).smallest(level, rng)
 
 
 def measure_accuracy(
