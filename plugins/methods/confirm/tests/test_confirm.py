@@ -257,8 +257,8 @@ def test_where_answers_are_alike_nothing_is_caused(
     )
     monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
     cue = Cue(Feature(key="c", kind="cluster"), "c", ("cup",))
-    audit: Any = None
-    direction = asking.direction_of(audit, audit, cue)
+    study: Any = None
+    direction = asking.direction_of(study, cue)
     located = LocatedCue({}, frozenset(), "annotated")
     target: Any = SimpleNamespace(located=located, direction=direction)
     kind = SimpleNamespace(needs="region", effect="removes", partial=False)

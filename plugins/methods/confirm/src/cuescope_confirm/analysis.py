@@ -1,6 +1,6 @@
 """From answers to verdicts: each witness's effect beyond its placebo, and what all of them say."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
@@ -9,7 +9,6 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating import Target
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
     POWER,
     Control,
@@ -26,7 +25,6 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study, roots
 from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
-from cuescope_sdk import Audit
 from cuescope_sdk.interventions import Intervention
 from cuescope_sdk.statistics import Groups
 
@@ -105,7 +103,10 @@ class Row:
     @property
     def confirming(self) -> list[Testimony]:
         """The witnesses that confirm, those that take the cue out before others, clearest first."""
-        return _confirming(self.measured)
+        able = [testimony for testimony in self.measured if testimony.confirms]
+        able.sort(key=lambda testimony: testimony.effect.corrected)
+        # stable: the clearest stay first on each side
+        return sorted(able, key=lambda testimony: not testimony.removes)
 
     def clearest(self, *, removes: bool) -> list[Testimony]:
         """Of the finer ones those that confirm in one direction, the largest sure effect first."""
@@ -119,17 +120,11 @@ def _clearness(testimony: Testimony) -> tuple[float, float]:
     return testimony.effect.corrected, -testimony.effect.least
 
 
-def _confirming(measured: Iterable[Testimony]) -> list[Testimony]:
-    able = [testimony for testimony in measured if testimony.confirms]
-    return sorted(
-        able, key=lambda testimony: (not testimony.removes, testimony.effect.corrected)
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Results:
     """All cues, the worst first."""
 
+    study: Study
     rows: tuple[Row, ...]
     tests: int
     confidence: float
@@ -147,39 +142,37 @@ class Results:
         return [row.ruling.verdict for row in self.rows].count(verdict)
 
 
-def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
+def measure(dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
-    # what is known before the answers: whether a place is known, and how many samples have it
-    able = [witness for witness in dossier.witnesses if is_tested(witness, options)]
-    # placebos are no tests of their own, and cost no correction
-    tested = [witness for witness in able if witness.target.role == "finding"]
+    study = dossier.study
+    tested = []
+    for witness in dossier.witnesses:
+        # placebos are no tests of their own, and cost no correction
+        is_finding = witness.target.role == "finding"
+        if is_finding and is_tested(study, witness):
+            tested.append(witness)
     # two-sided intervals whose lower ends are those of one-sided tests
-    confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
+    confidence = 1 - 2 * (1 - study.options.confidence) / max(len(tested), 2)
     effects = []
     for witness in tested:
-        answers = witness.answers
-        with_cue = ~answers.control
+        with_cue = ~witness.answers.control
         effect = effect_of(
             change_beyond(witness, PLACEBO)[with_cue],
-            groups_of(answers, with_cue),
-            controls_of(options, dossier, witness),
-            audit.rng("confirm", "effect", witness.target.cue.id, witness.spec),
+            groups_of(witness.answers, with_cue),
+            controls_of(dossier, witness),
+            study.rng("effect", witness.target.cue.id, witness.spec),
             confidence,
             change_beyond(witness, AS_IS)[with_cue],
         )
         effects.append(effect)
     by_witness = dict(zip(tested, correct(effects), strict=True))
-    rows = [_row(target, dossier, by_witness, options) for target in dossier.targets]
+    rows = [_row(dossier, target, by_witness) for target in dossier.targets]
     rows.sort(key=_rank)
-    return Results(tuple(rows), len(tested), confidence)
+    return Results(study, tuple(rows), len(tested), confidence)
 
 
-def _row(
-    target: Target,
-    dossier: Dossier,
-    effects: Mapping[Witness, Effect],
-    options: ConfirmOptions,
-) -> Row:
+def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) -> Row:
+    options = dossier.study.options
     measured = []
     unmeasured = []
     # an effect far below the gap in the run would not explain it
@@ -193,17 +186,20 @@ def _row(
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
         measured.append(Testimony(witness, effect, decision))
     ruling = _ruling(target, measured, unmeasured)
-    lost = None
+    row = Row(target, tuple(measured), tuple(unmeasured), ruling)
     # what is not shown to cause answers has cost none
     if ruling.verdict == "causes":
-        lost = _lost(target, measured, options)
-    return Row(target, tuple(measured), tuple(unmeasured), ruling, lost)
+        return replace(row, lost=_lost(row, options.confidence))
+    return row
 
 
-def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
-    """Whether a witness can decide: it applies, has a placebo, and its place is well known."""
+def is_tested(study: Study, witness: Witness) -> bool:
+    """Whether a witness can decide: it applies, has a placebo, and its place is well known.
+
+    All of this is known before the answers.
+    """
     with_cue = int((~witness.answers.control).sum())
-    if witness.kind.placebo == "none" or with_cue < options.least:
+    if witness.kind.placebo == "none" or with_cue < study.options.least:
         return False
     if witness.kind.needs in EXACT:
         return True
@@ -234,19 +230,18 @@ def groups_of(answers: Answers, rows: Bool[np.ndarray, " pair"]) -> Groups:
     return Groups.of([pair.case.sample for pair in pairs])
 
 
-def controls_of(
-    options: ConfirmOptions, dossier: Dossier, witness: Witness
-) -> dict[Control, Measure]:
+def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
     """What a witness does where a cause would do nothing, as far as enough samples tell it."""
+    study = dossier.study
     controls: dict[Control, Measure] = {}
     without = witness.answers.control
     # fewer would decide nothing, and cost the power
-    if without.sum() >= options.least:
+    if without.sum() >= study.options.least:
         change = change_beyond(witness, PLACEBO)[without]
         controls["without the cue"] = change, groups_of(witness.answers, without)
     for name, placebo in witness.target.placebos.items():
         for other in dossier.witnesses_of(placebo):
-            if other.plugin is witness.plugin and is_tested(other, options):
+            if other.plugin is witness.plugin and is_tested(study, other):
                 everything = np.full(len(other.answers.pairs), True)
                 groups = groups_of(other.answers, everything)
                 controls[name] = change_beyond(other, PLACEBO), groups
@@ -291,13 +286,11 @@ def _ruling(
     return ruling
 
 
-def _lost(
-    target: Target, measured: Sequence[Testimony], options: ConfirmOptions
-) -> tuple[float, float, float] | None:
+def _lost(row: Row, confidence: float) -> tuple[float, float, float] | None:
     """By the clearest witness that confirms, one that takes the cue out before others."""
-    if target.direction.toward == "its own answer":  # right ones and wrong ones
+    if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None
-    for testimony in _confirming(measured):
+    for testimony in row.confirming:
         # a clip that stands still is no sample as it is
         if testimony.removes or not testimony.is_coarse:
             answers = testimony.witness.answers
@@ -307,8 +300,8 @@ def _lost(
             return accuracy_lost(
                 gain if testimony.removes else -gain,
                 groups_of(answers, with_cue),
-                share_showing(target),
-                options.confidence,
+                share_showing(row.target),
+                confidence,
             )
     return None
 

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, shuffle
-from cuescope_sdk import Audit, Outcome, Sample, Trial
+from cuescope_sdk import Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
@@ -104,10 +104,10 @@ def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
     return views
 
 
-def trial_of(audit: Audit, trial: Trial) -> Trial:
+def trial_of(study: Study, trial: Trial) -> Trial:
     """A trial with the output that this model answers such a sample by."""
     # a model has logits for choices alone
-    logits = "logits" in audit.capabilities.outputs and trial.sample.choices
+    logits = "logits" in study.audit.capabilities.outputs and trial.sample.choices
     return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
 
 
@@ -171,9 +171,9 @@ class RunAnswers:
         return self.gap(~self.of_label, np.array(taken, float))
 
 
-def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
+def run_answers(study: Study, cue: Cue) -> RunAnswers:
     """What the run's own samples tell of a cue."""
-    views = views_of(_some(audit, study, cue), cue)
+    views = views_of(_some(study, cue), cue)
     shown = cue.samples_with_cue(views)
     present = []
     of_label = []
@@ -182,10 +182,10 @@ def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
     for key, sample in views.items():
         present.append(key in shown)
         of_label.append(is_of_label(cue, sample))
-        trials.append(trial_of(audit, Trial(sample=sample)))
+        trials.append(trial_of(study, Trial(sample=sample)))
         labels.append(str(sample.label))
     # in one call: batches are full, and a plan counts all of it
-    outcomes = audit.respond(trials)
+    outcomes = study.audit.respond(trials)
     right = map(gives, outcomes, labels)
     return RunAnswers(
         outcomes,
@@ -196,11 +196,11 @@ def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
     )
 
 
-def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
+def direction_of(study: Study, cue: Cue) -> Direction:
     """By the run's own samples: of its label, then those taken for it."""
     if cue.is_background or cue.kind in MODALITIES:
         return Direction("its own answer", sign=-1)
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     gap, z = answers.gap(answers.of_label)
     # without a gap nobody has measured that nothing differs
     is_shown = gap is None or abs(z) >= SHOWN
@@ -242,13 +242,13 @@ def stratified_gap(
     return gap, gap / max(error, 1e-9)
 
 
-def _some(audit: Audit, study: Study, cue: Cue) -> Samples:
+def _some(study: Study, cue: Cue) -> Samples:
     """The run's samples, or a draw of them, those that show the cue among them."""
     if len(study.seen) <= MOST_SEEN:
         return study.seen
     shown = cue.samples_with_cue(study.seen)
     others = study.seen.keys() - shown
-    rng = audit.rng("confirm", "seen")
+    rng = study.rng("seen")
     # an even draw would hold too few samples of a rare cue
     keys = shuffle(sorted(shown), rng)[: MOST_SEEN // 2]
     keys += shuffle(sorted(others), rng)[: MOST_SEEN - len(keys)]

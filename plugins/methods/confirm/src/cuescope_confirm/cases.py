@@ -8,11 +8,11 @@ from itertools import islice
 
 import numpy as np
 
-from cuescope_confirm.locating import Target
+from cuescope_confirm.locating import Target, most_changed
 from cuescope_confirm.locating.annotated import object_masks
 from cuescope_confirm.locating.places import LocatedCue, size_of, stretch
-from cuescope_confirm.study import BACKGROUNDS, shuffle
-from cuescope_sdk import Audit, Sample
+from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
+from cuescope_sdk import Sample
 from cuescope_sdk.interventions import Case, Intervention, Place
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
@@ -32,19 +32,18 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(
-    audit: Audit, target: Target, kind: type[Intervention], most: int
-) -> list[Pair]:
-    """At most so many pairs of one intervention for one cue; [] where there are none.
+def pairs_of(study: Study, target: Target, kind: type[Intervention]) -> list[Pair]:
+    """The pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
     """
     if target.located is None:
         return []
     is_finding = target.role == "finding"
+    most = most_changed(study, target.role)
     # on other labels the cue has the same id, and needs a draw of its own
     role = () if is_finding else (target.role,)
-    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *role)
+    rng = study.rng("pairs", target.cue.id, *sort_of(kind), *role)
     maker = PairMaker(target, target.located, kind, rng)
     pairs = list(islice(maker.pairs(), most))
     is_in_place = kind.placebo in ("elsewhere", "other frames")

@@ -26,10 +26,10 @@ RULE = (
 )
 
 
-def contrasts(audit: Audit, results: Results) -> Iterator[Contrast]:
+def contrasts(results: Results) -> Iterator[Contrast]:
     """One for each of the first cues, by its clearest witness."""
     for row in results.rows[:SHOWN]:
-        shown = _contrast(audit, row)
+        shown = _contrast(results.study.audit, row)
         if shown is not None:
             yield shown
 

@@ -7,11 +7,10 @@ from itertools import chain
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Decision, Effect, Verdict, samples_needed
 from cuescope_confirm.study import Study
 from cuescope_confirm.trials import AS_IS, NOTHING, Witness
-from cuescope_sdk import Audit, Cell, Score, Table
+from cuescope_sdk import Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 VERDICTS: tuple[Verdict, ...] = ("causes", "accompanies", "cannot tell")
@@ -52,10 +51,10 @@ def with_interval(effect: Effect) -> str:
     return f"{points(effect.value)} ({points(effect.low)} to {points(effect.high)})"
 
 
-def power_line(study: Study, interventions: int, options: ConfirmOptions) -> str:
+def power_line(study: Study, interventions: int) -> str:
     """How many samples are enough, and how many there probably are."""
     tests = len(study.cues) * interventions
-    needed = samples_needed(SHOWN_EFFECT, tests, level=1 - options.confidence)
+    needed = samples_needed(SHOWN_EFFECT, tests, level=1 - study.options.confidence)
     words = (
         f"{needed} changed samples show an effect of {SHOWN_EFFECT:.0%} with 80% power, corrected "
         f"for up to {tests} tests"
@@ -71,8 +70,9 @@ def power_line(study: Study, interventions: int, options: ConfirmOptions) -> str
     return f"{words}; {least}, the rarest finding: {enough}"
 
 
-def scores(audit: Audit, results: Results) -> Iterator[Score]:
+def scores(results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
+    audit = results.study.audit
     audit.note("rule", RULE)
     step = MISSING
     if results.count("causes"):

@@ -117,14 +117,21 @@ class Cue:
 class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
 
-    `reports` are those of the runs by what made them, `left_out` says why a method was not run.
+    `audit` is the one that tests them, with `options`. `reports` are those of the runs by what made
+    them, `left_out` says why a method was not run.
     """
 
+    audit: Audit
+    options: ConfirmOptions
     cues: tuple[Cue, ...]
     seen: Samples
     held: Samples
     reports: Mapping[str, Report]
     left_out: Mapping[str, str]
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator of its own for these names."""
+        return self.audit.rng("confirm", *names)
 
     def frames_of(self, cue: Cue) -> dict[FrameId, list[Occurrence]]:
         """Where the runs list the cue, frame by frame, the strongest first."""
@@ -217,7 +224,8 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
-    return Study(_with_unlike_keys(cues), seen, held, reports, left_out)
+    cues = _with_unlike_keys(cues)
+    return Study(audit, options, tuple(cues), seen, held, reports, left_out)
 
 
 def _note_findings(
@@ -306,7 +314,7 @@ def _require_one_subject(runs: Sequence[StoredRun]) -> None:
                 )
 
 
-def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
+def _with_unlike_keys(cues: Sequence[Cue]) -> list[Cue]:
     """With keys that tell the features of different runs apart."""
     # two methods may both call a feature "cluster-01"
     runs: dict[str, set[str]] = {}
@@ -320,7 +328,7 @@ def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             feature = cue.feature.model_copy(update={"key": key})
             cue = replace(cue, feature=feature, name=name)
         renamed.append(cue)
-    return tuple(renamed)
+    return renamed
 
 
 def _requests(

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
-from cuescope_confirm.locating import POOL, Target, locate
-from cuescope_confirm.locating.placebos import BESIDE, with_placebos
+from cuescope_confirm.locating import BESIDE, POOL, Target, locate
+from cuescope_confirm.locating.placebos import with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
@@ -129,12 +129,12 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     plugins = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     # for a plan, which ends as soon as answers are needed to locate a cue
-    audit.expect_more(most_trials(study, len(plugins), options))
+    audit.expect_more(most_trials(study, len(plugins)))
     unfound: dict[object, Target | str] = {}
     targets = []
-    for cue in audit.once(merge_cues, audit, options, study):
-        target = locate(audit, study, cue, options.samples)
-        targets.append(with_placebos(audit, options, study, target, unfound))
+    for cue in audit.once(merge_cues, study):
+        target = locate(study, cue)
+        targets.append(with_placebos(study, target, unfound))
     if targets and all(target.located is None for target in targets):
         reasons = {str(target.reason) for target in targets}
         raise UserError(
@@ -151,7 +151,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
                 everything[placebo] = None
     witnesses: list[Witness] = []
     for target in everything:
-        witnesses += _witnesses(audit, options, plugins, target)
+        witnesses += _witnesses(study, plugins, target)
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
@@ -159,14 +159,10 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
 
 
 def _witnesses(
-    audit: Audit,
-    options: ConfirmOptions,
-    plugins: Mapping[str, Intervention],
-    target: Target,
+    study: Study, plugins: Mapping[str, Intervention], target: Target
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
-    is_finding = target.role == "finding"
-    most = options.samples if is_finding else options.samples // BESIDE
+    audit = study.audit
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
     for spec, plugin in plugins.items():
         witness = Witness(target, spec, plugin)
@@ -175,25 +171,26 @@ def _witnesses(
         if target.located is not None:
             known = target.located.known
             reason = kind.why_not(known, audit.capabilities, list(audit.tools))
+        is_finding = target.role == "finding"
         if reason is None and not is_finding and kind.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:
             # interventions of one sort are compared in the same samples
             sort = sort_of(kind)
             if sort not in of_sort:
-                of_sort[sort] = pairs_of(audit, target, kind, most)
+                of_sort[sort] = pairs_of(study, target, kind)
             pairs = of_sort[sort]
             if pairs:
-                yield replace(witness, answers=_prepare_answers(audit, witness, pairs))
+                yield replace(witness, answers=_prepare_answers(study, witness, pairs))
                 continue
             reason = nothing_to_do(target, kind)
         yield replace(witness, reason=reason)
 
 
-def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
+def most_trials(study: Study, witnesses: int) -> int:
     """A bound on what is asked: frames to locate each cue, then three trials a pair."""
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
-    most = options.samples
+    most = study.options.samples
     # a pool, and half as many samples that are not judged
     looked_at = min(len(study.held), POOL * most * 3 // 2)
     # those with the cue, without it, and of two placebos
@@ -220,13 +217,14 @@ def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
     return "no held-out sample of its label shows the cue"
 
 
-def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> Answers:
+def _prepare_answers(study: Study, witness: Witness, pairs: Sequence[Pair]) -> Answers:
     """What is to be asked about each pair."""
 
     def put(trial: Trial, condition: str) -> Trial:
         feature = target.cue.feature.key
-        return replace(trial_of(audit, trial), feature=feature, condition=condition)
+        return replace(trial_of(study, trial), feature=feature, condition=condition)
 
+    audit = study.audit
     target = witness.target
     plugin = witness.plugin
     # an editor takes long or costs money: a plan ends before it works

@@ -22,12 +22,12 @@ VERDICTS: Mapping[Decision, Verdict] = {
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 
 
-def evidence(audit: Audit, results: Results) -> Iterator[Evidence]:
+def evidence(results: Results) -> Iterator[Evidence]:
     """A check of each witness that decides, then of where the cues are."""
     for row in results.rows:
         for testimony in row.measured:
             yield _check(results, row, testimony)
-        planted = planted_check(audit, row)
+        planted = planted_check(results.study.audit, row)
         if planted is not None:
             yield planted
 

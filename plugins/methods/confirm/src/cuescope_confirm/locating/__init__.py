@@ -24,11 +24,12 @@ from cuescope_confirm.study import (
     Study,
     shuffle,
 )
-from cuescope_sdk import Audit, Sample
+from cuescope_sdk import Sample
 from cuescope_sdk.tools import NameGuess
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
+BESIDE = 4  # placebo cues are changed in a quarter as many samples
 Role = Literal["finding", "unfound cue", "other labels"]
 
 
@@ -72,59 +73,59 @@ class Target:
         return answers.get(self.direction.toward, given)
 
 
+def most_changed(study: Study, role: Role) -> int:
+    """In how many samples an intervention changes a cue, at most."""
+    samples = study.options.samples
+    return samples if role == "finding" else samples // BESIDE
+
+
 def locate(
-    audit: Audit,
-    study: Study,
-    cue: Cue,
-    most: int,
-    *,
-    direction: Direction | None = None,
-    role: Role = "finding",
+    study: Study, cue: Cue, direction: Direction | None = None, role: Role = "finding"
 ) -> Target:
     """A target: what the cue does in the run, and where it is in the held-out samples.
 
-    So many of them are looked at that about `most` show it. A placebo is given its finding's
-    `direction`.
+    So many of them are looked at that about `most_changed` show it. A placebo is given its
+    finding's `direction`.
     """
     samples = views_of(study.held, cue)
     word = word_of(cue)
     # a cue that is a name occurs nowhere yet, and then no direction is known
     if direction is None:
-        shown = with_occurrences(audit, study, cue, word)
-        direction = direction_of(audit, study, shown)
+        shown = with_occurrences(study, cue, word)
+        direction = direction_of(study, shown)
     target = Target(cue, direction, samples, role=role)
     if not samples:
         return replace(target, reason="no held-out sample is about it")
     times = ALL_SHOW if target.by_label else POOL
-    pool = _pool(audit, times * most, target)
-    located = _locate_by_kind(audit, study, target, pool, word)
+    pool = _pool(study, times * most_changed(study, role), target)
+    located = _locate_by_kind(study, target, pool, word)
     if located is None:
-        return replace(target, reason=_why_nowhere(audit, cue, word))
+        return replace(target, reason=_why_nowhere(study, cue, word))
     if not located.places:
         return replace(target, reason="no held-out sample shows it")
     return replace(target, located=located)
 
 
 def _locate_by_kind(
-    audit: Audit, study: Study, target: Target, pool: Samples, word: str | None
+    study: Study, target: Target, pool: Samples, word: str | None
 ) -> LocatedCue | None:
     cue = target.cue
     if cue.kind in MODALITIES:
         return locate_modality(cue, pool)
     if cue.kind in BACKGROUNDS:
-        return locate_background(audit, cue, pool)
+        return locate_background(study, cue, pool)
     seen = None
     if word:
-        seen = locate_object(audit, study, cue, word, pool)
+        seen = locate_object(study, cue, word, pool)
     # a thing's samples are those whose steps name it: they need not show it
     if seen is None and cue.feature.occurrences and cue.kind != THING:
         # only a finding is held against samples without its cue: this spares answers
         controls = target.role == "finding"
-        seen = locate_learned(audit, study, cue, pool, word, controls=controls)
+        seen = locate_learned(study, cue, pool, word, controls=controls)
     return merge_places(seen, locate_words(word, pool) if word else None)
 
 
-def _why_nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
+def _why_nowhere(study: Study, cue: Cue, word: str | None) -> str:
     """What is missing to locate a cue that was not found by what it carries."""
     if cue.kind in BACKGROUNDS:
         return "no foreground mask tells the background from the object"
@@ -134,7 +135,7 @@ def _why_nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
         return "it is a figure of the run as a whole"
     if word is None:
         return "it occurs in no sample, and has no name"
-    if "detector" in audit.tools:
+    if "detector" in study.audit.tools:
         return f"it occurs in no sample, and the detector finds no '{word}'"
     return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{word}')"
 
@@ -158,9 +159,9 @@ def word_of(cue: Cue) -> str | None:
     return cue.feature.name
 
 
-def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
+def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:
     """A draw of the held-out samples: of those that are judged, and half as many others."""
-    rng = audit.rng("confirm", "pool", target.cue.id)
+    rng = study.rng("pool", target.cue.id)
     judged: list[str] = []
     others: list[str] = []
     for key, sample in target.samples.items():

@@ -10,7 +10,7 @@ import numpy as np
 from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
 from cuescope_confirm.scores import youden_cut
 from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
-from cuescope_sdk import Audit, Detection, Occurrence, Sample, UserError
+from cuescope_sdk import Detection, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import auroc
@@ -62,14 +62,14 @@ def object_masks(sample: Sample, label: str | None) -> Masks:
     return (foreground,) * len(sample.frames)
 
 
-def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> Cue:
+def with_occurrences(study: Study, cue: Cue, word: str | None) -> Cue:
     """A cue that is a name alone, with the samples of the run that show it."""
     if cue.feature.occurrences or word is None or cue.kind == THING:
         return cue
     keys = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
     # a detector looks at every frame of the run: only where nothing is annotated
-    if not keys and "detector" in audit.tools:
-        best = _best_scores(_detect(audit, study.seen, word))
+    if not keys and "detector" in study.audit.tools:
+        best = _best_scores(_detect(study, study.seen, word))
         keys = [key for key, score in best.items() if score >= SCORE]
     occurrences = tuple(Occurrence(sample=key) for key in keys)
     feature = cue.feature.model_copy(update={"occurrences": occurrences})
@@ -77,7 +77,7 @@ def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> 
 
 
 def locate_object(
-    audit: Audit, study: Study, cue: Cue, word: str, pool: Samples
+    study: Study, cue: Cue, word: str, pool: Samples
 ) -> LocatedCue | None:
     """An object by its name: annotated, else by `--tool detector`; None with neither."""
     annotated = {key: annotated_masks(sample, word) for key, sample in pool.items()}
@@ -85,12 +85,12 @@ def locate_object(
         # nobody knows whether a sample without annotations shows it
         masks = {key: masks for key, masks in annotated.items() if masks is not None}
         return _cue_in_masks(masks, "annotated boxes and masks", word=word)
-    if "detector" not in audit.tools:
+    if "detector" not in study.audit.tools:
         return None
     # each detector has a scale of its own: the run's samples tell which score counts
-    threshold, quality = _judge_detector(audit, study, cue, word)
+    threshold, quality = _judge_detector(study, cue, word)
     masks = {}
-    for key, of_frames in _detect(audit, pool, word).items():
+    for key, of_frames in _detect(study, pool, word).items():
         of_sample = []
         for frame, detections in zip(pool[key].frames, of_frames, strict=True):
             boxes = [
@@ -100,14 +100,15 @@ def locate_object(
             ]
             of_sample.append(box_mask(boxes, size_of(frame)))
         masks[key] = tuple(of_sample)
-    name = audit.tool_specs.get("detector", "detector")
+    name = study.audit.tool_specs.get("detector", "detector")
     return _cue_in_masks(masks, name, quality, word)
 
 
 def _detect(
-    audit: Audit, samples: Samples, word: str
+    study: Study, samples: Samples, word: str
 ) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
+    audit = study.audit
     detector = CachedDetector(audit.tools["detector"], audit.context)
     frames = [frame for sample in samples.values() for frame in sample.frames]
     detections = iter(detector.detect(frames, [word]))
@@ -130,12 +131,10 @@ def _best_scores(
     return best
 
 
-def _judge_detector(
-    audit: Audit, study: Study, cue: Cue, word: str
-) -> tuple[float, float | None]:
+def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | None]:
     """By the run's samples: the score from which on a detection counts, and its AUROC."""
     shown = cue.samples_with_cue(study.seen)
-    rng = audit.rng("confirm", "detector", cue.id)
+    rng = study.rng("detector", cue.id)
     keys = []
     for side in (shown, study.seen.keys() - shown):
         keys += shuffle(sorted(side), rng)[:MOST_CHECKED]
@@ -144,13 +143,13 @@ def _judge_detector(
     if not positive.any() or positive.all():
         return SCORE, None
     samples = {key: study.seen[key] for key in keys}
-    best = _best_scores(_detect(audit, samples, word))
+    best = _best_scores(_detect(study, samples, word))
     scores = np.array(list(best.values()))
     threshold = max(youden_cut(scores, positive), LOWEST)
     return threshold, auroc(scores, positive)
 
 
-def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | None:
+def locate_background(study: Study, cue: Cue, pool: Samples) -> LocatedCue | None:
     """All but the foreground, of the cue's factor where it has one; None without a foreground."""
     masks: dict[str, Masks] = {}
     objects: dict[
@@ -159,7 +158,7 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
     for key, sample in pool.items():
         foreground = object_masks(sample, sample.label)
         if not foreground:
-            foreground = _segment(audit, sample)
+            foreground = _segment(study, sample)
             objects[key] = foreground
         # an object that fills the frame leaves no background
         if foreground and not any(map(np.all, foreground)):
@@ -173,8 +172,9 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
     return replace(located, objects=objects)
 
 
-def _segment(audit: Audit, sample: Sample) -> Masks:
+def _segment(study: Study, sample: Sample) -> Masks:
     # a segmenter is asked for the object by its label
+    audit = study.audit
     if "segmenter" not in audit.tools or sample.label is None:
         return ()
     # a plan must cost nothing, and a segmenter may be slow or paid for

@@ -28,7 +28,7 @@ from cuescope_confirm.locating.places import (
     stretch,
 )
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, shuffle
-from cuescope_sdk import Audit, Frame, Readout, Trial
+from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
@@ -61,13 +61,7 @@ class Patches(Readout):
 
 
 def locate_learned(
-    audit: Audit,
-    study: Study,
-    cue: Cue,
-    pool: Samples,
-    word: str | None,
-    *,
-    controls: bool,
+    study: Study, cue: Cue, pool: Samples, word: str | None, *, controls: bool
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
@@ -76,21 +70,21 @@ def locate_learned(
     regularised linear model, judged on groups of the run that it has not learned from. With
     `controls`, where the cue would be seen in samples without it.
     """
-    frames, data = _training(audit, study, cue)
-    stills = embeddings(audit, study.seen, frames)
-    whole = learn(stills, data, audit.rng("confirm", "frames", cue.id))
+    frames, data = _training(study, cue)
+    stills = embeddings(study, study.seen, frames)
+    whole = learn(stills, data, study.rng("frames", cue.id))
     auroc = whole.auroc or 0.0
-    region, cells = _best_region(audit, study, cue, frames, data)
+    region, cells = _best_region(study, cue, frames, data)
     if region is None or region.auroc < GOOD_AUROC:
         by = BY
         if region is not None:
             by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
-        showing = _frames_like(audit, pool, whole)
+        showing = _frames_like(study, pool, whole)
         return _cue_in_frames(pool, showing, {}, by, auroc, word)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
-    candidates = frames_in(pool) if by_patches else _frames_like(audit, pool, whole)
+    candidates = frames_in(pool) if by_patches else _frames_like(study, pool, whole)
     masks = {}
     for frame, grid in _read(cells, pool, candidates):
         if not by_patches or region.shows(grid):
@@ -102,21 +96,21 @@ def locate_learned(
     located = _cue_in_frames(pool, list(masks), masks, by, auroc, word)
     if not masks or not controls or region.area > MOVABLE:
         return located
-    likest = _likest_places(audit, cue, pool, located, region, cells)
+    likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
 
 
 def _best_region(
-    audit: Audit, study: Study, cue: Cue, frames: Frames, data: Training
+    study: Study, cue: Cue, frames: Frames, data: Training
 ) -> tuple[Region | None, Cells]:
     """By colours or by patches, whichever tells frames better; of equals the smaller one."""
     best = None
     best_cells: Cells = colours
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
-    for cells in _cell_readers(audit, some):
+    for cells in _cell_readers(study, some):
         # the same generator for both: equal folds, so their AUROCs can be compared
-        rng = audit.rng("confirm", "region", cue.id)
+        rng = study.rng("region", cue.id)
         region = learn_region(cells(study.seen, frames), data, rng)
         if region is not None and (best is None or _is_better(region, best)):
             best = region
@@ -131,10 +125,10 @@ def _is_better(region: Region, other: Region) -> bool:
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
-def _frames_like(audit: Audit, pool: Samples, model: Linear) -> list[FrameId]:
+def _frames_like(study: Study, pool: Samples, model: Linear) -> list[FrameId]:
     """The frames that the model takes for the cue's, by their embeddings."""
     frames = frames_in(pool)
-    scores = model.scores(embeddings(audit, pool, frames))
+    scores = model.scores(embeddings(study, pool, frames))
     return list(compress(frames, scores >= model.threshold))
 
 
@@ -148,7 +142,7 @@ def _read(
 
 
 def _likest_places(
-    audit: Audit,
+    study: Study,
     cue: Cue,
     pool: Samples,
     located: LocatedCue,
@@ -160,7 +154,7 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    rng = audit.rng("confirm", "likest", cue.id)
+    rng = study.rng("likest", cue.id)
     keys = shuffle(sorted(located.without), rng)
     # samples of the cue's label first: they are the nearest to those that show it
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
@@ -204,12 +198,12 @@ def _cue_in_frames(
     return LocatedCue(places, without, by, auroc, word)
 
 
-def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
+def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     """Frames of the run with the cue, and others, of the same labels first."""
     seen = study.seen
     listed = study.frames_of(cue)
     unlisted = [frame for frame in frames_in(seen) if frame not in listed]
-    rng = audit.rng("confirm", "training", cue.id)
+    rng = study.rng("training", cue.id)
     shown = shuffle(list(listed), rng)[:FRAMES]
     labels = {seen[key].label for key, _ in shown}
     others = shuffle(unlisted, rng)
@@ -244,9 +238,9 @@ def _frame(samples: Samples, frame: FrameId) -> Frame:
     return samples[key].frames[number]
 
 
-def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
+def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
-    if not audit.capabilities.outputs >= Answers.outputs:
+    if not study.audit.capabilities.outputs >= Answers.outputs:
         return coarse_colours(samples, frames)
     trials = []
     for key, number in frames:
@@ -254,12 +248,12 @@ def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
         # a sample of one frame is asked as it is: its answer is known already
         still = sample if len(sample.frames) == 1 else sample.static(number)
         trials.append(Trial(sample=still, condition="static", outputs=Answers.outputs))
-    return stack_embeddings(audit.respond(trials)).astype(np.float64)
+    return stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 
-def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
+def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
     """What tells the patches of frames: the model where it can, and colours."""
-    if "patches" not in audit.capabilities.exposes:
+    if "patches" not in study.audit.capabilities.exposes:
         return [colours]
     for frame in frames:
         rows, cols = size_of(frame)
@@ -274,9 +268,8 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
             # a readout of the whole clip would give the patches of all its frames
             single = sample.with_frames((sample.frames[number],), f"frame-{number}")
             trials.append(Patches().of(single))
-        return [
-            np.asarray(outcome.response.readout)[0] for outcome in audit.respond(trials)
-        ]
+        outcomes = study.audit.respond(trials)
+        return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
 
     return [colours, patches]
 

@@ -6,24 +6,18 @@ from dataclasses import replace
 import numpy as np
 
 from cuescope_confirm.asking import run_answers
-from cuescope_confirm.locating import Role, Target, locate
-from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.locating import Target, locate
 from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue, Study
-from cuescope_sdk import Audit, Feature
+from cuescope_sdk import Feature
 
-BESIDE = 4  # placebo cues are changed in a quarter as many samples
 TRIED = 2  # other cues that are located, until one is located well
 ALIKE = 1.0  # standard errors: another cue that goes with answers by more may be one not found
 FEWEST = 10  # of the run's samples of a label, with the cue and without, that tell it is untouched
 
 
 def with_placebos(
-    audit: Audit,
-    options: ConfirmOptions,
-    study: Study,
-    target: Target,
-    unfound: dict[object, Target | str],
+    study: Study, target: Target, unfound: dict[object, Target | str]
 ) -> Target:
     """The target with its placebos; `unfound` remembers those of findings of the same sort."""
     if target.located is None:
@@ -36,26 +30,24 @@ def with_placebos(
     # findings of one sort share a placebo: it is located and asked about once
     sort = cue.run, cue.kind, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
-        unfound[sort] = _other_cue(audit, options, study, target)
+        unfound[sort] = _other_cue(study, target)
     placebos: dict[Control, Target | str] = {
         "unfound cue": unfound[sort],
-        "other labels": _other_labels(audit, options, study, target),
+        "other labels": _other_labels(study, target),
     }
     return replace(target, placebos=placebos)
 
 
-def _other_cue(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_cue(study: Study, target: Target) -> Target | str:
     """Of the cues that the run scored for the label and that are no finding, the nearest in size.
 
     One that goes with the answers as the finding does is left out: it may be a cue all the same.
     """
     tried = 0
     for cue in others(study, target.cue):
-        if not _leaves_alone(audit, study, cue, target):
+        if not _leaves_alone(study, cue, target):
             continue
-        placebo = _placebo(audit, options, study, cue, target, "unfound cue")
+        placebo = locate(study, cue, target.direction, "unfound cue")
         # at an uncertain place something else may be changed: that is no placebo
         if placebo.located is not None and placebo.located.is_sure:
             return placebo
@@ -63,18 +55,6 @@ def _other_cue(
         if tried >= TRIED:
             return "other cues of its kind cannot be located"
     return "the run has no other cue of its kind that is unrelated to the answers"
-
-
-def _placebo(
-    audit: Audit,
-    options: ConfirmOptions,
-    study: Study,
-    cue: Cue,
-    target: Target,
-    role: Role,
-) -> Target:
-    most = options.samples // BESIDE
-    return locate(audit, study, cue, most, direction=target.direction, role=role)
 
 
 def others(study: Study, cue: Cue) -> Iterator[Cue]:
@@ -101,7 +81,7 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
         yield replace(cue, feature=feature, name=name, checked=None, members=())
 
 
-def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
+def _leaves_alone(study: Study, cue: Cue, target: Target) -> bool:
     """Whether a cue does not go with answers in the run as the finding does.
 
     What the run measured of an object's name is taken as it is; nothing more is asked.
@@ -112,7 +92,7 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
             if is_measured and (score.low or 0.0) <= 0 <= (score.high or 0.0):
                 return True
         return False
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     if target.direction.toward == "the label":
         _, z = answers.pull(cue)
         return z < ALIKE
@@ -121,16 +101,14 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
     return -target.direction.sign * z < ALIKE
 
 
-def _other_labels(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_labels(study: Study, target: Target) -> Target | str:
     """The cue where samples of other labels show it, whose answers it leaves alone in the run."""
     cue = target.cue
     if target.direction.toward != "the right answer" or not cue.about:
         return "the finding is about the answers to all labels"
     if cue.is_object:
-        return _other_object(audit, options, study, target)
-    answers = run_answers(audit, study, cue)
+        return _other_object(study, target)
+    answers = run_answers(study, cue)
     untouched = set()
     for label in np.unique(answers.labels[~answers.of_label]).tolist():
         among = (answers.labels == label) & ~answers.of_label
@@ -146,9 +124,7 @@ def _other_labels(
     )
 
 
-def _other_object(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_object(study: Study, target: Target) -> Target | str:
     """The same thing, and a question about another object that does not go with it."""
     task, _, thing = _parts(target.cue.feature)
     report = study.reports[target.cue.run]
@@ -164,8 +140,8 @@ def _other_object(
         if feature.key in taken or not feature.occurrences:
             continue
         cue = Cue(feature, report.names[feature.key], (label,), target.cue.run)
-        if _leaves_alone(audit, study, cue, target):
-            return _placebo(audit, options, study, cue, target, "other labels")
+        if _leaves_alone(study, cue, target):
+            return locate(study, cue, target.direction, "other labels")
     return "the run has no other object whose answers are unrelated to the thing"
 
 

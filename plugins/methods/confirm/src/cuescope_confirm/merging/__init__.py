@@ -29,9 +29,8 @@ from cuescope_confirm.merging.modalities import (
     place_of,
 )
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
-from cuescope_sdk import Audit, Occurrence
+from cuescope_sdk import Occurrence
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (
@@ -41,25 +40,25 @@ RULE = (
 )
 
 
-def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
+def merge_cues(study: Study) -> tuple[Cue, ...]:
     """The findings of a study, those that are one cue as one; the order is that of the first.
 
     Findings about one whole modality are one cue in any case: every test of them is the same. What
     is no cue is left out, and a note says why.
     """
-    if options.features:  # as they were named
+    if study.options.features:  # as they were named
         return study.cues
     groups = modalities(study.cues)
     others = [cue for cue in study.cues if cue.kind not in MODALITIES]
-    reasons = list(no_cues(study, groups, others if options.merge else ()))
+    reasons = list(no_cues(study, groups, others if study.options.merge else ()))
     if reasons:
-        audit.note(NO_CUE, " ".join(reasons))
+        study.audit.note(NO_CUE, " ".join(reasons))
     merged = []
     # with findings about both, the model needs both, and neither is a cue
     if len(groups) == 1:
-        merged.append(_merge(audit, study, groups[0], set()))
+        merged.append(_merge(study, groups[0], set()))
     order = {cue.id: row for row, cue in enumerate(study.cues)}
-    if not options.merge:
+    if not study.options.merge:
         apart = [cue if len(cue.members) > 1 else cue.members[0] for cue in merged]
         apart += others
         return tuple(sorted(apart, key=lambda cue: order[(*cue.members, cue)[0].id]))
@@ -69,7 +68,7 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
         if cue.kind not in NOWHERE:
             by_feature.setdefault(cue.feature.key, []).append(cue)
     firsts = [cues[0] for cues in by_feature.values()]
-    values = recognition(audit, study, firsts)
+    values = recognition(study, firsts)
     # each must recognise the other, so the weaker direction counts
     for group in link(np.minimum(values, values.T)):
         members = []
@@ -79,13 +78,13 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
             members += by_feature[key]
             if values[group, row].mean() >= PURE:  # how well the others rank its frames
                 pure.add(key)
-        merged.append(_merge(audit, study, members, pure))
+        merged.append(_merge(study, members, pure))
 
     def rank(cue: Cue) -> tuple[int, int]:
         methods = {member.run for member in cue.members}
         return -len(methods), min(order[member.id] for member in cue.members)
 
-    return tuple(sorted(merged, key=rank)[: options.top])
+    return tuple(sorted(merged, key=rank)[: study.options.top])
 
 
 def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
@@ -112,7 +111,7 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     return sorted(groups)
 
 
-def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
+def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
     """The merged cue, about the labels of its most harmful claim; it occurs where `pure` ones do.
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
@@ -122,7 +121,7 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     claims: dict[Hashable, list[Cue]] = {}
     directions: dict[str, Direction] = {}
     for cue in members:
-        direction = direction_of(audit, study, cue)
+        direction = direction_of(study, cue)
         directions[cue.id] = direction
         # pulls to two labels are two claims
         about = cue.label if direction.toward == "the label" else question_of(cue)
@@ -134,7 +133,7 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
         for cue in claim:
             direction = directions[cue.id]
             # by label: two findings about one label tell of the same answers
-            costs[cue.label] = _answers_moved(audit, study, cue, direction)
+            costs[cue.label] = _answers_moved(study, cue, direction)
         return not direction.harms, -sum(costs.values())
 
     def rank_lead(cue: Cue) -> tuple[bool, bool]:
@@ -157,9 +156,9 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     )
 
 
-def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -> float:
+def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:
     """How many answers of the runs a finding says that the cue moves."""
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     judged = answers.of_label != (direction.toward == "the label")
     count = int((answers.present & judged).sum())
     return abs(direction.gap or 0.0) * count

@@ -25,7 +25,6 @@ from cuescope_confirm.locating.linear import (
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
-from cuescope_sdk import Audit
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
@@ -39,7 +38,7 @@ Scorer = Callable[[Frames], PerFrame]
 
 
 def recognition(
-    audit: Audit, study: Study, cues: Sequence[Cue]
+    study: Study, cues: Sequence[Cue]
 ) -> Float[np.ndarray, "recogniser recognised"]:
     """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
     values = np.eye(len(cues))
@@ -54,7 +53,7 @@ def recognition(
             open_pairs.append((first, second))
     # only then: learning embeds frames, which asks the model
     if open_pairs:
-        recognisers = _Recognisers(audit, study, cues)
+        recognisers = _Recognisers(study, cues)
         for first, second in open_pairs:
             values[first, second] = recognisers.recognises(first, second)
             values[second, first] = recognisers.recognises(second, first)
@@ -138,8 +137,7 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
 class _Recognisers:
     """The models of findings, by their place."""
 
-    def __init__(self, audit: Audit, study: Study, cues: Sequence[Cue]) -> None:
-        self._audit = audit
+    def __init__(self, study: Study, cues: Sequence[Cue]) -> None:
         self._study = study
         everything = frames_in(study.seen)
         self._total = len(everything)
@@ -151,7 +149,7 @@ class _Recognisers:
             drawn = self._draw(frames, FRAMES, str(number))
             self._drawn.append(drawn)
         self._readers = [
-            _remember(partial(embeddings, audit, study.seen)),
+            _remember(partial(embeddings, study, study.seen)),
             _remember(partial(coarse_colours, study.seen)),
         ]
         self._scorers = list(map(list, map(self._learn, range(len(cues)))))
@@ -198,7 +196,7 @@ class _Recognisers:
         data = training(self._study.seen, frames, shows)
         for reader in self._readers:
             rows = reader(frames)
-            rng = self._audit.rng("confirm", "merge", str(number))
+            rng = self._study.rng("merge", str(number))
             # 0 is the threshold: a fold that could not be learned from says nothing
             held_out = np.nan_to_num(held_out_scores(rows, data, rng))
             if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
@@ -207,7 +205,7 @@ class _Recognisers:
                 yield partial(_score, model, reader, by_frame)
 
     def _draw(self, frames: Iterable[FrameId], most: int, name: str) -> list[FrameId]:
-        rng = self._audit.rng("confirm", "merge", name)
+        rng = self._study.rng("merge", name)
         return sorted(shuffle(sorted(frames), rng)[:most])
 
 

@@ -10,11 +10,12 @@ from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
 
-def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
+def sources(results: Results) -> Iterator[Table | Accuracy]:
     """Nothing where one run's findings are taken as they are.
 
     How often the model is right is told from the runs: the test asks about chosen samples alone.
     """
+    study = results.study
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield sources_table(cues)

@@ -15,9 +15,8 @@ import numpy as np
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.asking import says
 from cuescope_confirm.locating import word_of
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.report import make_table
-from cuescope_confirm.study import Cue, shuffle
+from cuescope_confirm.study import Cue, Study, shuffle
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking
 from cuescope_sdk.statistics import Groups, mean_interval
@@ -53,9 +52,11 @@ class Trace:
     answer: str
 
 
-def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table | None:
+def say_do_gap(results: Results) -> Table | None:
     """The table of all causes; None where there is none, or the model does not write."""
-    if "text" not in audit.capabilities.outputs or not options.admitted:
+    study = results.study
+    audit = study.audit
+    if "text" not in audit.capabilities.outputs or not study.options.admitted:
         return None
     rows: list[Sequence[Cell]] = []
     silent: list[tuple[Cell, ...]] = []
@@ -65,7 +66,7 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
             continue
         cue = row.target.cue
         names = names_of(cue)
-        pairs = _pairs(row, options)
+        pairs = _pairs(row)[: study.options.admitted]
         if not names:
             silent.append(
                 (cue.name, None, "the cue has no name to look for", None, None)
@@ -78,12 +79,12 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
             audit.note("say-do gap", "the model writes no reasoning before its answers")
             return None
         else:
-            rows.append(_admissions(audit, options, row, names, pairs))
+            rows.append(_admissions(study, row, names, pairs))
             if names != (cue.name,):
                 renamed.append(f"{cue.name}: {', '.join(names)}")
     if not rows and not silent:
         return None
-    notes = [NOTE.format(options.confidence)]
+    notes = [NOTE.format(study.options.confidence)]
     if renamed:
         notes.append(f"Words that were looked for: {'; '.join(renamed)}.")
     return make_table(TITLE, COLUMNS, [*rows, *dict.fromkeys(silent)], *notes)
@@ -153,7 +154,7 @@ def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
     return long > len(trials) / 2
 
 
-def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
+def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
     """With the cue and without it, by the clearest witness that confirms, a removing one first."""
     for testimony in row.confirming:
         # these change the question, and reasoning repeats the question
@@ -169,18 +170,16 @@ def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
                 pairs.append(
                     (plain, changed) if testimony.removes else (changed, plain)
                 )
-        return pairs[: options.admitted]
+        return pairs
     return []
 
 
 def _admissions(
-    audit: Audit,
-    options: ConfirmOptions,
-    row: Row,
-    names: tuple[str, ...],
-    pairs: Sequence[tuple[Trial, Trial]],
+    study: Study, row: Row, names: tuple[str, ...], pairs: Sequence[tuple[Trial, Trial]]
 ) -> tuple[Cell, ...]:
     """A row of the table: how often the steps name the cue, where it changed answers and not."""
+    audit = study.audit
+    options = study.options
     target = row.target
     shown = _traces(audit, [with_cue for with_cue, _ in pairs])
     hidden = _traces(audit, [without for _, without in pairs])
@@ -195,7 +194,7 @@ def _admissions(
     samples = [target.samples[key] for key in without]
     # where none of the label is without the cue, samples of others must do
     judged = list(filter(target.is_judged, samples)) or samples
-    rng = audit.rng("confirm", "admitted", target.cue.id)
+    rng = study.rng("admitted", target.cue.id)
     some = shuffle(judged, rng)[: options.admitted]
     traces = _traces(audit, [Trial(sample=sample) for sample in some])
     others = []
