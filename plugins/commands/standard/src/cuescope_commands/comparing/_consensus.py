@@ -1,5 +1,6 @@
 """Labels and cues that all, some or none of several models have findings about (TRoVe, app. E)."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -144,7 +145,8 @@ def cues_table(runs: Runs) -> Table:
     cues = list(chain.from_iterable(_cues(run, groups) for run in runs))
     frames = frozenset().union(*(cue.frames for cue in cues))
     joined = same_cues(cues, sorted(set(groups.values())))
-    joined.sort(key=_most_runs_first)
+    # found by most runs first
+    joined.sort(key=lambda same: (-len({cue.run for cue in same}), same[0].title))
     return Table(
         title="Cues that findings are about",
         columns=(
@@ -177,24 +179,23 @@ def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     for run in runs:
         row[run.name] = MARK if run in found_by else None
     shares = []
-    larger = []
     for first, second in combinations(same, 2):
         # two findings of one run agree on nothing
         if first.run is not second.run:
-            shares.append(overlap(first, second))
             # a random part of all frames lies in the larger cue by this share
             most = max(len(first.frames), len(second.frames))
-            larger.append(most / max(frames, 1))
-    row["shared"] = float(np.mean(shares)) if shares else None
-    row["by chance"] = float(np.mean(larger)) if larger else None
+            shares.append((overlap(first, second), most / max(frames, 1)))
+    row |= {"shared": None, "by chance": None}
+    if shares:
+        row["shared"], row["by chance"] = np.mean(shares, axis=0).tolist()
     return row
 
 
 def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
     report = run.report
-    labels: dict[str, list[str]] = {}
+    labels = defaultdict[str, list[str]](list)
     for score in report.findings:
-        labels.setdefault(score.feature, []).append(score.label or "all")
+        labels[score.feature].append(score.label or "all")
     # a name that a check gave goes before the feature's own
     checked = {check.feature: check.name for check in report.evidence if check.name}
     for feature in report.features:
@@ -233,15 +234,10 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
         same[first, second] = named or meets
     # not directed: only one half of the matrix is filled
     _, components = connected_components(same, directed=False)
-    joined: dict[int, list[Cue]] = {}
-    for cue, component in zip(cues, components.tolist(), strict=True):
-        joined.setdefault(component, []).append(cue)
+    joined = defaultdict[int, list[Cue]](list)
+    for cue, component in zip(cues, components, strict=True):
+        joined[component].append(cue)
     return list(joined.values())
-
-
-def _most_runs_first(same: Sequence[Cue]) -> tuple[int, str]:
-    runs = {cue.run for cue in same}
-    return -len(runs), same[0].title
 
 
 def _groups(runs: Runs) -> dict[str, str]:

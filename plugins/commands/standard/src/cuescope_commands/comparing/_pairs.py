@@ -57,14 +57,14 @@ class Pairs:
             if other and row["correct"] is not None and other["correct"] is not None:
                 self.rows.append((row, other))
         self.counts = (len(first), len(second), both)
-        self.alike = all(a["label"] == b["label"] for a, b in self.rows)
         answers = [row for row, _ in self.rows]
-        self._conditions = np.array([row["condition"] for row in answers])
-        self._labels = np.array([row["label"] for row in answers])
-        self._correct = np.array(
-            [(a["correct"], b["correct"]) for a, b in self.rows], float
-        )
         self._groups = _group(answers)
+        self._conditions = _column(answers, "condition")
+        self._labels = _column(answers, "label")
+        others = [row for _, row in self.rows]
+        self.alike = bool((self._labels == _column(others, "label")).all())
+        correct = _column(answers, "correct"), _column(others, "correct")
+        self._correct = np.stack(correct).astype(float)
 
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
@@ -79,10 +79,8 @@ class Pairs:
         lost: list[Pair] = []
         won: list[Pair] = []
         for first, second in self.rows:
-            if (
-                first["condition"] == condition
-                and first["correct"] != second["correct"]
-            ):
+            is_flip = first["correct"] != second["correct"]
+            if is_flip and first["condition"] == condition:
                 flips = lost if first["correct"] else won
                 flips.append((first, second))
         return lost, won
@@ -104,7 +102,7 @@ class Pairs:
                 yield f"{plain}: {label}", part
 
     def _change(self, kind: str, part: Bool[np.ndarray, " pair"]) -> Change:
-        first, second = self._correct[part].T
+        first, second = self._correct[:, part]
         change = second - first
         groups = self._groups.take(part)
         low, high = change_interval(change, groups)
@@ -122,6 +120,10 @@ class Pairs:
             p_value=change_p_value(change, groups, generator(0, "compare", kind)),
             few=groups.few,
         )
+
+
+def _column(rows: list[Row], name: str) -> np.ndarray:
+    return np.array([row[name] for row in rows])
 
 
 def _trial(row: Row) -> Hashable:

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 from cuescope_commands.csv_files import write_csv
 from cuescope_commands.example._download import Source
-from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk import Context, UserError
 
 PHOTO = re.compile(r"101_ObjectCategories/([\w ]+)/image_(\d{4})\.jpg$")
 OUTLINE = re.compile(r"Annotations/([\w ]+)/annotation_(\d{4})\.mat$")
@@ -93,13 +93,8 @@ def draw_toy(context: Context, folder: Path) -> int:
         label = str(sample.label)
         row = _row(folder, label, f"{label}/{index:04d}.png", f"{index:04d}")
         sample.frames[0].load().save(folder / row["path"])
-        mask = sample.annotations["foreground"]
-        image = (
-            mask.load()
-            if isinstance(mask, Frame)
-            else Image.fromarray(np.asarray(mask))
-        )
-        image.save(folder / row["mask"])
+        mask = Image.fromarray(sample.annotations["foreground"])
+        mask.save(folder / row["mask"])
         rows.append(row)
     write_csv(folder / MANIFEST, rows)  # last: a folder with a manifest is whole
     return len(rows)

@@ -9,6 +9,7 @@ import typer
 from cuescope.application import (
     Allow,
     DataOptions,
+    Run,
     TypedData,
     echo,
     is_made_here,
@@ -24,7 +25,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def label(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     read: Annotated[
         Path | None,
         typer.Option(metavar="SHEET", help="A sheet that somebody has filled in."),
@@ -63,9 +64,10 @@ def label(
     from cuescope_commands.labelling._sheet import write_sheet
     from cuescope_sdk import StoredRun
 
-    report = StoredRun(run).report
+    stored = StoredRun(run)
+    report = stored.report
     is_made_here(run)
-    folder = out or StoredRun(run).folder / "labels"
+    folder = out or stored.folder / "labels"
     method = _method(report)
     if read is not None:
         items = read_sheet(read, folder, report)
