@@ -50,11 +50,11 @@ from cuescope_confirm.study import folders_of
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import LIMITS, read_thresholds
-from cuescope_covar_build.manifest import Row, picture_digest, write_manifest
 from cuescope_covar_build.quality.thresholds import Limit, Thresholds
 from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
+from cuescope_sdk.data import CovarManifest, CovarRow, content_digest
 from cuescope_sdk.editing import cached_editor
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router
 from cuescope_sdk.workers import KeptJobs
@@ -104,7 +104,12 @@ SIZE = (12, 16)
 LABELS = ("hen", "zebra")
 
 
-def covar_rows(folder: Path) -> list[Row]:
+def digest_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return content_digest(content)
+
+
+def covar_rows(folder: Path) -> list[CovarRow]:
     """Two objects on a background, with their masks."""
     rng, rows = np.random.default_rng(0), []
     for label in LABELS:
@@ -115,7 +120,7 @@ def covar_rows(folder: Path) -> list[Row]:
             Image.fromarray(pixels).save(folder / name)
         image, mask = pictures
         rows.append(
-            Row(
+            CovarRow(
                 image=image,
                 mask=mask,
                 key=label,
@@ -133,15 +138,15 @@ def covar_rows(folder: Path) -> list[Row]:
                 editor_fingerprint="f",
                 licence="",
                 kept_exactly=True,
-                image_digest=picture_digest((folder / image).read_bytes()),
-                mask_digest=picture_digest((folder / mask).read_bytes()),
+                image_digest=digest_of(folder / image),
+                mask_digest=digest_of(folder / mask),
             )
         )
     return rows
 
 
 def write_covar(folder: Path) -> None:
-    write_manifest(folder, covar_rows(folder), LABELS)
+    CovarManifest(covar_rows(folder), LABELS).write(folder)
 
 
 def read_covar(folder: Path) -> object:

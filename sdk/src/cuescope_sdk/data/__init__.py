@@ -2,6 +2,7 @@
 
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
+from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
     Episode,
     EpisodeOptions,
@@ -36,6 +37,8 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "CovarManifest",
+    "CovarRow",
     "Draft",
     "Episode",
     "EpisodeOptions",

@@ -16,14 +16,14 @@ from cuescope_covar_build.drafts import (
 from cuescope_covar_build.files import BuildFolder, file_name
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.lists import Background
-from cuescope_covar_build.manifest import ORIGINAL, Row
 from cuescope_covar_build.recipe import Recipe
 from cuescope_covar_build.sources import Source, Sources, outline
 from cuescope_sdk import Context, Sample
+from cuescope_sdk.data import CovarManifest, CovarRow
 
-AT_ONCE = (
-    2**21
-)  # pixels of images on backgrounds that are in memory together, without variants
+ORIGINAL = CovarManifest.ORIGINAL
+# pixels of images on backgrounds that are in memory together, without variants
+AT_ONCE = 2**21
 THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
@@ -62,7 +62,7 @@ class Builder:
             self._lacking(self.keys(sample)) for sample in self.sources.samples()
         )
 
-    def run(self, context: Context) -> list[Row]:
+    def run(self, context: Context) -> list[CovarRow]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
         rows = self.folder.rows
         ordered: list[str] = []
@@ -134,7 +134,7 @@ class Builder:
         rows = list(pool.map(partial(self._write, source), drafts))
         self.folder.add(rows)
 
-    def _write(self, source: Source, draft: Draft) -> Row:
+    def _write(self, source: Source, draft: Draft) -> CovarRow:
         parts = _parts(source.sample, draft.background, draft.variant.name)
         name = "/".join(parts) + ".png"
         image = mask = image_digest = mask_digest = ""
@@ -146,7 +146,7 @@ class Builder:
                 mask = f"masks/{name}"
                 mask_digest = self.folder.write_mask(mask, draft.mask)
         scores = {f"score_{check}": score for check, score in draft.scores.items()}
-        return Row(
+        return CovarRow(
             image=image,
             mask=mask,
             key=_key(source.sample, draft.background, draft.variant.name),

@@ -8,11 +8,11 @@ import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_covar_build.lists import Background
-from cuescope_covar_build.manifest import ORIGINAL
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import Variant
 from cuescope_sdk import Frame, ImageEdit, PluginError
+from cuescope_sdk.data import CovarManifest
 
 GONE = "the object left the image"
 
@@ -53,7 +53,7 @@ class Draft:
 def original(source: Source) -> Draft:
     """The photo itself."""
     return Draft(
-        variant=Variant(ORIGINAL, ORIGINAL, {}),
+        variant=Variant(CovarManifest.ORIGINAL, CovarManifest.ORIGINAL, {}),
         image=source.image,
         mask=source.mask,
         base=Frame.from_array(source.image),

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ import cv2
 import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Pixels
-from cuescope_covar_build.manifest import MANIFEST, Row, picture_digest, read_manifest
 from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
-from cuescope_sdk.data import Draft
+from cuescope_sdk.data import CovarManifest, CovarRow, Draft, content_digest
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -35,7 +35,7 @@ class BuildFolder:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, CovarRow] = {}
         self._settings = dict(settings)
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out {folder}", expected="a folder", got="a file")
@@ -83,7 +83,7 @@ class BuildFolder:
         """White on black; the digest of the file."""
         return self._write_picture(name, mask.astype(np.uint8) * 255)
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[CovarRow]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
         lines = "".join(map(_journal_line, rows))
         with (
@@ -126,17 +126,17 @@ class BuildFolder:
         with self.telling():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        return picture_digest(content)
+        return content_digest(BytesIO(content))
 
-    def _is_as_written(self, row: Row) -> bool:
+    def _is_as_written(self, row: CovarRow) -> bool:
         pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
         # a dropped image has no file, a viewpoint perhaps no mask
         pictures.pop("", None)
         try:
             for name, written in pictures.items():
-                content = (self.folder / name).read_bytes()
-                if picture_digest(content) != written:
-                    return False
+                with (self.folder / name).open("rb") as file:
+                    if content_digest(file) != written:
+                        return False
         # a file that is gone counts as changed
         except OSError:
             return False
@@ -163,14 +163,14 @@ class BuildFolder:
                     remedy="Build into another folder, or with the same words",
                 )
 
-    def _read_rows(self) -> Iterator[Row]:
+    def _read_rows(self) -> Iterator[CovarRow]:
         """The rows of the manifest and of the journal, which is newer.
 
         What is not as it was written is no row: its image is made again.
         """
-        if (self.folder / MANIFEST).is_file():
+        if (self.folder / CovarManifest.NAME).is_file():
             try:
-                yield from read_manifest(self.folder)
+                yield from CovarManifest.read(self.folder).rows
             # not refused: a damaged manifest costs time, not the build
             except (DamagedFileError, BadDataError) as error:
                 warnings.warn(
@@ -192,16 +192,16 @@ class BuildFolder:
                 draft.file.write(b"".join(sound))
 
 
-def _journal_line(row: Row) -> str:
+def _journal_line(row: CovarRow) -> str:
     content = asdict(row)
     return json.dumps({"row": content, "seal": _seal(content)}) + "\n"
 
 
-def _journal_row(line: bytes) -> Row | None:
+def _journal_row(line: bytes) -> CovarRow | None:
     """The row of a line of the journal, None where it is not what was written."""
     try:
         stored = json.loads(line)
-        row = Row(**stored["row"])
+        row = CovarRow(**stored["row"])
         return row if stored["seal"] == _seal(stored["row"]) else None
     except (ValueError, TypeError, KeyError):
         return None
@@ -220,7 +220,7 @@ def file_name(text: str) -> str:
     return plain if whole else f"{plain}-{digest(text)[:8]}".lstrip("-")
 
 
-def folder_size(folder: Path, rows: Iterable[Row]) -> int:
+def folder_size(folder: Path, rows: Iterable[CovarRow]) -> int:
     """Bytes of the images and masks of these rows."""
     files = [folder / name for row in rows for name in (row.image, row.mask)]
     return sum(file.stat().st_size for file in files if file.is_file())

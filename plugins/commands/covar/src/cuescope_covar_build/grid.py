@@ -8,15 +8,16 @@ import cv2
 import numpy as np
 from jaxtyping import UInt8
 
-from cuescope_covar_build.manifest import ORIGINAL, Row
+from cuescope_sdk.data import CovarManifest, CovarRow
 
+ORIGINAL = CovarManifest.ORIGINAL
 GRID = "grid.png"
 ROWS = 6  # photos that are shown
 CELL = 128  # px, side of a cell
 HEAD = 22  # px, height of the line of titles
 
 
-def write_grid(folder: Path, rows: Sequence[Row]) -> None:
+def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     """`grid.png`: a row a photo, spread over all of them, on another background each time.
 
     Nothing where nothing was kept to be shown.

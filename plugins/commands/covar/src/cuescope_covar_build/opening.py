@@ -12,7 +12,6 @@ from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.grid import write_grid
 from cuescope_covar_build.lists import choose_classes, read_backgrounds
-from cuescope_covar_build.manifest import Row, write_manifest
 from cuescope_covar_build.options import BuildOptions
 from cuescope_covar_build.quality import Judges
 from cuescope_covar_build.recipe import NamedEditor, Recipe
@@ -27,6 +26,7 @@ from cuescope_sdk import (
     UserError,
     nearest,
 )
+from cuescope_sdk.data import CovarManifest
 from cuescope_sdk.editing import cached_editor
 
 EDITOR = "editor"
@@ -47,7 +47,7 @@ class OpenBuild:
     choices: tuple[str, ...]
     size: tuple[int, int]
 
-    def run(self) -> list[Row]:
+    def run(self) -> CovarManifest:
         """Make what is lacking, then the manifest."""
         folder = self.builder.folder
         quality = self.builder.quality
@@ -62,13 +62,14 @@ class OpenBuild:
                     self.builder.sources, folder.folder, self.context, begun=begun
                 )
         rows = self.builder.run(self.context)
+        manifest = CovarManifest(rows, self.choices)
         with folder.telling():
-            write_manifest(folder.folder, rows, self.choices)
+            manifest.write(folder.folder)
             write_croissant(folder.folder, rows)
             write_grid(folder.folder, rows)
         # last: a kill before this leaves the journal to go on from
         folder.finish()
-        return rows
+        return manifest
 
 
 def open_build(options: BuildOptions, context: Context) -> OpenBuild:

@@ -9,13 +9,9 @@ from cuescope_covar_build.quality.border import border_scores
 from cuescope_covar_build.quality.cases import Case, Memory, View
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
-from cuescope_covar_build.quality.measures import FAULTS, MEASURES
-from cuescope_covar_build.quality.reasons import sentence
-from cuescope_covar_build.quality.thresholds import (
-    FALSE_DROPS,
-    Thresholds,
-    fit_thresholds,
-)
+from cuescope_covar_build.quality.measures import MEASURES
+from cuescope_covar_build.quality.thresholds import Thresholds
+from cuescope_sdk.data import CovarManifest
 
 
 @dataclass(frozen=True)
@@ -52,20 +48,6 @@ def judge(
     return qualities
 
 
-def calibrate(
-    cases: Sequence[Case],
-    judges: Judges | None = None,
-    false_drops: float = FALSE_DROPS,
-) -> Thresholds:
-    """Thresholds from clean composites of the sources that will be judged.
-
-    `false_drops` is the share of clean images that may be dropped, over all scores together.
-    """
-    subsets = [case.subset for case in cases]
-    sources = [case.source.key for case in cases]
-    return fit_thresholds(subsets, list(measure(cases, judges)), sources, false_drops)
-
-
 def measure(
     cases: Sequence[Case], judges: Judges | None = None
 ) -> Iterator[dict[str, float | None]]:
@@ -89,7 +71,7 @@ def _verdict(
 ) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
     # None stays where a check has no measure
-    scores: dict[str, float | None] = dict.fromkeys(FAULTS)
+    scores: dict[str, float | None] = dict.fromkeys(CovarManifest.FAULTS)
     for name, excess in excesses.items():
         check = MEASURES[name].check
         largest = scores[check]
@@ -101,7 +83,7 @@ def _verdict(
     value = measures[worst]
     reason = ""
     if excesses[worst] > 1 and value is not None:
-        reason = sentence(worst, value, case)
+        reason = MEASURES[worst].describe(value, case.background, case.label)
     return Quality(scores, reason, excesses[worst], measures)
 
 
