@@ -103,9 +103,7 @@ def similarities(
     # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
-    vectors = dict(
-        zip(texts, np.asarray(encoder.encode(texts), dtype=np.float64), strict=True)
-    )
+    vectors = dict(zip(texts, np.asarray(encoder.encode(texts), float), strict=True))
     before = np.stack([vectors[first] for first, _ in pairs])
     after = np.stack([vectors[second] for _, second in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.

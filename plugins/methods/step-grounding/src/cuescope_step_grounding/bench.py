@@ -218,7 +218,7 @@ class StepGroundingBench(Plugin):
             )
         # a folder of its own, so that a bench that was killed goes on
         runner = Runner(context, context.cache / "bench" / "step-grounding")
-        folders: list[Path] = []
+        folders = []
 
         def run(request: Request) -> Report:
             folders.append(runner.folder(request).path)

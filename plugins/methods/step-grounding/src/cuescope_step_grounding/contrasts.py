@@ -201,8 +201,8 @@ def _video_sides(
         # one exhibit a sample, though it may be changed in several ways
         if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps:
             changed.setdefault(trace.sample.key, trace)
-    before: list[Exhibit] = []
-    after: list[Exhibit] = []
+    before = []
+    after = []
     for claim in _typical(judged, lambda c: c.sample in changed):
         trace = changed[claim.sample]
         # the new trace may have fewer steps
@@ -243,7 +243,7 @@ def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
     middle = float(
         np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0])
     )
-    first: dict[str, StepClaim] = {}
+    first = {}
     for claim in _step_claims(judged):
         if claim.sample not in first and wanted(claim):
             first[claim.sample] = claim

@@ -10,11 +10,11 @@ from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
+from cuescope_step_grounding.analysis import Result
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
-from cuescope_step_grounding.rows.rows import Row
 from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import (
     ChangeCost,
@@ -42,9 +42,9 @@ LONGEST_STEP = 300  # characters
 
 
 def attach_figures(
-    audit: Audit, judged: JudgedTraces, verdict: Row, costs: Sequence[ChangeCost]
+    audit: Audit, judged: JudgedTraces, whole: Result, costs: Sequence[ChangeCost]
 ) -> None:
-    audit.attach(metrics_table(audit, judged, verdict))
+    audit.attach(metrics_table(audit, judged, whole))
     if costs:
         audit.attach(changes_table(costs))
     for index, trace in enumerate(examples(judged, audit.options.shown)):
@@ -55,10 +55,10 @@ def attach_figures(
             audit.attach(trace_picture(judged, trace))
 
 
-def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
+def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     """This model in each style that was asked for, and the paper's models on the same data."""
     options: StepGroundingOptions = audit.options
-    figures = {name: figure.value for name, figure in verdict.figures.items()}
+    figures = {name: figure.value for name, figure in whole.figures.items()}
     style = "recorded" if is_recorded(audit) else options.style
     shares = map(_hundred, map(figures.get, (ACC, SGR, TCS, HR)))
     rows: list[tuple[Cell, ...]] = [(style, *shares, figures.get(VRS))]
@@ -96,7 +96,7 @@ def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
             if rate is not None:
                 rates.append((hallucinates(step, trace.policy), 1 - rate))
     # without any rate the array has no second axis, and cannot be unpacked
-    flagged, unsupported = np.array(rates, dtype=np.float64).reshape(-1, 2).T
+    flagged, unsupported = np.array(rates, float).reshape(-1, 2).T
     r = pearson(flagged, unsupported)
     if r is not None:
         yield (
@@ -120,7 +120,7 @@ def _hundred(share: float | None) -> float | None:
 
 def changes_table(costs: Sequence[ChangeCost]) -> Table:
     """Table 3 of the paper: what each kind of change costs, in points."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for kind in dict.fromkeys(cost.kind for cost in costs):
         of_kind = [cost for cost in costs if cost.kind == kind]
         size = (
@@ -163,7 +163,7 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
 
 def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     """One trace, each claim marked."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
     for number, (step, claims, counts) in enumerate(

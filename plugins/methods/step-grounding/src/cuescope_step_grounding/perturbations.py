@@ -36,7 +36,7 @@ def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
     things = list(
         chain.from_iterable(frame.things for frame in sample.annotations.get(SCENE, ()))
     )
-    phrases: list[str | None] = []
+    phrases = []
     for claim in flatten(claims):
         phrases += [claim.subject, claim.object]
     claimed = ". ".join(filter(None, phrases))
@@ -57,8 +57,8 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
     words = re.findall(r"[^\W_]+", text.lower())
     # Blanks on both sides make "cup" a word and no part of "cupboard".
     text = f" {' '.join(words)} "
-    with_attribute: set[str] = set()
-    by_name: set[str] = set()
+    with_attribute = set()
+    by_name = set()
     for item in things:
         name = f"{item.name} ".lower()
         if any(f" {attribute.lower()} {name}" in text for attribute in item.attributes):

@@ -6,14 +6,13 @@ what cannot be told is None.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, bca_interval
 from cuescope_step_grounding.options import HallucinationOver, Perturbation, Policy
 
@@ -268,7 +267,7 @@ def reliance(
             rows.append(row)
             samples.append(of_sample[0].sample)
     # four columns of no sample too, so that they can be taken apart
-    complete = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    complete = np.array(rows, float).reshape(-1, 4)
     groups = Groups.of(samples)
 
     # Drops and magnitudes are averaged over samples before the ratio is taken: a ratio of each
@@ -310,31 +309,9 @@ def mean_over_kinds(
     )
 
 
-# ------------------------------------------------------------------------------- numbers in words
-
-
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A value with its interval; a value that is clipped has none."""
 
     value: float
     low: float | None = None
     high: float | None = None
-
-
-def share(figure: Figure) -> str:
-    """A share with its interval.
-
-    >>> share(Figure(0.718, 0.65, 0.771))
-    '72% [65, 77]'
-    """
-    return percent(figure.value, figure.low, figure.high)
-
-
-def points(figure: Figure) -> str:
-    """A difference of shares, in points, with its interval."""
-    return percent(figure.value, figure.low, figure.high, unit=" points")
-
-
-def ratio(figure: Figure) -> str:
-    return f"{figure.value:.2f}{interval(figure.low, figure.high, '{:.2f}'.format)}"

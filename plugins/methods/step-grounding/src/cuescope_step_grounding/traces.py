@@ -391,7 +391,7 @@ def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
     Several items within one line are split by `_inline_items`.
     """
-    parts: list[list[str]] = []
+    parts = []
     for line in lines:
         if match := pattern.match(line):
             parts.append([match.groups()[-1]])

@@ -7,7 +7,7 @@ that holds the threshold, it is inconclusive.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from cuescope_sdk.grounding import ClaimVerifier
 from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_step_grounding.analysis import labels_of
-from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.scores import (
@@ -138,7 +137,7 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verifier that says yes to anything grammatical.
     """
     before = [trace.grounding for trace in judged.baselines]
-    lost_by: dict[str, float] = {}
+    lost_by = {}
     for name, rates in judged.counterfactual_rates.items():
         samples, losses = _losses(judged.baselines, before, rates)
         if len(losses):
@@ -171,7 +170,7 @@ def _losses(
     after: Sequence[float | None],
 ) -> tuple[list[Sample], np.ndarray]:
     """What each trace lost, where that is known, and of which sample it is."""
-    losses = np.array(before, np.float64) - np.array(after, np.float64)
+    losses = np.array(before, float) - np.array(after, float)
     measured = ~np.isnan(losses)
     samples = [trace.sample for trace in compress(traces, measured)]
     return samples, losses[measured]
@@ -314,7 +313,11 @@ def another_verifier(
     It catches figures that are one verifier's own.
     """
     traces = judged.baselines
-    cases = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
+    cases = []
+    for trace in traces:
+        # said twice it is still one judgement
+        claims = dict.fromkeys(chain.from_iterable(trace.reasoning.claims))
+        cases.append((trace.sample, claims))
     other = judge_claims(verifier, cases)
     first = judged.judgements
     check = f"verifier {spec}"
@@ -327,13 +330,9 @@ def another_verifier(
     own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
     pairs = []
     for sample, claims in cases:
-        # said twice it is still one judgement
-        for claim in dict.fromkeys(claims):
-            verdicts = (
-                first.of(sample, claim).verdict,
-                other.of(sample, claim).verdict,
-            )
-            pairs.append((sample, *verdicts))
+        for claim in claims:
+            verdict = first.of(sample, claim).verdict
+            pairs.append((sample, verdict, other.of(sample, claim).verdict))
     rates = f"SGR {sgr:.1%} instead of {own_sgr or 0.0:.1%}; "
     return _compare(check, rates, _agreement(audit, pairs, spec))
 

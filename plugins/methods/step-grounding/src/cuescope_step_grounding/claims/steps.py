@@ -20,15 +20,13 @@ from cuescope_step_grounding.claims.english.tree import (
 )
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
 
-_BREAKS = frozenset(
-    {",", "and", "but", "then", "while", "before", "after", "when", "as", "until"}
-)
+_BREAKS = {",", "and", "but", "then", "while", "before", "after", "when", "as", "until"}
 
 # The moments that a clause names, by the index of its verb.
 MomentsByClause = dict[int, list[Frames | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepClaims:
     """The claims of a step; whether it tells two times of one thing that share no frame."""
 
@@ -83,7 +81,7 @@ class _Reader:
         now = next(
             (frames for frames in map(union, clauses) if frames is not None), None
         )
-        claims: list[Claim] = []
+        claims = []
         for (_, words), of_sentence in zip(parsed, times, strict=True):
             when = _frames_by_word(len(words), of_sentence, now)
             claims += self._read_sentence(step, words, when)

@@ -15,7 +15,7 @@ import numpy as np
 Frames = tuple[int, ...]
 
 _PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
-_OPENING = frozenset({"first", "opening", "initial"})
+_OPENING = {"first", "opening", "initial"}
 _NUMBERS = [
     "zero",
     "one",
@@ -44,7 +44,7 @@ for _name, _forms in _PATTERNS["forms"].items():
 _MENTIONS = re.compile("|".join(_FORMS), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clock:
     """The frames of a video, and the second that each shows (None: unknown, then no claim about
     seconds can be placed)."""
@@ -107,7 +107,7 @@ class Clock:
         return -(-self.frames // 4)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """Words at [start, end) of a text that name a moment; its frames are None where it has no
     place in the video for want of times, and () where it lies outside."""
@@ -257,7 +257,7 @@ def _edge(match: re.Match[str], clock: Clock) -> Frames:
     return clock.frame(number - 1)
 
 
-_VAGUE = frozenset({"early", "late"})
+_VAGUE = {"early", "late"}
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,

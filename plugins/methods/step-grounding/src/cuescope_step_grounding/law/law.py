@@ -19,7 +19,7 @@ WITHIN = 0.01  # share of right answers: accuracy that counts as the same
 COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasuredModel:
     """A model on data like that it knows, and on other data; all shares from 0 to 1.
 

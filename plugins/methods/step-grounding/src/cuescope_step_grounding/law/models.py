@@ -93,7 +93,7 @@ def _figure(report: Report, metric: str) -> float:
 # ----------------------------------------------------------------------------- scripted reasoners
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dials:
     """How a reasoner is made: all shares from 0 to 1."""
 

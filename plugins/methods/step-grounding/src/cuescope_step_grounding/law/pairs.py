@@ -18,7 +18,7 @@ def correlation_cells(correlation: Correlation) -> tuple[Cell, ...]:
     return correlation.r, f"{correlation.low:.2f} to {correlation.high:.2f}", words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pair:
     """Two models alike in accuracy: the first is grounded better, and keeps so much more."""
 

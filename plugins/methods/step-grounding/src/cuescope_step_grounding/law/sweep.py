@@ -63,8 +63,8 @@ def _cells(
 def _rank_agreement(
     models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], name: str
 ) -> float | None:
-    swept = np.array([model.figures.get(name) for model in models], np.float64)
-    others = np.array([model.figures.get(name) for model in first], np.float64)
+    swept = np.array([model.figures.get(name) for model in models], float)
+    others = np.array([model.figures.get(name) for model in first], float)
     # Of a figure that is missing the deviation is none (NaN).
     return (
         rank_correlation(swept, others)

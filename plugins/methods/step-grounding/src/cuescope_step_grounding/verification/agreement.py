@@ -132,7 +132,7 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
         expected = f"a step of {label.sample}: 1 to {len(trace.claims)}"
         raise _refusal(path, label.line, expected, str(label.step))
     claims = trace.claims[label.step - 1]
-    numbered: dict[str, str] = {}
+    numbered = {}
     for number, claim in enumerate(claims, 1):
         words = claim_words(claim)
         numbered[str(number)] = words

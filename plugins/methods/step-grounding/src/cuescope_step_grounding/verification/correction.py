@@ -13,7 +13,7 @@ from cuescope_step_grounding.verification.judged import JudgedTraces
 
 Verdicts = Sequence[tuple[Sample, str]]  # of the verifier, claim by claim
 Pairs = Sequence[tuple[Sample, str, str]]  # of the verifier and of people
-_DECIDED = frozenset({"supported", "unsupported"})
+_DECIDED = {"supported", "unsupported"}
 
 
 def correct_supported_share(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from cuescope_sdk import Audit, LabelItem, StoredRun
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import KINDS
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -23,7 +23,7 @@ def record_claims(audit: Audit, judged: JudgedTraces) -> None:
     """Each claim that the verifier decides, once a trace: what it says, of which frames."""
     for trace in judged.baselines:
         reasoning = trace.reasoning
-        seen: set[Claim] = set()
+        seen = set()
         for step, claims in enumerate(reasoning.claims, 1):
             for number, claim in enumerate(claims, 1):
                 verdict = judged.judgements.of(trace.sample, claim).verdict

@@ -185,7 +185,7 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
                 for claim in distinct_claims([step]):
                     # what names no moment is as true of any
                     if claim.frames:
-                        places: list[Place | None] = []
+                        places = []
                         for _, moment in block:
                             moved = claim.replace(frames=moment)
                             places.append((sample, moved))
@@ -263,7 +263,7 @@ def _frame_keys(sample: Sample) -> tuple[str, ...]:
 
 def question_words(group: Iterable[TraceClaims]) -> set[str]:
     """The words of the questions and choices of some samples."""
-    words: set[str] = set()
+    words = set()
     for trace in group:
         words |= _words(" ".join([trace.sample.question or "", *trace.sample.choices]))
     return words

@@ -59,7 +59,7 @@ def read_clause(view: View, verb: Word) -> Clause:
     denies = {noun: polarity(noun, denied) or is_denied(noun) for noun in nouns}
     # "nobody sits" denies it of all; "holds a cup but no plate" only of the plate
     negated = denied or (bool(nouns) and all(denies.values()))
-    opposed: set[str] = set()
+    opposed = set()
     for noun in nouns:
         if denies[noun] != negated:
             opposed.update(referents_of(view, noun))

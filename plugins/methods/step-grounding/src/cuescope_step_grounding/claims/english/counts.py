@@ -8,7 +8,7 @@ from cuescope_step_grounding.claims.english.names import is_nameable, name_of
 from cuescope_step_grounding.claims.english.phrases import View, noun_of_one
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
-_EXACT = frozenset({"only", "just", "exactly", "precisely"})
+_EXACT = {"only", "just", "exactly", "precisely"}
 _SEEN = ("attr", "dobj", "nsubj")
 
 

@@ -3,11 +3,11 @@
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.tree import Word
 
-_NOT = frozenset({"not", "n't", "never"})
-_NONE = frozenset({"none", "neither", "nobody"})
-_NO = frozenset({"no", "neither", "not", "hardly", "barely"})
-_JOINED = frozenset({"or", "nor", "and"})
-_DEFINITE = frozenset({"the", "this", "that", "these", "those"})
+_NOT = {"not", "n't", "never"}
+_NONE = {"none", "neither", "nobody"}
+_NO = {"no", "neither", "not", "hardly", "barely"}
+_JOINED = {"or", "nor", "and"}
+_DEFINITE = {"the", "this", "that", "these", "those"}
 
 
 def is_negated(verb: Word) -> bool:

@@ -35,7 +35,7 @@ from cuescope_step_grounding.claims.english.places import (
 )
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word, Words
 
-_VERBAL = frozenset({"VBZ", "VBP", "VBD", "VBG", "VB", "MD"})
+_VERBAL = {"VBZ", "VBP", "VBD", "VBG", "VB", "MD"}
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
@@ -247,7 +247,7 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     phrases = phrases or (clause.subjects if _is_shown(verb) else clause.objects)
     nouns = [noun for kid in shown for noun in heads(kid)]
     negated = clause.negated or (bool(nouns) and all(map(is_denied, nouns)))
-    opposed: set[str] = set()
+    opposed = set()
     for noun in nouns:
         if (clause.negated or is_denied(noun)) != negated:
             opposed.update(referents_of(view, noun))

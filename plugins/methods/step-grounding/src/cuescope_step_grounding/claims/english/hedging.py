@@ -7,12 +7,10 @@ from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.roles import SUBJECTS
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
-_QUESTIONING = frozenset(
-    {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
-)
-_DENIED = frozenset({"not", "n't", "never"})
-_POINTING = frozenset({"this", "that", "it", "which"})
-_REASONS = frozenset({"because", "since", "as"})
+_QUESTIONING = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
+_DENIED = {"not", "n't", "never"}
+_POINTING = {"this", "that", "it", "which"}
+_REASONS = {"because", "since", "as"}
 
 
 def is_question(words: Words) -> bool:

@@ -6,7 +6,7 @@ from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
 from cuescope_step_grounding.claims.english.tree import Word
 
-_POINTING = frozenset({"this", "that", "any", "either", "each", "which"})
+_POINTING = {"this", "that", "any", "either", "each", "which"}
 
 
 def modifiers(noun: Word) -> Iterator[str]:
@@ -28,7 +28,7 @@ def modifiers(noun: Word) -> Iterator[str]:
 def heads(noun: Word) -> list[Word]:
     """The nouns that a phrase stands for: each of "a cup and a plate", the chairs of "a row of
     chairs", no one for "no chair"."""
-    nouns: list[Word] = []
+    nouns = []
     if noun.lemma in WORDS["parts"]:
         for prep in noun.kids("prep"):
             if prep.text == "of":

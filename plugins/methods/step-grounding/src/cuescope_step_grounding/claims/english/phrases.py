@@ -16,7 +16,7 @@ from cuescope_step_grounding.claims.english.pronouns import Story
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """A sentence, and the story that it continues."""
 

@@ -17,7 +17,7 @@ from cuescope_step_grounding.claims.english.phrases import View, all_referents
 from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
-_PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
+_PASSED = {"between", "under", "above", "around", "behind", "across from"}
 # "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.
 _MAKING = WORDS["making"]
 
@@ -40,7 +40,7 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     _, of_action = clauses.predicate(clause)
-    claims: list[UntimedClaim] = []
+    claims = []
     for word in (verb, *verb.kids("acomp", "oprd", "prt", "advmod", "attr")):
         # "he is a man in a coat": the noun tells its own place, see `places_of_nouns`
         if word.dep == "attr" and word.is_noun and not verb.kids("expl"):
@@ -132,7 +132,7 @@ def _names_in_list(noun: Word) -> list[str]:
         or not shown
     ):
         return []
-    names: list[str] = []
+    names = []
     for word in words:
         # "a cup on the shelf and a fork on the table": each has its own place
         if word is not noun and any(map(relation, word.kids("prep"))):

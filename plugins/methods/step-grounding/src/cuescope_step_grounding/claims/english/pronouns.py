@@ -18,13 +18,13 @@ from cuescope_step_grounding.claims.english.roles import SUBJECTS
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
 REMEMBERED = 40  # mentions that a pronoun may look back over
-_PLURAL = frozenset({"they", "them", "themselves"})
-_MAN = frozenset({"he", "him"})
-_WOMAN = frozenset({"she", "her"})
-_REFLEXIVE = frozenset({"himself", "herself", "itself", "themselves"})
+_PLURAL = {"they", "them", "themselves"}
+_MAN = {"he", "him"}
+_WOMAN = {"she", "her"}
+_REFLEXIVE = {"himself", "herself", "itself", "themselves"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """A phrase that was used; `clause` is its verb's index, `main` whether it was what was done
     something to or did it; `group` the phrases named with it."""
@@ -93,7 +93,7 @@ class Story:
         if text in _PLURAL:
             return _plural(earlier, acts=subject)
         # "It drops the sponge" is said of something else than the sponge.
-        others: set[str] = set()
+        others = set()
         if owner is None:
             others = {m.phrase for m in here if m.clause == verb.index and m.main}
         fits = [m for m in earlier if _fits(m, text) and m.phrase not in others]
@@ -152,7 +152,7 @@ def _free_mentions(
     that it shares with another ("sees it, picks it up") cannot be meant either.
     """
     clause = clause_of(pronoun).index
-    bound: set[int] = set()
+    bound = set()
     if owner is None:
         bound.add(clause)
         if pronoun.dep == "dobj":
@@ -203,7 +203,7 @@ def _plural(earlier: Sequence[Mention], acts: bool) -> list[str]:
 def _clauses_of_subject(pronoun: Word) -> set[int]:
     """The clauses before a pronoun's own with the same subject: "sees the vase, picks it up"."""
     verb = clause_of(pronoun)
-    clauses: set[int] = set()
+    clauses = set()
     while not verb.kids(*SUBJECTS) and verb.head is not verb:
         verb = verb.head
         clauses.add(verb.index)

@@ -5,17 +5,15 @@ from collections.abc import Iterable, Sequence
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
-_HELPERS = frozenset({"be", "have", "do", "let"})
+_HELPERS = {"be", "have", "do", "let"}
 _STATES = WORDS["results"] | WORDS["switches"]
-_FINITE = frozenset({"VBZ", "VBD", "VBP"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_FINITE = {"VBZ", "VBD", "VBP"}
+_SUBJECTS = {"nsubj", "nsubjpass"}
 _OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
 _DOERS = WORDS["people"] | WORDS["agents"]
-_COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "oprd"})
-_OF_CLOTHES = frozenset({"DT", "JJ", "NN", "PR", "RB"})
-_OF_PHRASE = frozenset(
-    {"DT", "JJ", "NN", "PR", "CD"}
-)  # how tags of a noun phrase begin
+_COMPLEMENTS = {"dobj", "attr", "acomp", "oprd"}
+_OF_CLOTHES = {"DT", "JJ", "NN", "PR", "RB"}
+_OF_PHRASE = {"DT", "JJ", "NN", "PR", "CD"}  # how tags of a noun phrase begin
 
 
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
@@ -69,7 +67,7 @@ class _Repairs(list[Analysis]):
 
     def is_tree(self) -> bool:
         """Whether every word hangs, by whatever way, on one that hangs on itself."""
-        rooted: set[int] = set()
+        rooted = set()
         for index in range(len(self)):
             path = {index}
             while self[index].head != index and index not in rooted:

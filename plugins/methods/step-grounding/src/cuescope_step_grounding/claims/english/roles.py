@@ -5,10 +5,10 @@ from cuescope_step_grounding.claims.english.lexicon import SEPARABLE, WORDS
 from cuescope_step_grounding.claims.english.names import is_actor
 from cuescope_step_grounding.claims.english.tree import Word
 
-LINKS = frozenset({"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"})
+LINKS = {"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"}
 SUBJECTS = ("nsubj", "nsubjpass")
-_RELATIVE = frozenset({"WDT", "WP"})
-_LINKING = frozenset({"that", "which", "who", "whom"})
+_RELATIVE = {"WDT", "WP"}
+_LINKING = {"that", "which", "who", "whom"}
 
 
 def subjects_of(verb: Word) -> list[Word]:

@@ -14,10 +14,10 @@ from cuescope_step_grounding.claims.english.tree import Analysis
 
 Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 
-_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_OF_NOUNS = frozenset({"pobj", "compound", "amod", "appos"})
-_RELATIVE = frozenset({"that", "which", "who"})
-_JOINING = frozenset({"and", "then", ",", "but"})
+_FINITE = {"VBZ", "VBP", "VBD", "MD"}
+_OF_NOUNS = {"pobj", "compound", "amod", "appos"}
+_RELATIVE = {"that", "which", "who"}
+_JOINING = {"and", "then", ",", "but"}
 _BREAKS = _RELATIVE | _JOINING | WORDS["subordinating"]
 _PHRASE = ("DT", "PRP", "CD", "JJ", "NN", "WP")  # how a noun phrase begins
 # A plain verb with an object, and one without, in each form.
@@ -39,7 +39,7 @@ def look_again(
     parsed: Sequence[list[Analysis]],
 ) -> list[list[Analysis]]:
     """The analyses, and those of the second look where it found what was missing."""
-    looks: dict[int, Look] = {}
+    looks = {}
     for index, (words, analyses) in enumerate(zip(sentences, parsed, strict=True)):
         look = second_look(words, analyses)
         if look is not None:

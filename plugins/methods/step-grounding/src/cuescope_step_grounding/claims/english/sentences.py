@@ -61,7 +61,7 @@ for _number, (_pattern, _, _) in enumerate(_SUBSTITUTIONS):
 _PLAIN = re.compile("|".join(_WORDY), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownWord:
     """A word as the parser is shown it; its name; where it stands in the step."""
 
@@ -71,7 +71,7 @@ class ShownWord:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """The words of a sentence, and its moments: the index of the word before which each stood."""
 
@@ -139,7 +139,7 @@ def is_english(words: list[str]) -> bool:
 
 def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
     words: list[ShownWord] = []
-    moments: list[tuple[int, Mention]] = []
+    moments = []
     start = 0
     for mention in mentions(text, clock):
         words += _shown_words(text, start, mention.start, offset)

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.times import Frames
 
-_NO_CLAUSE = frozenset(
-    {"aux", "auxpass", "amod", "compound", "nmod"}
-)  # verbs that head none
+_NO_CLAUSE = {"aux", "auxpass", "amod", "compound", "nmod"}  # verbs that head none
 
 
 class Analysis(NamedTuple):
@@ -109,7 +107,7 @@ def link(words: Sequence[Word], heads: Sequence[int]) -> Words:
     return sentence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UntimedClaim:
     """A claim as it is said; `word` is the word that says it."""
 
