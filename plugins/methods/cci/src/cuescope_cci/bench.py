@@ -10,12 +10,12 @@ from jaxtyping import Num
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
+from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
     Audit,
     Cell,
     Context,
-    NamesPlugin,
     Options,
     Picture,
     Plugin,
@@ -45,18 +45,10 @@ SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2
 class CCIBenchOptions(Options):
     """What is compared, and on what."""
 
-    model: Annotated[str, NamesPlugin()] = Field(
-        "toy-clip", description="SPEC of the model"
-    )
-    model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="options of the model"
-    )
-    data: Annotated[str, NamesPlugin()] = Field(
-        "scenes", description="SPEC of labelled images"
-    )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="options of the data"
-    )
+    model: Spec = Field("toy-clip", description="SPEC of the model")
+    model_options: PluginOptions = Field({}, description="options of the model")
+    data: Spec = Field("scenes", description="SPEC of labelled images")
+    data_options: PluginOptions = Field({}, description="options of the data")
     limit: PositiveInt = Field(200, description="images, drawn by seed")
     steps: PositiveInt = Field(
         10, description="steps over half of the pixels (rise: all); the paper takes 100"
@@ -69,11 +61,11 @@ class CCIBenchOptions(Options):
         description="tables 1 and 2, figure 1d; retrieval needs annotations['caption'] or "
         "['captions'], failures need masks",
     )
-    tools: Annotated[dict[str, str], NamesPlugin()] = Field(
+    tools: Tools = Field(
         {},
         description="for failures: segmenter=SPEC where the data has no masks; text-generator",
     )
-    cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    cci_options: PluginOptions = Field(
         {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
     )
     pictures: NonNegativeInt = Field(
@@ -85,11 +77,11 @@ class CCIBenchOptions(Options):
     explainers: Annotated[tuple[str, ...], Words()] = Field(
         (), description="of `saliency`; default: all of them"
     )
-    explainer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    explainer_options: PluginOptions = Field(
         {"rise_masks": 500},
         description="options of `saliency`; RISE's paper takes 2,000",
     )
-    curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
+    curves_dtype: Dtype = Field(
         "float32",
         description="of the forward passes of the curves; maps are in float32",
     )
@@ -178,9 +170,7 @@ class CCIBench(Plugin):
                 image=draw_beside(drawings),
             )
 
-    def _session(
-        self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]
-    ) -> Any:
+    def _session(self, task: Task, dtype: Dtype) -> Any:
         options = self.options
         model_options = dict(options.model_options)
         if task == "retrieval":

@@ -1,13 +1,12 @@
 """What a data set's wrong answers lean on, by our rule and by the paper's (Figure 1d, Table 4)."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
 from cuescope_cci.analysis import share_of
 from cuescope_cci.error_source import (
-    AnswerSource,
+    Sources,
     answer_sources,
     by_rule,
     counted_sources,
@@ -56,7 +55,7 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     )
 
 
-def _shares(members: Sequence[AnswerSource], confidence: float) -> dict[str, Cell]:
+def _shares(members: Sources, confidence: float) -> dict[str, Cell]:
     wrong = share_of(members, lambda source: source.wrong, confidence)
     shares: dict[str, Cell] = {"wrong %": str(wrong)}
     for words, rule in RULES.items():

@@ -9,6 +9,7 @@ from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
 from cuescope_cci.error_source import (
     BACKGROUND,
     AnswerSource,
+    Sources,
     clearest_first,
     factor_words,
     groups,
@@ -45,7 +46,7 @@ RULE = (
 )
 
 
-def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:
+def attach_examples(audit: Audit, sources: Sources, most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
     by_kind: dict[str, list[AnswerSource]] = defaultdict(list)
     for source in sources:
@@ -101,10 +102,7 @@ def caption(source: AnswerSource) -> str:
 
 
 def attach_evidence(
-    audit: Audit,
-    sources: Sequence[AnswerSource],
-    known: Backgrounds | None,
-    scores: Sequence[Score],
+    audit: Audit, sources: Sources, known: Backgrounds | None, scores: Sequence[Score]
 ) -> None:
     """How often the model is right, which background is taken for which class, and the contrasts.
 
@@ -154,9 +152,7 @@ def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]
             yield shown
 
 
-def pull_contrast(
-    row: PullRow, members: Sequence[AnswerSource], sources: Sequence[AnswerSource]
-) -> Contrast | None:
+def pull_contrast(row: PullRow, members: Sources, sources: Sources) -> Contrast | None:
     """Images of a kind of background answered as the class, beside others of the same labels."""
     answered = []
     turned = []
@@ -184,7 +180,7 @@ def pull_contrast(
     )
 
 
-def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
+def overall_contrast(sources: Sources) -> Contrast | None:
     """Answers that the background decides, beside those that the objects decide."""
     overruled = []
     others = []
@@ -221,8 +217,8 @@ def _contrast(
     label: str | None,
     left: str,
     right: str,
-    misled: Sequence[AnswerSource],
-    others: Sequence[AnswerSource],
+    misled: Sources,
+    others: Sources,
     rule: str,
 ) -> Contrast | None:
     by_key = {}
@@ -244,7 +240,7 @@ def _contrast(
     )
 
 
-def _wholes(sources: Sequence[AnswerSource]) -> list[Outcome]:
+def _wholes(sources: Sources) -> list[Outcome]:
     """The answers to the images as they are."""
     return [source.outcomes[0] for source in sources]
 

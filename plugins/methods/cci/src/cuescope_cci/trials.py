@@ -37,17 +37,7 @@ def patch_clusters(
     else:
         rng = np.random.default_rng(seed)
         _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)
-    return number_by_size(np.asarray(cluster)).reshape(rows, cols)
-
-
-def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
-    """The same clusters, numbered from the largest; of equal ones the first to appear leads."""
-    _, first, inverse, counts = np.unique(
-        cluster, return_index=True, return_inverse=True, return_counts=True
-    )
-    # k-means numbers clusters at random: by size a map has the same colours on every machine.
-    order = np.lexsort((first, -counts))
-    return np.asarray(np.argsort(order)[inverse], dtype=np.int16)
+    return np.asarray(cluster, dtype=np.int16).reshape(rows, cols)
 
 
 class PatchClusters(Readout):

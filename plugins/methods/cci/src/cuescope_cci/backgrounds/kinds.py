@@ -89,19 +89,15 @@ def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
     needs no pairwise matrix.
     """
     centroid, cluster = euclidean_kmeans(points, count, rng)
-    used, inverse, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
-    # k-means numbers at random; by size a kind has the same name every time
-    order = np.argsort(-sizes, kind="stable")
-    number = np.argsort(order)[inverse]
-    distance = np.linalg.norm(points[:, None] - centroid[used[order]], axis=2)
+    distance = np.linalg.norm(points[:, None] - centroid, axis=2)
     images = np.arange(len(points))
-    inside = distance[images, number]
+    inside = distance[images, cluster]
     # so that the minimum is that of the next kind
-    distance[images, number] = np.inf
+    distance[images, cluster] = np.inf
     outside = distance.min(axis=1)
     largest = np.maximum(outside, inside)
     silhouette = (outside - inside) / np.maximum(largest, 1e-12)
-    return Kinds(number, float(silhouette.mean()))
+    return Kinds(cluster, float(silhouette.mean()))
 
 
 def follows_size(

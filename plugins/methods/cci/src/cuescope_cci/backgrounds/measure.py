@@ -22,8 +22,8 @@ from cuescope_cci.backgrounds.pulls import (
 )
 from cuescope_cci.error_source import (
     BACKGROUND,
-    AnswerSource,
     Factor,
+    Sources,
     areas,
     distinct,
     groups_of,
@@ -69,16 +69,15 @@ class PullRow:
 class Backgrounds:
     """Everything that is tested of the backgrounds of an audit; None where nothing could be.
 
-    `overall_*` are of all kinds and classes together. `size_p` is of wrong answers that go with
-    small objects, `size_factors` are annotations of that size. `classes` are codes of true labels.
+    `tests` are of all kinds and classes, `overall_alone_p` of the backgrounds alone. `size_p` is of
+    wrong answers that go with small objects, `size_factors` are annotations of that size. `classes`
+    are codes of true labels.
     """
 
-    sources: Sequence[AnswerSource]
+    sources: Sources
     rows: Sequence[PullRow]
     chance: float
     chance_p: float
-    overall_p: float | None
-    overall_q: float | None
     overall_alone_p: float | None
     size_p: float | None
     size_factors: Sequence[str]
@@ -86,7 +85,6 @@ class Backgrounds:
     classes: Sequence[int]
     observed: Observed
     tests: AssociationTests
-    level: float
 
     @property
     def rows_by_pair(self) -> dict[tuple[str, str], PullRow]:
@@ -100,7 +98,7 @@ class Backgrounds:
 
 
 def measure_backgrounds(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
+    audit: Audit, options: CCIOptions, sources: Sources
 ) -> Backgrounds | None:
     """The tests of an audit. For `audit.once`. None without images that can be tested."""
     # without answers to both parts an image cannot show what its background moves
@@ -171,8 +169,6 @@ def measure_backgrounds(
         rows=rows,
         chance=chance,
         chance_p=chance_p,
-        overall_p=tests.overall_p,
-        overall_q=tests.overall_q,
         overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
         size_p=_size_p_value(right, area, label, groups, audit.rng("size")),
         size_factors=size_factors,
@@ -180,11 +176,10 @@ def measure_backgrounds(
         classes=np.unique(label).tolist(),
         observed=observed,
         tests=tests,
-        level=level,
     )
 
 
-def _answers(sources: Sequence[AnswerSource], number: Mapping[str, int]) -> Answers:
+def _answers(sources: Sources, number: Mapping[str, int]) -> Answers:
     """The logits of all images over all choices."""
     shape = len(sources), len(number)
     # minus infinity: a choice that an image was not offered can never be its answer
@@ -250,7 +245,7 @@ def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
 
 
 def smallest_findable(
-    audit: Audit, known: Backgrounds
+    audit: Audit, known: Backgrounds, level: float
 ) -> tuple[float, float | None] | None:
     """For a kind of background as common as most: its share, and the smallest pull that is found.
 
@@ -265,6 +260,6 @@ def smallest_findable(
     middle = int(by_share[len(kinds) // 2])
     rng = audit.rng("limit of detection")
     limit = smallest_pull(
-        known.observed, middle, known.classes, known.tests, rng, level=known.level
+        known.observed, middle, known.classes, known.tests, rng, level=level
     )
     return float(shares[middle]), limit

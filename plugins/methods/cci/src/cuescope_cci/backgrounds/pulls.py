@@ -25,10 +25,8 @@ from cuescope_sdk.statistics import (
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
 OF_A_SIZE = 6  # groups of a label that are alike in size
 MOST_SIZES = 4  # such parts of a label
-DEALT = (
-    200,
-    1000,
-)  # draws of what backgrounds add: the fewest, of many images and classes, and all
+# draws of what backgrounds add: the fewest, of many images and classes, and all
+DEALT = (200, 1000)
 MOST_NUMBERS = 200_000_000  # of all these draws
 PLANTED = 12, 100  # planted pulls: fewest, most
 PLANTED_DEALS = 64  # draws for each

@@ -83,7 +83,6 @@ class Exchange:
     the same. `sheet`: the same against the data's answer sheet, None without one.
     """
 
-    wrong: int
     follows: Figure
     leaning: Figure
     agrees: Figure
@@ -110,7 +109,6 @@ def exchange_backgrounds(
     follows = same < others / 2
     leaning = answers.on_background(rule)
     return Exchange(
-        wrong=int(among.sum()),
         follows=share(follows, among, images.source),
         leaning=share(leaning, among, images.source),
         agrees=share(follows == leaning, among, images.source),

@@ -51,17 +51,16 @@ def change(
 def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
     """The figures of all rows with q-values: any false star at all is rare (Holm, 1979)."""
     # all rows and columns at once: a reader looks for the stars of the whole table
+    corrected = {}
     p_values = {}
     for row, figures in rows.items():
+        corrected[row] = dict(figures)
         for column, figure in figures.items():
             if figure.p_value is not None:
                 p_values[row, column] = figure.p_value
-    q_values = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-    corrected: dict[str, Figures] = {row: {} for row in rows}
-    for row, figures in rows.items():
-        for column, figure in figures.items():
-            q_value = q_values.get((row, column))
-            corrected[row][column] = replace(figure, q_value=q_value)
+    q_values = holm(list(p_values.values()))
+    for (row, column), q_value in zip(p_values, q_values, strict=True):
+        corrected[row][column] = replace(rows[row][column], q_value=q_value)
     return corrected
 
 

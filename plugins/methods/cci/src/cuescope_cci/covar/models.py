@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -27,15 +26,6 @@ class ModelEntry(BaseModel):
     model: str
     options: dict[str, Any] = {}
     design: dict[str, str | int | float] = {}
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two models that differ in one thing."""
-
-    what: str
-    first: int
-    second: int
 
 
 def load_models(given: str) -> list[ModelEntry]:
@@ -87,8 +77,8 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     return entries
 
 
-def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
-    """Models whose designs name the same things and differ in exactly one of them (Figure 14)."""
+def pairs(entries: Sequence[ModelEntry]) -> Iterator[tuple[str, int, int]]:
+    """What two models differ in whose designs name the same things, if it is one (Figure 14)."""
     for first, second in combinations(range(len(entries)), 2):
         design = entries[first].design
         other = entries[second].design
@@ -97,4 +87,4 @@ def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
             # of two differences nobody could say which one made the figure
             if len(differences) == 1:
                 [what] = differences
-                yield Pair(what, first, second)
+                yield what, first, second

@@ -7,7 +7,6 @@ import numpy as np
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.images import KNOWN, ORIGINAL, SUBSETS, Codes, Images, factor
 from cuescope_cci.covar.measures import ClassDrops
-from cuescope_cci.covar.tables import class_rows
 from cuescope_cci.scores import Figure
 from cuescope_sdk import Picture
 
@@ -74,7 +73,12 @@ def _wrong_words(answers: Answers, images: Images, variants: Codes) -> str:
 
 def class_chart(model: str, classes: Sequence[ClassDrops]) -> Picture | None:
     """Figures 6 and 8 with intervals: the mean and the worst drop of each class."""
-    rows = {name: _ends(figures) for name, figures in class_rows(classes)}
+    rows = {}
+    for drops in classes:
+        if drops.worst is not None:
+            _, worst = drops.worst
+            figures = {"mean of the subsets": drops.mean, "worst subset": worst}
+            rows[drops.name] = _ends(figures)
     # without photos no class has a drop
     if not rows:
         return None
@@ -104,12 +108,8 @@ def subset_charts(drops: Mapping[str, Mapping[str, Figure]]) -> Iterator[Picture
 def _ends(figures: Mapping[str, Figure]) -> Ends:
     ends = {}
     for name, figure in figures.items():
-        if (
-            figure.value is not None
-            and figure.low is not None
-            and figure.high is not None
-        ):
-            ends[name] = (100 * figure.value, 100 * figure.low, 100 * figure.high)
+        if figure.points is not None:
+            ends[name] = figure.points
     return ends
 
 

@@ -44,11 +44,10 @@ def percent(figure: Figure) -> Cell:
 
 def points(figure: Figure, *, few: bool = True) -> Cell:
     """`+12 [+3, +20] few *`, None where nothing is known; without `few` that is said elsewhere."""
-    if figure.value is None or figure.low is None or figure.high is None:
+    if figure.points is None:
         return None
     # whole points: intervals are wider than any decimal
-    value, low, high = (round(100 * x) for x in (figure.value, figure.low, figure.high))
-    text = f"{value:+d} [{low:+d}, {high:+d}]"
+    text = "{:+d} [{:+d}, {:+d}]".format(*map(round, figure.points))
     if few and figure.few:
         text += " few"
     if figure.star:
@@ -257,7 +256,7 @@ def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | 
             row: Row = {
                 "model": model,
                 "rule": rule,
-                "wrong": exchange.wrong,
+                "wrong": exchange.follows.images,
                 "gone before others %": percent(exchange.follows),
                 "BG-Er %": percent(exchange.leaning),
                 "the same %": percent(exchange.agrees),
@@ -301,13 +300,3 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
         f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='pairs of models and columns')}; BG-Er "
         "has an interval alone.",
     )
-
-
-def class_rows(
-    classes: Sequence[ClassDrops],
-) -> Iterator[tuple[str, dict[str, Figure]]]:
-    """Of each class the mean and the worst drop, for a chart."""
-    for drops in classes:
-        if drops.mean.value is not None and drops.worst is not None:
-            _, worst = drops.worst
-            yield drops.name, {"mean of the subsets": drops.mean, "worst subset": worst}
