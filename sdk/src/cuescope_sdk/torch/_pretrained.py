@@ -164,7 +164,7 @@ class Source:
         return self
 
     def read(
-        self, trust_remote_code: bool | None, what: str, cls: Any, **options: Any
+        self, what: str, cls: Any, trust_remote_code: bool | None = None, **options: Any
     ) -> Any:
         """`cls.from_pretrained` of the files; raises UserError where they cannot be read.
 
@@ -282,7 +282,7 @@ class Pretrained:
         if not trust_remote_code:
             refuse_kernels(owner, source.folder / CONFIG)
         config = source.read(
-            trust_remote_code, "configuration", transformers.AutoConfig
+            "configuration", transformers.AutoConfig, trust_remote_code
         )
         builder = builder_of(config, source)
         return cls(
@@ -345,7 +345,7 @@ class Pretrained:
 
     def read(self, what: str, cls: Any, **options: Any) -> Any:
         """`cls.from_pretrained` of the files; raises UserError where they cannot be read."""
-        return self.source.read(self.trust_remote_code, what, cls, **options)
+        return self.source.read(what, cls, self.trust_remote_code, **options)
 
     def processor(self, takes_text: bool = True) -> Any:
         """The processor; raises UserError where there is none, or none that reads text."""

@@ -23,7 +23,7 @@ from cuescope_sdk.torch import (
     ImageTower,
     Inputs,
     Pooling,
-    fault_of,
+    Source,
     files_digest,
     quiet,
     refuse_kernels,
@@ -173,18 +173,10 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     text_weights(folder, title)  # it must be there
     shape = measure(Checkpoint.read(f"{OWNER}: {title}", folder / IMAGE_WEIGHTS))
     refuse_kernels(OWNER, folder / "config.json")
-    try:
-        with quiet():
-            # by its own class: nothing of the folder's Python is looked at
-            config = transformers.BertConfig.from_pretrained(folder)
-            tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    except (
-        Exception
-    ) as error:  # the reader of a stranger's files fails in any way it likes
-        raise UserError(
-            f"{OWNER}: configuration or tokenizer of {title} cannot be read",
-            got=fault_of(error),
-        ) from error
+    source = Source(OWNER, folder, title)
+    # by its own class: nothing of the folder's Python is looked at
+    config = source.read("configuration", transformers.BertConfig)
+    tokenizer = source.read("tokenizer", transformers.BertTokenizer)
     return Model(folder, title, shape, config, tokenizer, context, device, dtype)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import TextFile
 
 FIELDS = ("sample", "trace", "answer")
 REFUSED = (
@@ -26,24 +27,7 @@ def read_recording(path: Path) -> dict[str, str]:
     """
     traces: dict[str, str] = {}
     lines: dict[str, int] = {}  # where each sample stands
-    try:
-        with path.expanduser().open("rb") as file:
-            # one byte more tells a file that is too large
-            content = file.read(MOST_BYTES + 1)
-        # some editors begin a file with a byte order mark
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"traces: {path}", expected="text in UTF-8", got=f"{error}"
-        ) from None
-    except OSError as error:  # its own text would tell the whole path twice
-        raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
-    if len(content) > MOST_BYTES:
-        raise UserError(
-            f"traces: {path} is too large",
-            expected=f"{MOST_BYTES:,} bytes",
-            remedy="Split it",
-        )
+    text = TextFile(path.expanduser(), "traces").text(MOST_BYTES)
     # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

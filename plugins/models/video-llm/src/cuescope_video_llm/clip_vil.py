@@ -18,7 +18,7 @@ from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.models import require_hub
-from cuescope_sdk.torch import Checkpoint, quiet, to_array
+from cuescope_sdk.torch import Checkpoint, Source, quiet, to_array
 from cuescope_video_llm.checkpoints import read_file
 from cuescope_video_llm.network import normalise
 from cuescope_video_llm.options import ClipViLOptions
@@ -250,20 +250,6 @@ def read_answers(owner: str, path: Path) -> list[str]:
 def read_tokenizer(owner: str, name: str) -> Any:
     """BERT's tokenizer from a folder or hub id; raises UserError."""
     folder = Path(name).expanduser()
-    source: Path | str = folder
     if not folder.is_dir():
-        source = name
         require_hub(owner, name, "Connect, or name a folder with -M tokenizer=FOLDER.")
-    try:
-        with quiet():
-            # False, since left out it would be asked for on standard input
-            return transformers.AutoTokenizer.from_pretrained(
-                source, trust_remote_code=False
-            )
-    except (
-        Exception
-    ) as error:  # the reader of a stranger's files fails in any way it likes
-        raise UserError(
-            f"{owner}: no tokenizer in {name}",
-            expected="a folder or hub id with BERT's vocabulary",
-        ) from error
+    return Source(owner, folder, name).read("tokenizer", transformers.AutoTokenizer)

@@ -20,9 +20,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
 from cuescope_sdk.models import FrameMemory, require_small_archive
-from cuescope_sdk.torch import quiet, refuse_kernels
+from cuescope_sdk.torch import Source, fault_of, refuse_kernels
 from cuescope_videoqa.checkpoints import read_checkpoint
-from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
+from cuescope_videoqa.loading import feature_files, weights_file
 from cuescope_videoqa.network import ENCODER_BATCH, Prompt
 
 Segment = tuple[float, ...]  # start, end and length of the file, seconds
@@ -71,9 +71,14 @@ class VideoFeatures:
     ) -> Features:
         rows = content
         if isinstance(content, Path):
-            with errors_as_user_error(self._owner, f"{content.name} of the features"):
+            try:
                 # mapped: of what the file claims to hold, only the rows below are read
                 rows = np.load(content, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError, SyntaxError) as error:
+                raise UserError(
+                    f"{self._owner}: {content.name} of the features cannot be read",
+                    got=fault_of(error),
+                ) from error
         shape = tuple(getattr(rows, "shape", ()))
         if len(shape) != 2 or shape[1] != self._dim or 0 in shape:
             raise UserError(
@@ -168,18 +173,15 @@ class CLIPFeatures:
         import transformers
 
         library: Any = transformers
-        with errors_as_user_error(owner, f"CLIP in {folder.name}"), quiet():
-            # False, since left out it would be asked for on standard input
-            refuse_kernels(owner, folder / "config.json")
-            weights = weights_file(folder)
-            if weights:
-                require_small_archive(owner, weights)
-            model = library.CLIPVisionModelWithProjection.from_pretrained(
-                folder, trust_remote_code=False
-            )
-            self._processor: Any = library.AutoImageProcessor.from_pretrained(
-                folder, trust_remote_code=False
-            )
+        refuse_kernels(owner, folder / "config.json")
+        weights = weights_file(folder)
+        if weights:
+            require_small_archive(owner, weights)
+        source = Source(owner, folder, folder.name)
+        model = source.read("CLIP", library.CLIPVisionModelWithProjection)
+        self._processor: Any = source.read(
+            "image processor", library.AutoImageProcessor
+        )
         if model.config.projection_dim != dim:
             raise UserError(
                 f"{owner}: features of {folder.name}",

@@ -15,7 +15,7 @@ from transformers import DebertaV2Config
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import Checkpoint
+from cuescope_sdk.torch import Checkpoint, fault_of
 from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import (
@@ -25,7 +25,7 @@ from cuescope_videoqa.features import (
     evenly_spaced,
     pad_features,
 )
-from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
+from cuescope_videoqa.loading import find_folder, weights_file
 from cuescope_videoqa.network import (
     Batch,
     Network,
@@ -56,13 +56,18 @@ class FrozenBiLMNetwork(Network):
             f"{layer}.attention.output.adapter.down.weight", ()
         )
         after_mlp = file.tensors.get(f"{layer}.output.adapter.down.weight", ())
-        with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
+        adapters = (len(after_attention), len(after_mlp))
+        try:
             if not (folder / "config.json").is_file():
                 raise FileNotFoundError("no config.json")
-            config = DebertaV2Config.from_pretrained(folder, trust_remote_code=False)
+            config = DebertaV2Config.from_pretrained(folder)
             config.legacy = False  # the prediction head under the authors' names
-            adapters = (len(after_attention), len(after_mlp))
             self.body = VideoDeberta(config, features, adapters)
+        except Exception as error:  # a stranger's figures fail in any way they like
+            raise UserError(
+                f"{self.owner}: the configuration in {folder.name} cannot be read",
+                got=fault_of(error),
+            ) from error
         dim = config.hidden_size
         multiplications = 2 * dim * config.intermediate_size
         self.fusion = fusion_shape(

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from hashlib import file_digest
 from pathlib import Path
 from textwrap import shorten
@@ -140,7 +139,7 @@ def read_tokenizer(owner: str, folder: Path) -> Any:
     """The tokenizer of a folder; raises UserError where there is none."""
     import transformers
 
-    from cuescope_sdk.torch import quiet
+    from cuescope_sdk.torch import Source
 
     if not any((folder / name).is_file() for name in TOKENIZERS):
         raise UserError(
@@ -148,23 +147,5 @@ def read_tokenizer(owner: str, folder: Path) -> Any:
             expected=f"one of {', '.join(TOKENIZERS)}",
             remedy="Save it there with save_pretrained.",
         )
-    with errors_as_user_error(owner, f"the tokenizer in {folder.name}"), quiet():
-        # False, since left out it would be asked for on standard input
-        return transformers.AutoTokenizer.from_pretrained(
-            folder, trust_remote_code=False
-        )
-
-
-@contextmanager
-def errors_as_user_error(owner: str, what: str) -> Iterator[None]:
-    """The reader of a stranger's files fails in any way it likes; a person reads one line."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
-        from cuescope_sdk.torch import fault_of
-
-        raise UserError(
-            f"{owner}: {what} cannot be read", got=fault_of(error)
-        ) from error
+    source = Source(owner, folder, folder.name)
+    return source.read("tokenizer", transformers.AutoTokenizer)

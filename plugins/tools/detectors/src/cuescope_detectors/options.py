@@ -5,7 +5,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
+from cuescope_sdk import NamesPlugin, NamesRepository, Options
+from cuescope_sdk.models import PromptWords, RepositoryName
 from cuescope_sdk.tools import DetectionOptions
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
@@ -29,10 +30,10 @@ class OpenVocabularyOptions(DetectionOptions, PretrainedOptions):
 class OwlOptions(OpenVocabularyOptions):
     """Options of `owl`; the default is SpurLens's detector."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "google/owlv2-base-patch16-ensemble", description=MODEL
     )
-    prompt: Annotated[str, Words()] = Field(
+    prompt: PromptWords = Field(
         "{name}", description="what is searched for, as in 'a photo of a {name}'"
     )
 
@@ -47,7 +48,7 @@ class OwlOptions(OpenVocabularyOptions):
 class GroundingDinoOptions(OpenVocabularyOptions):
     """Options of `grounding-dino`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "IDEA-Research/grounding-dino-base", description=MODEL
     )
     one_by_one: bool = Field(
@@ -64,7 +65,7 @@ class GroundingDinoOptions(OpenVocabularyOptions):
 class CocoOptions(PretrainedOptions):
     """Options of `coco-detector`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "facebook/detr-resnet-50",
         description="DETR, RT-DETR, YOLOS ...: a folder that save_pretrained wrote, or a hub id; "
         "or a file of torchvision's Faster R-CNN weights (.pth, .safetensors)",
@@ -87,9 +88,7 @@ class CocoOptions(PretrainedOptions):
 class GroundedSamOptions(PretrainedOptions):
     """Options of `sam`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
-        "facebook/sam-vit-base", description=MODEL
-    )
+    model: RepositoryName = Field("facebook/sam-vit-base", description=MODEL)
     detector: Annotated[str, NamesPlugin()] = Field(
         "owl",
         description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ...",

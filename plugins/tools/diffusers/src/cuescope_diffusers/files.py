@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import re
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import transformers
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import Source, files_digest, refuse_kernels
+from cuescope_sdk.torch import Checkpoint, Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
@@ -289,16 +288,7 @@ def require_weights(source: Source, folder: Path) -> None:
 def _is_whole(file: Path) -> bool:
     """Whether a safetensors file is as long as its header says."""
     try:
-        with file.open("rb") as opened:
-            (length,) = struct.unpack("<Q", opened.read(8))
-            # a broken header may claim any length
-            header = json.loads(opened.read(min(length, 100_000_000)))
-        ends = [
-            value["data_offsets"][1]
-            for key, value in header.items()
-            if key != "__metadata__"
-        ]
-        # 8: the length of the header stands in front
-        return bool(file.stat().st_size == 8 + length + max(ends, default=0))
-    except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
+        Checkpoint.read("", file)
+    except UserError:
         return False
+    return True
