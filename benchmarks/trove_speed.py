@@ -22,6 +22,7 @@ from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
 from cuescope_sdk.maths import normalise, softmax, spherical_kmeans
+from cuescope_sdk.statistics import Groups
 from cuescope_trove.maths.clustering import Clusters, CosineSilhouette, best_clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, gap_limits
@@ -127,11 +128,17 @@ def our_scores(
     """The same figures, and p-values, q-values and intervals besides."""
     predicted = logits.argmax(axis=1)
     observed = Observations(
-        label, predicted, predicted == label, owner, cluster, softmax(still)
+        label,
+        predicted,
+        predicted == label,
+        owner,
+        cluster,
+        softmax(still),
+        clusters=int(cluster.max()) + 1,
+        groups=Groups.single(len(label)),
     )
-    clusters = int(cluster.max()) + 1
-    table = score(observed, clusters, TRoVeOptions())
-    gap_limits(observed, table.pairs, clusters, 0.95)
+    table = score(observed, TRoVeOptions())
+    gap_limits(observed, table.pairs, 0.95)
     bias = np.where(table.scored, table.bias.value, np.nan).tolist()
     gap = table.pairs.error_contribution.tolist()
     keys = zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)

@@ -85,7 +85,7 @@ def analyse(
         observations = replace(observations, control=control.level)
     # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
-    table = score(observations, len(features), options, audit.rng("permutation"), part)
+    table = score(observations, options, audit.rng("permutation"), part)
     return Analysis(observations, part, table, control)
 
 
@@ -118,6 +118,7 @@ def observe(
         # A still clip takes the temperature of its sequence, which was fitted on other sequences:
         # no answer has a part in its own calibration.
         frame_static=softmax(answers.static_logits[rows], temperature[frame_sample]),
+        clusters=len(features),
         groups=Groups.of(samples),
         probability=softmax(logits, temperature),
     )
@@ -129,8 +130,8 @@ def pair_rows(
 ) -> Iterator[PairRow]:
     """The pairs as they are ranked, with all that is said of each."""
     pairs = table.pairs
-    bounds = pair_intervals(table, len(features), options)
-    mistake = most_common_mistake(table.observations, pairs, len(features))
+    bounds = pair_intervals(table, options)
+    mistake = most_common_mistake(table.observations, pairs)
     values = np.array([pairs.error_contribution, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
     for pair in ranking(table):
@@ -163,7 +164,7 @@ def pair_rows(
 
 
 def pair_intervals(
-    table: ScoredPairs, clusters: int, options: TRoVeOptions
+    table: ScoredPairs, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
     """Low and high end of each pair's error contribution, static bias and TRoVe score.
 
@@ -171,28 +172,24 @@ def pair_intervals(
     holds over all that was chosen (Benjamini and Yekutieli, 2005).
     """
     everything = np.arange(len(table.pairs))
-    bounds = _bounds(table, everything, clusters, options.confidence, options)
+    bounds = _bounds(table, everything, options.confidence, options)
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
         tried = int(table.tried.sum())
         strict = selected_confidence(options.confidence, len(chosen), tried)
-        bounds[..., chosen] = _bounds(table, chosen, clusters, strict, options)
+        bounds[..., chosen] = _bounds(table, chosen, strict, options)
     return bounds
 
 
 def _bounds(
-    table: ScoredPairs,
-    chosen: np.ndarray,
-    clusters: int,
-    level: float,
-    options: TRoVeOptions,
+    table: ScoredPairs, chosen: np.ndarray, level: float, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
     pairs = table.pairs.take(chosen)
     measured = table.observations
     across_labels = options.static_bias == "cluster"
-    gap = gap_limits(measured, pairs, clusters, level)
-    bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
+    gap = gap_limits(measured, pairs, level)
+    bias = bias_limits(measured, pairs, level, across_labels=across_labels)
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
     static_bias = Estimate(table.bias.value[chosen], *bias)
     both = Estimate(pairs.error_contribution, *gap).plus(static_bias)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
-from cuescope_sdk.statistics import Groups, group_means
+from cuescope_sdk.statistics import Groups
 from cuescope_sdk.tools import CachedDetector, normalise_name
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, PerSample
@@ -110,7 +110,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
 
 
 def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
-    means = group_means(values[:, None], groups)[:, 0]
+    means = groups.means(values)
     # one level would hold nothing alike; levels of few groups leave little to deal
     count = int(np.clip(groups.count // GROUPS_A_LEVEL, 2, MOST_LEVELS))
     # by middle ranks: equal values share a level, and where there are two values they do not

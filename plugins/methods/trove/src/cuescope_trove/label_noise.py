@@ -100,7 +100,7 @@ def suspect_labels(
 
 
 def unlike_p_value(
-    observations: Observations, pair: Pairs, clusters: int, rng: np.random.Generator
+    observations: Observations, pair: Pairs, rng: np.random.Generator
 ) -> float:
     """Are the wrong answers of a pair unlike those that mislabelled sequences would have?
 
@@ -141,8 +141,8 @@ def unlike_p_value(
     # too few to compare looks with: one test, and no second to pay for
     if (rest & shows).sum() < LEAST_OWN:
         return by_answer
-    looks = _looks(observations, learned, clusters, cluster)
-    looks -= _looks(observations, mine & observations.correct, clusters, cluster)
+    looks = _looks(observations, learned, cluster)
+    looks -= _looks(observations, mine & observations.correct, cluster)
     # twice the better of two tests (Bonferroni)
     return min(1.0, 2 * min(by_answer, compare(looks, rest)))
 
@@ -186,13 +186,12 @@ def _log_odds(probability: np.ndarray, other: int, label: int) -> PerSample:
     return np.asarray(np.log(probability[:, other] / probability[:, label]))
 
 
-def _looks(
-    observations: Observations, part: SampleMask, clusters: int, cluster: int
-) -> PerSample:
+def _looks(observations: Observations, part: SampleMask, cluster: int) -> PerSample:
     """Log-probability of each sequence's other frames, were they drawn from those of the part."""
     of_part = part[observations.frame_sample]
     # half a frame more each: one unseen cluster must not rule a sequence out
-    counts = np.bincount(observations.frame_cluster[of_part], minlength=clusters) + 0.5
+    shown = observations.frame_cluster[of_part]
+    counts = np.bincount(shown, minlength=observations.clusters) + 0.5
     chance = np.log(counts / np.delete(counts, cluster).sum())
     # the cue's own cluster is left out: only the other frames tell both apart
     chance[cluster] = 0.0

@@ -145,11 +145,9 @@ def limit_words(
     return _words([limit(observations, table, options, rng, share) for share in SHARES])
 
 
-def faultless_words(
-    observations: Observations, clusters: int, options: TRoVeOptions
-) -> str:
+def faultless_words(observations: Observations, options: TRoVeOptions) -> str:
     """The same by formula, where no answer is wrong and no pair was tested."""
-    tried = max(len(compare(observations, clusters)), 1)
+    tried = max(len(compare(observations)), 1)
     n = _effective_count(observations)
     # 1.0: no answer is wrong, so none is wrong without the cue
     limits = [

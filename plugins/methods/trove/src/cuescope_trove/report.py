@@ -66,7 +66,7 @@ def scores(
             "errors",
             "none: the model is always right here, so there is nothing to explain",
         )
-        missed = faultless_words(observations, len(features), options)
+        missed = faultless_words(observations, options)
         audit.note("could have been missed", missed)
         return
     # said, as an audit without findings would look as if the model were sound

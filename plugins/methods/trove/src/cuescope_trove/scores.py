@@ -14,9 +14,6 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
-# stands for "not given": the true default needs the number of sequences
-UNKNOWN_GROUPS = Groups.single(0)
-
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
 PerSample = Float[np.ndarray, " sample"]
@@ -30,7 +27,7 @@ class Observations:
 
     label, prediction, correct: one a sequence; frame_sample, frame_cluster: the sequence and the
     cluster that a frame belongs to; frame_static (frame, class): calibrated probabilities of its
-    still clip. `groups` says which sequences were drawn together (each by itself unless given).
+    still clip, of so many `clusters`. `groups` says which sequences were drawn together.
     `probability` (sample, class) are those of the sequences, where label errors are looked for;
     `control` is the level of what else may explain errors (an object's size), -1 where unknown.
     """
@@ -41,14 +38,10 @@ class Observations:
     frame_sample: np.ndarray
     frame_cluster: np.ndarray
     frame_static: np.ndarray
-    groups: Groups = UNKNOWN_GROUPS
+    clusters: int
+    groups: Groups
     probability: np.ndarray | None = None
     control: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        if self.groups is UNKNOWN_GROUPS:
-            # the class is frozen, and the number of sequences is known only here
-            object.__setattr__(self, "groups", Groups.single(len(self.label)))
 
     @property
     def classes(self) -> int:
@@ -143,21 +136,21 @@ class Pairs:
 
 
 def incidences(
-    observations: Observations, clusters: int
+    observations: Observations,
 ) -> tuple[Int[np.ndarray, " incidence"], Int[np.ndarray, " incidence"]]:
     """Each (sequence, cluster) that meet in at least one frame, once."""
     # Eq. 1 counts sequences: one with five frames in the cluster must not count five times.
     frame_sample = observations.frame_sample.astype(np.int64)
-    code = np.unique(frame_sample * clusters + observations.frame_cluster)
-    return np.divmod(code, clusters)
+    code = np.unique(frame_sample * observations.clusters + observations.frame_cluster)
+    return np.divmod(code, observations.clusters)
 
 
-def compare(observations: Observations, clusters: int) -> Pairs:
+def compare(observations: Observations) -> Pairs:
     """All pairs that can be compared, by label, then cluster."""
     label = observations.label
     correct = observations.correct
-    sample, cluster = incidences(observations, clusters)
-    shape = observations.classes, clusters
+    sample, cluster = incidences(observations)
+    shape = observations.classes, observations.clusters
     n_with = np.zeros(shape, dtype=np.int64)
     correct_with = np.zeros(shape, dtype=np.int64)
     # add.at: a plain += would count a (label, cluster) that repeats only once
@@ -189,11 +182,7 @@ class StaticBias:
 
 
 def static_bias(
-    observations: Observations,
-    pairs: Pairs,
-    clusters: int,
-    *,
-    across_labels: bool = False,
+    observations: Observations, pairs: Pairs, *, across_labels: bool = False
 ) -> StaticBias:
     """Mean still-clip probability of the wrong answers, over the cluster's misclassified frames.
 
@@ -201,8 +190,8 @@ def static_bias(
     the pair's label. The latter is the default; `across_labels` gives the former.
     """
     wrong = ~observations.correct[observations.frame_sample]
-    frame, pair = _cells(observations, pairs, clusters, across_labels)
-    n_frames, mean = _cell_means(frame, wrong, observations, clusters)
+    frame, pair = _cells(observations, pairs, across_labels)
+    n_frames, mean = _cell_means(frame, wrong, observations)
     return StaticBias(mean[pair], n_frames[pair])
 
 
@@ -210,10 +199,9 @@ def _cell_means(
     cell: Int[np.ndarray, " frame"],
     among: Bool[np.ndarray, " frame"],
     observations: Observations,
-    clusters: int,
 ) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
     """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
-    cells = observations.classes * clusters
+    cells = observations.classes * observations.clusters
     n_frames = np.bincount(cell[among], minlength=cells)
     total = np.bincount(cell[among], observations.frame_bias[among], minlength=cells)
     # an empty cell has a total of 0, and must not divide 0 by 0
@@ -221,12 +209,13 @@ def _cell_means(
 
 
 def _cells(
-    observations: Observations, pairs: Pairs, clusters: int, across_labels: bool
+    observations: Observations, pairs: Pairs, across_labels: bool
 ) -> tuple[Int[np.ndarray, " frame"], Int[np.ndarray, " pair"]]:
     """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
         return observations.frame_cluster, pairs.cluster
     frame_label = observations.label[observations.frame_sample]
+    clusters = observations.clusters
     frame = frame_label * clusters + observations.frame_cluster
     return frame, pairs.label * clusters + pairs.cluster
 
@@ -244,16 +233,14 @@ class Mistake:
     confidence: np.ndarray
 
 
-def most_common_mistake(
-    observations: Observations, pairs: Pairs, clusters: int
-) -> Mistake:
+def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     """What the label's sequences with the cluster are mistaken for; ties go to the lower class."""
     classes = observations.classes
-    cells = classes * clusters
-    sample, cluster = incidences(observations, clusters)
+    cells = classes * observations.clusters
+    sample, cluster = incidences(observations)
     wrong = ~observations.correct[sample]
     sample = sample[wrong]
-    cell = observations.label[sample] * clusters + cluster[wrong]
+    cell = observations.label[sample] * observations.clusters + cluster[wrong]
     code, count = np.unique(
         cell * classes + observations.prediction[sample], return_counts=True
     )
@@ -266,13 +253,13 @@ def most_common_mistake(
     agree[mistaken] = count[order]
     # all errors of a cell, not only the agreeing ones: the report says what share agrees
     errors = np.bincount(cell, minlength=cells)
-    frame, pair = _cells(observations, pairs, clusters, across_labels=False)
+    frame, pair = _cells(observations, pairs, across_labels=False)
     prediction = observations.prediction[observations.frame_sample]
     # with top_k a right sequence may have the mistake as its best answer
     made = ~observations.correct[observations.frame_sample] & (
         prediction == mistake[frame]
     )
-    _, confidence = _cell_means(frame, made, observations, clusters)
+    _, confidence = _cell_means(frame, made, observations)
     share = agree / np.maximum(errors, 1)
     return Mistake(mistake[pair], share[pair], confidence[pair])
 
@@ -281,7 +268,7 @@ def most_common_mistake(
 
 
 def label_parts(
-    observations: Observations, pairs: Pairs, clusters: int
+    observations: Observations, pairs: Pairs
 ) -> Iterator[
     tuple[
         Int[np.ndarray, " some_pair"],
@@ -290,8 +277,8 @@ def label_parts(
     ]
 ]:
     """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
-    sample, cluster = incidences(observations, clusters)
-    shape = len(observations.label), clusters
+    sample, cluster = incidences(observations)
+    shape = len(observations.label), observations.clusters
     true = np.ones(len(sample), dtype=bool)
     # sparse: a sequence meets few clusters, and only one label at a time is made dense
     meets = sparse.csr_array((true, (sample, cluster)), shape=shape)
@@ -312,12 +299,12 @@ def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
 
 
 def gap_limits(
-    observations: Observations, pairs: Pairs, clusters: int, confidence: float
+    observations: Observations, pairs: Pairs, confidence: float
 ) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
-    for chosen, samples, present in label_parts(observations, pairs, clusters):
+    for chosen, samples, present in label_parts(observations, pairs):
         groups = observations.groups.take(samples)
         low[chosen], high[chosen] = gap_intervals(
             observations.values[samples], present, groups, confidence=confidence
@@ -329,7 +316,6 @@ def gap_limits(
 def bias_limits(
     observations: Observations,
     pairs: Pairs,
-    clusters: int,
     confidence: float,
     *,
     across_labels: bool = False,
@@ -338,7 +324,7 @@ def bias_limits(
     # without a wrong frame nothing is known: the whole range of a probability
     low = np.zeros(len(pairs))
     high = np.ones(len(pairs))
-    frame, wanted = _cells(observations, pairs, clusters, across_labels)
+    frame, wanted = _cells(observations, pairs, across_labels)
     wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
     # sorted once, so that the frames of a pair are one slice and need no mask each
     order = wrong[np.argsort(frame[wrong], kind="stable")]

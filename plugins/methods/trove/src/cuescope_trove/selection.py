@@ -124,7 +124,6 @@ def splits_by_default(counts: Sequence[int]) -> bool:
 
 def score(
     observations: Observations,
-    clusters: int,
     options: TRoVeOptions,
     rng: np.random.Generator | None = None,
     part: SampleMask | None = None,
@@ -140,37 +139,35 @@ def score(
     if part is not None:
         measured = observations.take(~part)
         suspects = suspects.take(~part)
-    pairs = compare(measured, clusters)
-    weight = could_pass(measured, pairs, clusters, options.fdr).astype(float)
+    pairs = compare(measured)
+    weight = could_pass(measured, pairs, options.fdr).astype(float)
     first_gap = None
     if part is not None:
         first = observations.take(part)
-        candidates = compare(first, clusters)
+        candidates = compare(first)
         # all are tried: the first part only gives weights, and finds nothing by itself
         everything = np.ones(len(candidates), dtype=bool)
-        first_p = p_values(first, candidates, clusters, rng, everything)
+        first_p = p_values(first, candidates, rng, everything)
         # p = 1 where the first part cannot compare a pair: it is not tried again
-        table = np.ones((observations.classes, clusters))
+        table = np.ones((observations.classes, observations.clusters))
         table[candidates.label, candidates.cluster] = first_p
         weight *= weights(table[pairs.label, pairs.cluster])
         # both parts need not have the same pairs: NaN where the first one lacks this
         table = np.full(table.shape, np.nan)
         table[candidates.label, candidates.cluster] = candidates.error_contribution
         first_gap = table[pairs.label, pairs.cluster]
-    p_value = p_values(measured, pairs, clusters, rng, weight > 0)
+    p_value = p_values(measured, pairs, rng, weight > 0)
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
     q_value = weighted_q_values(p_value, weight)
-    bias = static_bias(
-        measured, pairs, clusters, across_labels=options.static_bias == "cluster"
-    )
+    bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
     if measured.control is not None:
         for number in np.flatnonzero(found).tolist():
-            retest[number] = _among_alike(measured, pairs.take([number]), clusters, rng)
+            retest[number] = _among_alike(measured, pairs.take([number]), rng)
         # corrected anew: what no longer passes does not help the others to pass
         verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = (
             Verdict.CONTROL
@@ -184,11 +181,9 @@ def score(
         # labels of test sets are wrong in up to 10%: a larger loss is not their work
         few = 0 < suspicion.count <= options.label_noise * suspicion.of
         # How answers look is asked of both parts: that is not what a pair was chosen for.
-        if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(
-            kept
-        ):
+        if few and unlike_p_value(observations, pair, rng) > UNLIKE / len(kept):
             rest = measured.take(~suspicion.removed)
-            elsewhere = _elsewhere(rest, pair, clusters, options, rng)
+            elsewhere = _elsewhere(rest, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
     unclear = weighted_q_values(retest, weight)[kept] > options.fdr
@@ -230,18 +225,12 @@ def passes(
 
 
 def p_values(
-    observations: Observations,
-    pairs: Pairs,
-    clusters: int,
-    rng: np.random.Generator,
-    tried: PairMask,
+    observations: Observations, pairs: Pairs, rng: np.random.Generator, tried: PairMask
 ) -> PerPair:
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
     some = np.flatnonzero(tried)
-    for chosen, samples, present in label_parts(
-        observations, pairs.take(some), clusters
-    ):
+    for chosen, samples, present in label_parts(observations, pairs.take(some)):
         groups = observations.groups.take(samples)
         p_value = gap_p_values(observations.values[samples], present, groups, rng)
         result[some[chosen]] = p_value
@@ -266,9 +255,7 @@ def pooled_weights(
     )  # 2: as p = 0.5 has
 
 
-def could_pass(
-    observations: Observations, pairs: Pairs, clusters: int, fdr: float
-) -> PairMask:
+def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask:
     """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
 
     What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
@@ -276,7 +263,7 @@ def could_pass(
     have a wrong answer, never whether they are the same ones.
     """
     least = np.ones(len(pairs))
-    for chosen, samples, present in label_parts(observations, pairs, clusters):
+    for chosen, samples, present in label_parts(observations, pairs):
         groups = observations.groups.take(samples)
         # groups are counted, not sequences: the test deals whole groups
         n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
@@ -289,26 +276,25 @@ def could_pass(
 def _elsewhere(
     observations: Observations,
     pair: Pairs,
-    clusters: int,
     options: TRoVeOptions,
     rng: np.random.Generator,
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
-    pairs = compare(observations, clusters)
+    pairs = compare(observations)
     same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
     # without the suspects the pair may be gone, or cost too little to be a finding
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
-    [p_value] = p_values(observations, same, clusters, rng, np.array([True]))
+    [p_value] = p_values(observations, same, rng, np.array([True]))
     return float(p_value)
 
 
 def _among_alike(
-    observations: Observations, pair: Pairs, clusters: int, rng: np.random.Generator
+    observations: Observations, pair: Pairs, rng: np.random.Generator
 ) -> float:
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
     assert observations.control is not None
-    [(_, samples, present)] = label_parts(observations, pair, clusters)
+    [(_, samples, present)] = label_parts(observations, pair)
     # -1 is unknown: such sequences are alike in nothing, so they are no stratum
     known = observations.control[samples] >= 0
     samples = samples[known]
@@ -333,15 +319,12 @@ def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
 
 
 def losses_that_pass(
-    observations: Observations,
-    clusters: int,
-    options: TRoVeOptions,
-    rng: np.random.Generator,
+    observations: Observations, options: TRoVeOptions, rng: np.random.Generator
 ) -> int:
     """How many pairs pass the test of all groups, whatever they cost and whatever explains them."""
-    pairs = compare(observations, clusters)
-    tried = could_pass(observations, pairs, clusters, options.fdr)
-    p_value = p_values(observations, pairs, clusters, rng, tried)
+    pairs = compare(observations)
+    tried = could_pass(observations, pairs, options.fdr)
+    p_value = p_values(observations, pairs, rng, tried)
     # equal weights: this test of all groups has no first part
     q_value = weighted_q_values(p_value, tried.astype(float))
     return int((q_value <= options.fdr).sum())

@@ -46,12 +46,10 @@ def evidence(
         if analysis.control is not None:
             yield check_control(analysis.control, analysis.table)
         if options.null_shuffles:
-            yield check_null(audit, options, analysis, len(features))
+            yield check_null(audit, options, analysis)
 
 
-def check_null(
-    audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters: int
-) -> Evidence:
+def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
     """What is on screen, dealt anew to groups within each label, knows nothing of answers.
 
     The test runs again on each shuffle, of all groups and without what a finding must pass
@@ -63,7 +61,7 @@ def check_null(
     with audit.context.progress("shuffling", shuffles) as advance:
         for _ in range(shuffles):
             shuffled = shuffle_within_labels(analysis.observations, rng)
-            counts.append(losses_that_pass(shuffled, clusters, options, rng))
+            counts.append(losses_that_pass(shuffled, options, rng))
             advance(1)
     alarms = sum(count > 0 for count in counts)
     # Some alarms are promised: only more of them than the rate explains speak against the method.

@@ -132,7 +132,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
         return Graded()
     label = audit.labels.index(worst.label)
     rng = audit.rng("random")
-    orders = own_rankings(observations, np.array(strengths), len(features), label, rng)
+    orders = own_rankings(observations, np.array(strengths), label, rng)
     grades = {}
     for name, of_ranking in orders.items():
         grades[name] = _mean_grade(shows_cue, of_ranking)
@@ -151,7 +151,9 @@ def worst_gaps(
 ) -> Gaps | None:
     """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
-    sequences = replace(observations, frame_cluster=shows_cue.astype(np.int64))
+    sequences = replace(
+        observations, clusters=2, frame_cluster=shows_cue.astype(np.int64)
+    )
     frame_label = observations.label[observations.frame_sample]
     stills = replace(
         sequences,
@@ -170,7 +172,7 @@ def worst_gaps(
 
 
 def _gaps_with_cue(observations: Observations) -> dict[int, float]:
-    pairs = compare(observations, 2)
+    pairs = compare(observations)
     pairs = pairs.take(pairs.cluster == 1)
     gaps = pairs.error_contribution.tolist()
     return dict(zip(pairs.label.tolist(), gaps, strict=True))
@@ -182,19 +184,18 @@ def _gaps_with_cue(observations: Observations) -> dict[int, float]:
 def own_rankings(
     observations: Observations,
     strength: np.ndarray,
-    clusters: int,
     label: int,
     rng: np.random.Generator,
 ) -> dict[str, list[np.ndarray]]:
     """Orders of all frames for a label: by chance, by confidence, by static bias, by TRoVe."""
     count = len(strength)
-    pairs = compare(observations, clusters)
-    bias = static_bias(observations, pairs, clusters)
+    pairs = compare(observations)
+    bias = static_bias(observations, pairs)
     scored = (pairs.label == label) & (bias.n_frames > 0)
 
     def by_cluster(value: np.ndarray) -> np.ndarray:
         # clusters without a score for this label come last
-        score = np.full(clusters, -np.inf)
+        score = np.full(observations.clusters, -np.inf)
         score[pairs.cluster[scored]] = value[scored]
         return rank_frames(observations.frame_cluster, strength, score)
 
