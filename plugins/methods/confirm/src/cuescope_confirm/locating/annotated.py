@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
 from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
 from cuescope_confirm.scores import youden_cut
 from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
-from cuescope_sdk import Detection, Occurrence, Sample, UserError
+from cuescope_sdk import Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import auroc
@@ -28,22 +27,16 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
         return None
     name = name.lower()
     annotations = sample.annotations
-    masks: Mapping[str, Any] = annotations.get("masks", {})
-    by_name = {str(key).lower(): mask for key, mask in masks.items()}
-    if name in by_name:
-        mask = by_name[name]
-        # an image file, white on black: any grey above 0 is the thing
-        if not isinstance(mask, np.ndarray):
-            mask = np.asarray(mask.load().convert("L"))
-        return (mask.astype(bool),)
-    if "boxes" in annotations:
-        boxes = [box.box for box in annotations["boxes"] if box.name.lower() == name]
-        if boxes:
-            return (box_mask(boxes, size_of(sample.frames[0])),)
-        return ()
-    if "masks" in annotations:
-        return ()
-    return None
+    for key, image in annotations.get("masks", {}).items():
+        if key.lower() == name:
+            # white on black: any grey above 0 is the thing
+            mask = np.asarray(image.load().convert("L"))
+            return (mask.astype(bool),)
+    annotated = annotations.get("boxes", ())
+    boxes = [box.box for box in annotated if box.name.lower() == name]
+    if boxes:
+        return (box_mask(boxes, size_of(sample.frames[0])),)
+    return () if annotations.keys() & {"boxes", "masks"} else None
 
 
 def object_masks(sample: Sample, label: str | None) -> Masks:
@@ -69,7 +62,7 @@ def with_occurrences(study: Study, cue: Cue, word: str | None) -> Cue:
     keys = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
     # a detector looks at every frame of the run: only where nothing is annotated
     if not keys and "detector" in study.audit.tools:
-        best = _best_scores(_detect(study, study.seen, word))
+        best = _best_scores(study, study.seen, word)
         keys = [key for key, score in best.items() if score >= SCORE]
     occurrences = tuple(Occurrence(sample=key) for key in keys)
     feature = cue.feature.model_copy(update={"occurrences": occurrences})
@@ -110,23 +103,21 @@ def _detect(
     """What the detector finds in each frame of each sample."""
     audit = study.audit
     detector = CachedDetector(audit.tools["detector"], audit.context)
-    frames = [frame for sample in samples.values() for frame in sample.frames]
+    frames: list[Frame] = []
+    for sample in samples.values():
+        frames += sample.frames
     detections = iter(detector.detect(frames, [word]))
     by_sample: dict[str, list[Sequence[Detection]]] = {}
     for key, sample in samples.items():
-        count = len(sample.frames)
-        by_sample[key] = list(islice(detections, count))
+        by_sample[key] = list(islice(detections, len(sample.frames)))
     return by_sample
 
 
-def _best_scores(
-    detections: Mapping[str, Sequence[Sequence[Detection]]],
-) -> dict[str, float]:
+def _best_scores(study: Study, samples: Samples, word: str) -> dict[str, float]:
     """Of each sample the largest score in any frame; 0 without a detection."""
     best = {}
-    for key, of_frames in detections.items():
-        of_sample = chain.from_iterable(of_frames)
-        scores = [detection.score for detection in of_sample]
+    for key, of_frames in _detect(study, samples, word).items():
+        scores = [detection.score for detection in chain(*of_frames)]
         best[key] = max(scores, default=0.0)
     return best
 
@@ -143,7 +134,7 @@ def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | N
     if not positive.any() or positive.all():
         return SCORE, None
     samples = {key: study.seen[key] for key in keys}
-    best = _best_scores(_detect(study, samples, word))
+    best = _best_scores(study, samples, word)
     scores = np.array(list(best.values()))
     threshold = max(youden_cut(scores, positive), LOWEST)
     return threshold, auroc(scores, positive)
@@ -152,9 +143,8 @@ def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | N
 def locate_background(study: Study, cue: Cue, pool: Samples) -> LocatedCue | None:
     """All but the foreground, of the cue's factor where it has one; None without a foreground."""
     masks: dict[str, Masks] = {}
-    objects: dict[
-        str, Masks
-    ] = {}  # of the segmenter: annotated ones are read as they are needed
+    # of the segmenter: annotated ones are read as they are needed
+    objects: dict[str, Masks] = {}
     for key, sample in pool.items():
         foreground = object_masks(sample, sample.label)
         if not foreground:

@@ -54,10 +54,11 @@ class Patches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """By the model's own `patch_features`."""
-        return [
-            np.stack(model.patch_features(trial.sample.frames, self.layer))
-            for trial in trials
-        ]
+        grids = []
+        for trial in trials:
+            of_frames = model.patch_features(trial.sample.frames, self.layer)
+            grids.append(np.stack(of_frames))
+        return grids
 
 
 def locate_learned(
@@ -75,10 +76,10 @@ def locate_learned(
     whole = learn(stills, data, study.rng("frames", cue.id))
     auroc = whole.auroc or 0.0
     region, cells = _best_region(study, cue, frames, data)
+    by = BY
     if region is None or region.auroc < GOOD_AUROC:
-        by = BY
         if region is not None:
-            by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
+            by += f"; no patches tell them (AUROC {region.auroc:.2f})"
         showing = _frames_like(study, pool, whole)
         return _cue_in_frames(pool, showing, {}, by, auroc, word)
     # what tells the run's frames better decides which frames show the cue
@@ -92,7 +93,7 @@ def locate_learned(
             masks[frame] = stretch(region.mask(grid), size)
     # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
-    by = f"{BY}, and the patches that tell them"
+    by += ", and the patches that tell them"
     located = _cue_in_frames(pool, list(masks), masks, by, auroc, word)
     if not masks or not controls or region.area > MOVABLE:
         return located

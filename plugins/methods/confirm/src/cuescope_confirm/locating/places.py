@@ -82,9 +82,10 @@ def box_mask(
     return mask
 
 
-def stretch(grid: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+def stretch(grid: np.ndarray, size: Sequence[int]) -> np.ndarray:
     """A grid at another size, (row, col): of each cell the nearest one's value."""
-    # whole numbers: a rounded float may name a cell beyond the last one
-    rows = np.arange(size[0]) * grid.shape[0] // size[0]
-    cols = np.arange(size[1]) * grid.shape[1] // size[1]
-    return np.asarray(grid[rows][:, cols])
+    cells = []
+    for count, wanted in zip(grid.shape, size, strict=True):
+        # whole numbers: a rounded float may name a cell beyond the last one
+        cells.append(np.arange(wanted) * count // wanted)
+    return np.asarray(grid[np.ix_(*cells)])

@@ -17,7 +17,8 @@ def locate_words(word: str, pool: Samples) -> LocatedCue | None:
     places = {}
     without = set()
     for key, sample in pool.items():
-        spans = tuple(match.span() for match in pattern.finditer(sample.question or ""))
+        matches = pattern.finditer(sample.question or "")
+        spans = tuple(match.span() for match in matches)
         if spans:
             places[key] = Place(spans=spans)
         # a sample without a question is in neither list: no words can be changed there
@@ -36,10 +37,8 @@ def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:
         if is_text:
             places[key] = Place(modality="text")
         elif sample.frames:
-            masks = tuple(
-                np.ones(size_of(frame), dtype=bool) for frame in sample.frames
-            )
-            places[key] = Place(masks=masks, modality="video")
+            masks = [np.ones(size_of(frame), dtype=bool) for frame in sample.frames]
+            places[key] = Place(masks=tuple(masks), modality="video")
     return LocatedCue(places, frozenset(), "all of the modality")
 
 

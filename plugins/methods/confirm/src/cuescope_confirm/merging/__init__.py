@@ -12,6 +12,7 @@ What is no cue is left out (modalities.py): video and question where the model n
 figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from itertools import chain, combinations
@@ -57,16 +58,16 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     # with findings about both, the model needs both, and neither is a cue
     if len(groups) == 1:
         merged.append(_merge(study, groups[0], set()))
-    order = {cue.id: row for row, cue in enumerate(study.cues)}
     if not study.options.merge:
-        apart = [cue if len(cue.members) > 1 else cue.members[0] for cue in merged]
-        apart += others
-        return tuple(sorted(apart, key=lambda cue: order[(*cue.members, cue)[0].id]))
+        apart = [*merged, *others]
+        first = study.cues.index
+        apart.sort(key=lambda cue: first(cue.members[0] if cue.members else cue))
+        return tuple(cue.members[0] if len(cue.members) == 1 else cue for cue in apart)
     # a feature that is about several labels is looked at once
-    by_feature: dict[str, list[Cue]] = {}
+    by_feature = defaultdict[str, list[Cue]](list)
     for cue in others:
         if cue.kind not in NOWHERE:
-            by_feature.setdefault(cue.feature.key, []).append(cue)
+            by_feature[cue.feature.key].append(cue)
     firsts = [cues[0] for cues in by_feature.values()]
     values = recognition(study, firsts)
     # each must recognise the other, so the weaker direction counts
@@ -76,13 +77,14 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
         for row in group:
             key = firsts[row].feature.key
             members += by_feature[key]
-            if values[group, row].mean() >= PURE:  # how well the others rank its frames
+            # how well the others rank its frames
+            if values[group, row].mean() >= PURE:
                 pure.add(key)
         merged.append(_merge(study, members, pure))
 
     def rank(cue: Cue) -> tuple[int, int]:
         methods = {member.run for member in cue.members}
-        return -len(methods), min(order[member.id] for member in cue.members)
+        return -len(methods), min(map(study.cues.index, cue.members))
 
     return tuple(sorted(merged, key=rank)[: study.options.top])
 
@@ -97,17 +99,15 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     """
     groups = [[row] for row in range(len(alike))]
     while len(groups) > 1:
-        pairs = list(combinations(range(len(groups)), 2))
-        means = []
-        for first, second in pairs:
-            between = alike[np.ix_(groups[first], groups[second])]
-            means.append(float(between.mean()))
+        pairs = list(combinations(groups, 2))
+        means = [alike[np.ix_(*pair)].mean() for pair in pairs]
         best = int(np.argmax(means))
         if means[best] < GOOD_AUROC:
             break
-        # the second lies behind the first, so taking it out moves no place of the first
         first, second = pairs[best]
-        groups[first] = sorted(groups[first] + groups.pop(second))
+        groups.remove(second)
+        first += second
+        first.sort()
     return sorted(groups)
 
 
@@ -118,15 +118,14 @@ def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
     follow from it: the one that costs most answers in the runs.
     """
-    claims: dict[Hashable, list[Cue]] = {}
+    claims = defaultdict[Hashable, list[Cue]](list)
     directions: dict[str, Direction] = {}
     for cue in members:
         direction = direction_of(study, cue)
         directions[cue.id] = direction
         # pulls to two labels are two claims
         about = cue.label if direction.toward == "the label" else question_of(cue)
-        claim = claims.setdefault((direction.toward, direction.sign, about), [])
-        claim.append(cue)
+        claims[direction.toward, direction.sign, about].append(cue)
 
     def rank(claim: list[Cue]) -> tuple[bool, float]:
         costs = {}

@@ -47,8 +47,7 @@ def recognition(
     for first, second in combinations(range(len(cues)), 2):
         same = _same_by_definition(cues[first], cues[second])
         if same:
-            values[first, second] = 1
-            values[second, first] = 1
+            values[[first, second], [second, first]] = 1
         elif same is None and regions_agree(boxes[first], boxes[second]):
             open_pairs.append((first, second))
     # only then: learning embeds frames, which asks the model
@@ -72,24 +71,18 @@ def _same_by_definition(first: Cue, second: Cue) -> bool | None:
     if question_of(first) != question_of(second):
         return False
     name = name_of(first)
-    if name is not None and name == name_of(second):
-        return True
-    return None
+    return True if name is not None and name == name_of(second) else None
 
 
 def question_of(cue: Cue) -> str | None:
     """Findings about objects are tested by a question of their own, about their label's object."""
-    if cue.is_object:
-        return cue.label
-    return None
+    return cue.label if cue.is_object else None
 
 
 def name_of(cue: Cue) -> str | None:
     """In lower case, by a check, a word or an annotation; None for what a method numbers."""
     name = cue.checked or word_of(cue) or ": ".join(cue.factor or ())
-    if name:
-        return name.strip("' ").lower()
-    return None
+    return name.strip("' ").lower() if name else None
 
 
 def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
@@ -144,15 +137,15 @@ class _Recognisers:
         # one draw for all findings: these frames are embedded once
         self._others = self._draw(everything, OTHERS, "others")
         self._frames = [_frames(study, cue) for cue in cues]
-        self._drawn = []
-        for number, frames in enumerate(self._frames):
-            drawn = self._draw(frames, FRAMES, str(number))
-            self._drawn.append(drawn)
+        self._drawn = [
+            self._draw(frames, FRAMES, str(number))
+            for number, frames in enumerate(self._frames)
+        ]
         self._readers = [
             _remember(partial(embeddings, study, study.seen)),
             _remember(partial(coarse_colours, study.seen)),
         ]
-        self._scorers = list(map(list, map(self._learn, range(len(cues)))))
+        self._scorers = [list(self._learn(number)) for number in range(len(cues))]
 
     def recognises(self, number: int, other: int) -> float:
         """The AUROC of the other's frames that are not this one's, against frames of neither.
