@@ -58,9 +58,8 @@ class Builder:
 
     def lacking(self) -> int:
         """How many images are still to be made."""
-        return sum(
-            self._lacking(self.keys(sample)) for sample in self.sources.samples()
-        )
+        photos = map(self.keys, self.sources.samples())
+        return sum(map(self.count_lacking, photos))
 
     def run(self, context: Context) -> list[CovarRow]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
@@ -74,7 +73,7 @@ class Builder:
                 keys = self.keys(sample)
                 # of a complete photo too: the manifest has all rows
                 ordered += keys
-                if self._lacking(keys):
+                if self.count_lacking(keys):
                     for made in self._make_images(sample, pool):
                         advance(made)
         # those of an earlier build of more photos stay
@@ -111,12 +110,12 @@ class Builder:
     def _make_images(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
         """Make the images of a photo, some backgrounds at a time; yields how many were lacking."""
         source = self.sources.open(sample)
-        if self._lacking([_key(sample, None, ORIGINAL)]):
+        if self.count_lacking([_key(sample, None, ORIGINAL)]):
             self._keep(source, [original(source)], pool)
             yield 1
         wanted = {}
         for background in self.recipe.backgrounds:
-            if images := self._lacking(self._keys_on(sample, background)):
+            if images := self.count_lacking(self._keys_on(sample, background)):
                 wanted[background] = images
         backgrounds = list(wanted)
         # one background at least, however large the photo
@@ -174,7 +173,8 @@ class Builder:
     def _keys_on(self, sample: Sample, background: Background) -> list[str]:
         return [_key(sample, background, name) for name in self._names]
 
-    def _lacking(self, keys: Sequence[str]) -> int:
+    def count_lacking(self, keys: Sequence[str]) -> int:
+        """How many of these images are still to be made."""
         return len(set(keys) - self.folder.rows.keys())
 
 

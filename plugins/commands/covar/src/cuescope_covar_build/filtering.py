@@ -1,6 +1,5 @@
 """The quality filter, as a build asks it: drafts become cases, clean composites set limits."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -85,14 +84,15 @@ class Filter:
                 if self.recipe.editor.pasting is None:
                     unedited = _unedited_cases(recipe, source, background)
                     cases += unedited
-                    # other measures would call it a fault that the background is the source's own
-                    measures += map(_blind_only, measure(unedited, self.judges))
+                    for measured in measure(unedited, self.judges):
+                        # others would call it a fault that the background is the source's own
+                        blind = {n: measured[n] for n in MEASURES if MEASURES[n].blind}
+                        measures.append(blind)
                 advance(1)
         subsets = [case.subset for case in cases]
         photos = [case.source.key for case in cases]
         self.thresholds = fit_thresholds(subsets, measures, photos, self.false_drops)
-        text = json.dumps(self.thresholds.to_json(), indent=1) + "\n"
-        write_sealed(path, text.encode())
+        write_sealed(path, self.thresholds.to_json())
         if self.thresholds.few:
             context.announce(
                 f"The quality filter knows {len(cases)} clean images only: its limits are the "
@@ -101,20 +101,11 @@ class Filter:
             )
 
 
-def _blind_only(measures: dict[str, float | None]) -> dict[str, float | None]:
-    """Those that compare an image with itself."""
-    return {
-        name: value if MEASURES[name].blind else None
-        for name, value in measures.items()
-    }
-
-
 def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
     """Those that a build has kept, None where it must set them."""
     remedy = "Build into another folder with --out"
     try:
-        content = read_sealed(path, remedy=remedy)
-        return Thresholds.from_json(json.loads(content))
+        return Thresholds.from_json(read_sealed(path, remedy=remedy))
     except FileNotFoundError:
         return None
     except DamagedFileError:
@@ -122,7 +113,7 @@ def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
             raise
         # no image was judged by them, so they are set anew
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise UserError(f"covar: {path} cannot be read", remedy=remedy) from error
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from jaxtyping import UInt8
 
+from cuescope_covar_build.geometry import Pixels
 from cuescope_sdk.data import CovarManifest, CovarRow
 
 ORIGINAL = CovarManifest.ORIGINAL
@@ -66,7 +66,7 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     (folder / GRID).write_bytes(encoded.tobytes())
 
 
-def _cell(file: Path) -> UInt8[np.ndarray, "row col 3"]:
+def _cell(file: Path) -> Pixels:
     content = np.frombuffer(file.read_bytes(), np.uint8)
     image = cv2.imdecode(content, cv2.IMREAD_COLOR)
     if image is None:

@@ -4,10 +4,11 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+import cv2
 import numpy as np
-from jaxtyping import UInt8
 from PIL import Image
 
+from cuescope_covar_build.geometry import Pixels
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.data import Probe, folders_in, images_in, probe_all
 
@@ -60,10 +61,8 @@ class Photos:
 
     def show(
         self, name: str, shape: tuple[int, int], rng: np.random.Generator
-    ) -> UInt8[np.ndarray, "row col 3"]:
+    ) -> Pixels:
         """A part of one of the photos of this name, (row, col) as asked, either way round."""
-        import cv2
-
         photos = self._photos[name]
         photo = _pixels(photos[int(rng.integers(len(photos)))])
         rows, cols = shape
@@ -94,7 +93,7 @@ def background_name(stem: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _pixels(photo: Probe) -> UInt8[np.ndarray, "row col 3"]:
+def _pixels(photo: Probe) -> Pixels:
     image = photo.image().load()
     if max(image.size) > LARGEST:
         image.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)

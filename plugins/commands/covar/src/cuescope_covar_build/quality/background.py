@@ -216,17 +216,13 @@ def compact_region(pixels: Pixels, where: Mask) -> float | None:
     the windows of that size stay below.
     """
     small, free = _small(pixels, where)
-    planes = np.dstack([small, _grain(small)])
+    grey = channel_sum(small) / 3
+    grain = 2 * np.abs(grey - cv2.blur(grey, (3, 3)))
+    planes = np.dstack([small, grain])
     contrasts: list[float] = []
     for side in WINDOWS:
         contrasts += _contrast(planes, free, side)
     return max(contrasts, default=None)
-
-
-def _grain(pixels: Pixels) -> Plane:
-    grey = channel_sum(pixels) / 3
-    fine: Plane = np.abs(grey - cv2.blur(grey, (3, 3)))
-    return 2 * fine
 
 
 def _contrast(

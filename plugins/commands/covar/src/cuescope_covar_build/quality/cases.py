@@ -5,16 +5,16 @@ from functools import cached_property, lru_cache
 
 import cv2
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float, UInt8
 from PIL import Image
 
+from cuescope_covar_build.geometry import Mask as Mask, zoom
 from cuescope_sdk import Frame, UserError
 
 # px, longest side of the copies that are compared; larger images are reduced
 WORK = 256
 REMEMBERED = 12  # pictures
 
-Mask = Bool[np.ndarray, "row col"]
 Matrix = Float[np.ndarray, "3 3"]
 Pixels = Float[np.ndarray, "row col 3"]
 Plane = Float[np.ndarray, "row col"]
@@ -101,8 +101,9 @@ class View:
         if case.geometry is not None:
             matrix = _square(case.geometry)
             # the geometry is of the whole images, not of their copies
-            back = np.linalg.inv(_zoom(source.factor))
-            self.geometry = _zoom(edited.factor) @ matrix @ back
+            reduced = _square(zoom(source.factor, source.factor))
+            there = _square(zoom(edited.factor, edited.factor))
+            self.geometry = there @ matrix @ np.linalg.inv(reduced)
             self.in_place = np.allclose(matrix, np.eye(3))
             # flips and shifts by whole pixels change no pixel
             self.exact = _whole(self.geometry)
@@ -269,12 +270,6 @@ def _whole(matrix: Matrix) -> bool:
     # whole numbers may enlarge all the same
     area = abs(np.linalg.det(matrix[:2, :2]))
     return bool(near and abs(area - 1) < 1e-6)
-
-
-def _zoom(factor: float) -> Matrix:
-    """A change of resolution, about the corner of the corner pixel."""
-    shift = (factor - 1) / 2
-    return np.array([(factor, 0, shift), (0, factor, shift), (0, 0, 1)])
 
 
 def _reduce(image: Image.Image) -> Picture:

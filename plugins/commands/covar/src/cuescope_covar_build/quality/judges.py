@@ -105,10 +105,10 @@ class Judges:
         )
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             if first.embedding is not None and second.embedding is not None:
-                norms = np.linalg.norm(first.embedding) * np.linalg.norm(
-                    second.embedding
-                )
-                cosine = first.embedding @ second.embedding / max(norms, 1e-9)
+                one = first.embedding
+                other = second.embedding
+                norms = np.linalg.norm(one) * np.linalg.norm(other)
+                cosine = one @ other / max(norms, 1e-9)
                 scores["object_embedding"] = 1 - float(cosine)
             label = view.case.label
             if (
@@ -142,26 +142,21 @@ class Judges:
         after = detector.detect([frame_of(view.edited) for view in views], self.labels)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             label = view.case.label
-            if (
-                best_overlap(first, label, bounds(view.source_mask)) >= SEEN
-            ):  # else it cannot tell
-                scores["object_box"] = 1 - best_overlap(
-                    second, label, bounds(view.edited_mask)
-                )
-            scores["second_detection"] = strongest_beside(
-                second, bounds(view.edited_mask)
-            )
+            box = bounds(view.edited_mask)
+            # where it does not find the source's object it cannot tell
+            if best_overlap(first, label, bounds(view.source_mask)) >= SEEN:
+                scores["object_box"] = 1 - best_overlap(second, label, box)
+            scores["second_detection"] = strongest_beside(second, box)
 
 
 def cut_out(pixels: Pixels, mask: Mask) -> Frame:
     """The object on grey, with a margin."""
-    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
-    margin = round(MARGIN * max(width, height)) + 1
-    # a negative start would count from the end
-    rows = slice(max(0, top - margin), top + height + margin)
-    cols = slice(max(0, left - margin), left + width + margin)
+    left, top, right, bottom = bounds(mask)
+    margin = round(MARGIN * max(right - left, bottom - top)) + 1
     on_grey = np.where(mask[..., None], pixels, GREY)
-    return frame_of(on_grey[rows, cols])
+    rows = on_grey[max(0, top - margin) : bottom + margin]
+    # a negative start would count from the end
+    return frame_of(rows[:, max(0, left - margin) : right + margin])
 
 
 def without_object(view: View) -> Frame:
@@ -179,7 +174,7 @@ def without_object(view: View) -> Frame:
     return frame_of(np.where(hidden[..., None], filled, view.edited))
 
 
-def bounds(mask: Mask) -> Box:
+def bounds(mask: Mask) -> tuple[int, int, int, int]:
     """The box around a mask."""
     left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
     return left, top, left + width, top + height
@@ -190,12 +185,9 @@ def best_overlap(detections: Sequence[Detection], name: str, box: Box) -> float:
     best = 0.0
     for detection in detections:
         if detection.name == name:
-            common = shared_area(detection.box, box)
-            union = (
-                shared_area(detection.box, detection.box)
-                + shared_area(box, box)
-                - common
-            )
+            shown = detection.box
+            common = shared_area(shown, box)
+            union = shared_area(shown, shown) + shared_area(box, box) - common
             best = max(best, common / max(union, 1e-9))
     return best
 

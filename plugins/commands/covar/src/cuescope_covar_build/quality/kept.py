@@ -100,8 +100,8 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 
     The Wasserstein distance of each channel and of the three differences of channels, the largest.
     """
-    before = np.quantile(_with_differences(source), LEVELS, axis=0)
-    after = np.quantile(_with_differences(edited), LEVELS, axis=0)
+    before = np.quantile(_with_differences(source), LEVELS, axis=1)
+    after = np.quantile(_with_differences(edited), LEVELS, axis=1)
     distances = np.abs(before - after).mean(axis=0)
     return float(distances.max())
 
@@ -109,8 +109,7 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 def _with_differences(colours: np.ndarray) -> np.ndarray:
     """The three channels, and their three differences."""
     red, green, blue = colours.T.astype(np.float64)
-    differences = [red - green, green - blue, red - blue]
-    return np.stack([red, green, blue, *differences], axis=1)
+    return np.stack([red, green, blue, red - green, green - blue, red - blue])
 
 
 def misplaced_share(expected: Mask, shown: Mask) -> float:

@@ -1,10 +1,10 @@
 """From scores to a decision: limits are quantiles of clean composites."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_sdk import UserError
@@ -58,17 +58,14 @@ class Thresholds:
                 excesses[name] = limits[name].excess(value)
         return excesses
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> bytes:
         """For a file; `from_json` takes it back."""
-        return asdict(self)
+        return TypeAdapter(Thresholds).dump_json(self, indent=1) + b"\n"
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """From what `to_json` returned."""
-        limits: dict[str, dict[str, Limit]] = {}
-        for subset, of_subset in values["limits"].items():
-            limits[subset] = {name: Limit(**limit) for name, limit in of_subset.items()}
-        return cls(limits, values["false_drops"], values["images"])
+    @staticmethod
+    def from_json(content: bytes) -> "Thresholds":
+        """From what `to_json` returned; raises ValueError for anything else."""
+        return TypeAdapter(Thresholds).validate_json(content)
 
 
 def fit_thresholds(
