@@ -27,7 +27,7 @@ def comings(world: World) -> dict[str, int]:
     found = {}
     for life in world.lives:
         first = int(np.flatnonzero(life.there)[0])
-        if first and world.in_view(life)[first]:
+        if first and life.in_view[first]:
             found[life.phrases[first]] = first
     return found
 
@@ -37,7 +37,7 @@ def goings(world: World) -> dict[str, int]:
     found = {}
     for life in world.lives:
         last = int(np.flatnonzero(life.there)[-1])
-        if last + 1 < len(life.there) and world.in_view(life)[last]:
+        if last + 1 < len(life.there) and life.in_view[last]:
             found[life.phrases[last]] = last + 1
     return found
 
@@ -57,7 +57,7 @@ def recount(sample: Sample) -> str:
             [life] = [
                 life
                 for life in world.lives
-                if life.phrases[-1].endswith(kind) and world.in_view(life)[-1]
+                if life.phrases[-1].endswith(kind) and life.in_view[-1]
             ]
             return life.phrases[-1].split()[0]
         case "order":

@@ -57,12 +57,12 @@ class ShapeWorld(Plugin):
     itself, and is a group of its own.
     """
 
-    Options: ClassVar[type[Options]] = ShapeWorldOptions
+    Options = ShapeWorldOptions
+    options: ShapeWorldOptions
     labels: tuple[str, ...] = ()
 
     def __init__(self, options: ShapeWorldOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ShapeWorldOptions = options
         parameters = (options.split, options.size, options.length, options.seed)
         self.fingerprint = digest(
             "shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters
@@ -100,9 +100,7 @@ class ShapeWorld(Plugin):
                 "split": options.split,
                 "question_type": question.kind,
                 SCENE: graphs,
-                TIMES: tuple(
-                    FRAME_SECONDS * number for number in range(options.length)
-                ),
+                TIMES: tuple(map(FRAME_SECONDS.__mul__, range(options.length))),
             },
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
 ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
 
-Codes = UInt8[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
 LOW = 85  # a channel below is dark
 HIGH = 170  # a channel from here on is bright
@@ -25,6 +25,7 @@ FILLED = 0.95  # share of its box that a wall covers, at least
 _LEVEL = np.full(256, 16, np.uint8)  # of a channel: 0 dark, 1 bright, 16 neither
 _LEVEL[:LOW] = 0
 _LEVEL[HIGH:] = 1
+_BITS = np.array([1, 2, 4], np.uint8)  # of red, green and blue
 BLACK = 0  # code of a pixel with three dark channels
 GREY = 16 * 7  # code of a pixel with three channels between; from 16 on, no pure colour
 _TOUCHING = np.ones((3, 3), bool)  # pixels that meet at a corner belong together
@@ -97,34 +98,31 @@ def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
     """The things of a frame, each kind from left to right; what is cut or covered is not found."""
     codes = _codes(pixels)
     hills = codes[:HORIZON] == BLACK
-    things = (*_shapes(codes), *_walls(codes == GREY), *_hill(hills))
-    return View(things, hills.sum(axis=0))
+    things = [*_shapes(codes), *_walls(codes == GREY), *_hill(hills)]
+    return View(tuple(things), hills.sum(axis=0))
 
 
-def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> Codes:
+def _codes(pixels: UInt8[np.ndarray, "*place 3"]) -> UInt8[np.ndarray, "*place"]:
     """The pure colour of each pixel: red, green and blue as the bits of its code."""
-    red, green, blue = np.moveaxis(_LEVEL[pixels], 2, 0)
-    codes: Codes = red + 2 * green + 4 * blue
-    return codes
+    return np.asarray(_LEVEL[pixels] @ _BITS)
 
 
-def _shapes(codes: Codes) -> Iterator[VisibleThing]:
+def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
     for colour, channels in COLOURS.items():
-        code = _codes(np.array(channels, np.uint8)[None, None])
+        code = _codes(np.array(channels, np.uint8))
         for box, mask in _parts(codes == code):
-            if mask.shape != (
-                SIDE,
-                SIDE,
-            ):  # cut or covered; every kind fills its whole box
-                continue
-            score, kind = max((_overlap(mask, MASKS[kind]), kind) for kind in KINDS)
-            if score >= MATCH:
-                yield VisibleThing(kind, colour, box, score)
+            # else it is cut or covered; every kind fills its whole box
+            if mask.shape == (SIDE, SIDE):
+                overlaps = {kind: _overlap(mask, MASKS[kind]) for kind in KINDS}
+                kind = max(overlaps, key=overlaps.__getitem__)
+                if overlaps[kind] >= MATCH:
+                    yield VisibleThing(kind, colour, box, overlaps[kind])
 
 
 def _overlap(mask: Mask, other: Mask) -> float:
     """Intersection over union."""
-    return float((mask & other).sum() / (mask | other).sum())
+    intersection = (mask & other).sum()
+    return float(intersection / (mask | other).sum())
 
 
 def _walls(grey: Mask) -> Iterator[VisibleThing]:
@@ -137,10 +135,11 @@ def _walls(grey: Mask) -> Iterator[VisibleThing]:
 
 def _hill(hills: Mask) -> Iterator[VisibleThing]:
     """The skyline as one thing, where it reaches over half of the picture."""
-    share = float(hills.any(axis=0).mean())
+    columns = hills.any(axis=0)
+    share = float(columns.mean())
     if share > 0.5:
-        top = int(hills.any(axis=1).argmax())
-        box = (0, top, hills.shape[1], HORIZON)
+        rows = hills.any(axis=1)
+        box = (0, int(rows.argmax()), hills.shape[1], HORIZON)
         yield VisibleThing(HILL, "black", box, share)
 
 
@@ -149,11 +148,12 @@ def _parts(mask: Mask) -> Iterator[tuple[Box, Mask]]:
     if not mask.any():
         return
     labels, _ = ndimage.label(mask, _TOUCHING)
-    parts = []
-    for label, (rows, cols) in enumerate(ndimage.find_objects(labels), start=1):
+    parts = {}
+    for label, place in enumerate(ndimage.find_objects(labels), start=1):
+        rows, cols = place
         box = (cols.start, rows.start, cols.stop, rows.stop)
-        parts.append((box, labels[rows, cols] == label))
-    yield from sorted(parts, key=lambda part: part[0][:2])
+        parts[box] = labels[place] == label
+    yield from sorted(parts.items(), key=itemgetter(0))
 
 
 def view(frame: Frame) -> View:

@@ -7,11 +7,13 @@ from itertools import permutations
 import numpy as np
 
 from cuescope_sdk.grounding import RELATIONS, Action, Relation, SceneFrame, Thing
-from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
+from cuescope_shape_world.pictures import HORIZON, SIDE, WIDTH, Picture
+from cuescope_shape_world.questions import stands
 from cuescope_shape_world.words import HILL, WALL
-from cuescope_shape_world.worlds import Wall, World, wall_box
+from cuescope_shape_world.worlds import Life, World
 
 Box = tuple[float, float, float, float]
+WALL_ID = f"{WALL}-0"  # there is one at most
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 
@@ -26,16 +28,15 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    shifts = np.diff(world.camera, prepend=world.camera[:1]).tolist()
+    shifts = np.diff(world.camera, prepend=world.camera[:1])
     graphs = []
-    for frame, picture in enumerate(pictures(world)):
-        things = _things(world, frame, picture)
-        actions = (*_shape_actions(world, frame), *_wall_actions(world, frame))
+    for frame, shift in enumerate(shifts.tolist()):
+        things = tuple(_things(world, frame))
         graph = SceneFrame(
             things=things,
             relations=tuple(relations(things)),
-            actions=actions,
-            motion=motion(shifts[frame]),
+            actions=tuple(_actions(world, frame)),
+            motion=motion(shift),
             closed=CLOSED,
         )
         graphs.append(graph)
@@ -67,7 +68,7 @@ def relations(things: Sequence[Thing]) -> Iterator[Relation]:
             for predicate in _flat_relations(subject.box, other.box):
                 yield _relation(subject, predicate, other)
         # pixels show no place of what is hidden, only that something is behind the wall
-        elif other.name == WALL and RELATIONS["inside"].holds(subject.box, other.box):
+        elif other.name == WALL and stands(subject, "inside", other):
             yield _relation(subject, "behind", other)
             yield _relation(other, "in front of", subject)
 
@@ -85,74 +86,60 @@ def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
 
 
 def _picture(world: World, frame: int) -> Picture:
-    left = int(world.camera[frame])
-    skyline = world.skyline[left // BLOCK : (left + WIDTH) // BLOCK]
     shapes = []
     for index, life in enumerate(world.lives):
-        if world.visible(index)[frame]:
-            x, y = world.corner(index, frame)
+        if world.is_visible(index, frame):
+            x, y = life.places[frame].tolist()
             shapes.append((life.phrases[frame], x, y))
-    walls = map(partial(wall_box, world), _walls(world, frame))
-    return Picture(tuple(shapes), tuple(walls), tuple(skyline.tolist()))
+    walls = tuple(wall.box for wall in world.walls_at(frame))
+    return Picture(tuple(shapes), walls, world.heights(frame))
 
 
-def _walls(world: World, frame: int) -> list[Wall]:
-    """The walls that stand in this frame."""
-    return [wall for wall in world.walls if wall.first <= frame <= wall.last]
-
-
-def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
+def _things(world: World, frame: int) -> Iterator[Thing]:
     """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
-    things = []
     for index, life in enumerate(world.lives):
-        if not world.in_view(life)[frame]:
-            continue
-        colour, kind = life.phrases[frame].split()
-        x, y = world.corner(index, frame)
-        shape = Thing(
-            id=f"shape-{index}",
-            name=kind,
-            attributes=(colour,),
-            box=(x, y, x + SIDE, y + SIDE),
-            visible=not world.hidden(index)[frame],
-        )
-        things.append(shape)
-    for index, box in enumerate(picture.walls):
-        wall = Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
-        things.append(wall)
-    skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
-    things.append(Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
-    return tuple(things)
+        if life.in_view[frame]:
+            colour, kind = life.phrases[frame].split()
+            x, y = life.places[frame].tolist()
+            yield Thing(
+                id=f"shape-{index}",
+                name=kind,
+                attributes=(colour,),
+                box=(x, y, x + SIDE, y + SIDE),
+                visible=world.is_visible(index, frame),
+            )
+    for wall in world.walls_at(frame):
+        yield Thing(id=WALL_ID, name=WALL, attributes=("grey",), box=wall.box)
+    box = (0, HORIZON - max(world.heights(frame)), WIDTH, HORIZON)
+    yield Thing(id=HILL, name=HILL, attributes=("black",), box=box)
 
 
-def _shape_actions(world: World, frame: int) -> Iterator[Action]:
-    """What the shapes do that can be seen in this frame."""
-    last = len(world.camera) - 1
+def _actions(world: World, frame: int) -> Iterator[Action]:
+    """What shapes do that can be seen in this frame; walls come and go."""
     for index, life in enumerate(world.lives):
-        name = f"shape-{index}"
-        visible = world.visible(index)
-        if not visible[frame]:
-            continue
-        # By `there`, not `visible`: what a wall or the camera reveals does not appear.
-        if frame and not life.there[frame - 1]:
-            yield Action(subject=name, verb="appear")
-        if frame < last and not life.there[frame + 1]:
-            yield Action(subject=name, verb="disappear")
-        # a movement is told from the frame before, which must show it too
-        if frame and visible[frame - 1]:
-            step = life.corners[frame] - life.corners[frame - 1]
-            verb = movement(*step.tolist())
-            if verb:
-                yield Action(subject=name, verb=verb)
-            if life.phrases[frame] != life.phrases[frame - 1]:
-                colour = life.phrases[frame].split()[0]
-                yield Action(subject=name, verb=f"turn {colour}")
-
-
-def _wall_actions(world: World, frame: int) -> Iterator[Action]:
-    """Walls come and go."""
-    for index, wall in enumerate(_walls(world, frame)):
+        if world.is_visible(index, frame):
+            was_visible = world.is_visible(index, frame - 1)
+            for verb in _deeds(life, frame, was_visible):
+                yield Action(subject=f"shape-{index}", verb=verb)
+    for wall in world.walls_at(frame):
         if frame == wall.first:
-            yield Action(subject=f"{WALL}-{index}", verb="appear")
+            yield Action(subject=WALL_ID, verb="appear")
         if frame == wall.last:
-            yield Action(subject=f"{WALL}-{index}", verb="disappear")
+            yield Action(subject=WALL_ID, verb="disappear")
+
+
+def _deeds(life: Life, frame: int, was_visible: bool) -> Iterator[str]:
+    # By `there`, not what is visible: what a wall or the camera reveals does not appear.
+    if frame and not life.there[frame - 1]:
+        yield "appear"
+    if not life.there[frame : frame + 2].all():
+        yield "disappear"
+    # a movement is told from the frame before, which must show it too
+    if frame and was_visible:
+        step = life.corners[frame] - life.corners[frame - 1]
+        verb = movement(*step.tolist())
+        if verb:
+            yield verb
+        if life.phrases[frame] != life.phrases[frame - 1]:
+            colour, _ = life.phrases[frame].split()
+            yield f"turn {colour}"
