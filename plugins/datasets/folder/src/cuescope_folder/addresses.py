@@ -80,18 +80,16 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
     return address_below(base, cell)
 
 
-def open_address(owner: str, address: str, roots: Roots | None = None) -> Any:
-    """The file at an address, a context manager; raises UserError where it cannot be read.
+@contextmanager
+def open_address(
+    owner: str, address: str, roots: Roots | None = None
+) -> Iterator[BinaryIO]:
+    """The file at an address; raises UserError where it cannot be read.
 
     The address is one that was typed, or `roots` have let it pass.
     """
-    return _open(owner, address, Roots.of(address) if roots is None else roots)
-
-
-@contextmanager
-def _open(owner: str, address: str, roots: Roots) -> Iterator[BinaryIO]:
     with _one_line(owner, address):
-        system, path = _system(owner, address, roots)
+        system, path = _system(owner, address, roots or Roots.of(address))
         with system.open(path, "rb") as file:
             yield file
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from cuescope_folder.layout import Item
 from cuescope_folder.options import Answers
 from cuescope_sdk import UserError, inside, nearest
+from cuescope_sdk.data import TextFile
 
 
 def common_choices(
@@ -125,13 +126,7 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
 
 def read_names(file: Path, what: str) -> list[str]:
     """The lines of a text file, without empty ones."""
-    try:
-        # utf-8-sig: editors on Windows put a mark in front
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"folder: cannot read {what} from {file}", got=str(error)
-        ) from None
+    lines = TextFile(file, f"folder: {what}").text().splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 

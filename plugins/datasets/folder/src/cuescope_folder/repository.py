@@ -106,8 +106,7 @@ class Repository:
         # only these: by other addresses fsspec opens files of this machine
         if path.partition("://")[0] in WEB_AND_BUCKETS:
             self.roots.require(path, where, expected="a file of the repository")
-            address: AbstractContextManager[Any] = open_address("hf", path, self.roots)
-            return address
+            return open_address("hf", path, self.roots)
         opened: AbstractContextManager[Any] = fsspec.open(self._own(path, where), "rb")
         return opened
 
