@@ -170,9 +170,8 @@ class _Bench:
         planted = {}
         for feature in report.features:
             # any planted cue is a hit, not the asked one alone
-            planted[feature.key] = any(
-                is_planted(feature, cue, sheet) for cue in plants
-            )
+            hits = [is_planted(feature, cue, sheet) for cue in plants]
+            planted[feature.key] = any(hits)
         return planted
 
     def _confirm(self, request: Request, report: Report, sheet: Sheet) -> Graded:
@@ -188,28 +187,23 @@ class _Bench:
             return nothing
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
-        tools = {
-            # `confirm` asks no proposer
-            role: spec
-            for role, spec in tested.tools.items()
-            if role == "detector"
-        }
+        tools = dict(tested.tools)
+        # `confirm` asks no proposer
+        tools.pop("proposer", None)
         try:
             confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
         except UserError as error:
             return nothing | {"why": str(error)}
         # As they were found: that, and not where `confirm` sees them, is what is graded.
-        planted = self._planted_by_feature(confirmed, sheet) | self._planted_by_feature(
-            report, sheet
-        )
+        planted = self._planted_by_feature(confirmed, sheet)
+        planted |= self._planted_by_feature(report, sheet)
         # the effect beyond all controls, which has to tell causes from decoys
         sure = [score for score in confirmed.scores if score.metric == "excess"]
         grades = self._grade(confirmed, confirmed.findings, sure, planted)
-        grades["verdicts"] = []
-        for score in confirmed.headlines:
-            grades["verdicts"].append(
-                [verdict_of(confirmed, score), planted[score.feature]]
-            )
+        grades["verdicts"] = [
+            [verdict_of(confirmed, score), planted[score.feature]]
+            for score in confirmed.headlines
+        ]
         # `confirm` notes its plan in words, the last of which judges it
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -74,21 +74,18 @@ def make_table(
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
-    names = list(
-        dict.fromkeys(chain.from_iterable(result.auditors for result in results))
-    )
+    auditors = chain.from_iterable(result.auditors for result in results)
+    names = list(dict.fromkeys(auditors))
     both: list[str] = []
     for name in names:
         both += [name, ON + name]
     yield promise_table(results, names)
     yield auditor_table(results, both)
     yield detection_table(results, both, "strength in training", strength_of)
-    yield detection_table(
-        results, both, "kind of cue", lambda result: result.configuration.cue
-    )
-    yield detection_table(
-        results, both, "world", lambda result: result.configuration.world
-    )
+    by_cue = attrgetter("configuration.cue")
+    yield detection_table(results, both, "kind of cue", by_cue)
+    by_world = attrgetter("configuration.world")
+    yield detection_table(results, both, "world", by_world)
     yield configuration_table(results)
 
 

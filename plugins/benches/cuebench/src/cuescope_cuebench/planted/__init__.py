@@ -98,10 +98,10 @@ class Planted(Plugin):
     """
 
     Options = PlantedOptions
+    options: PlantedOptions
 
     def __init__(self, options: PlantedOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: PlantedOptions = options
         world = replace(context, dataset=None).build(
             "dataset", options.world, dict(options.world_options)
         )
@@ -142,11 +142,9 @@ class Planted(Plugin):
     @property
     def planted_cues(self) -> tuple[PlantedCue, ...]:
         """Those of the world, and the painted ones."""
-        cues = (
-            list(self.world.planted_cues)
-            if isinstance(self.world, HasPlantedCues)
-            else []
-        )
+        cues: list[PlantedCue] = []
+        if isinstance(self.world, HasPlantedCues):
+            cues += self.world.planted_cues
         for label, kind in self.options.cues.items():
             cues.append(PlantedCue(key=kind, name=NAMES[kind], labels=(label,)))
         return tuple(cues)
