@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator
+from cuescope_sdk import Context, Options, Sample, UserError, digest, generator
+from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
@@ -22,7 +23,6 @@ from cuescope_sdk.data._media.files import (
 )
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
-from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -93,7 +93,7 @@ class EpisodeOptions(Options):
     )
 
 
-class Episodes(Plugin):
+class Episodes(Layout):
     """One sample an episode whose pictures are all there and can be decoded.
 
     A subclass names itself (`title`) and its splits, and reads its layout. Raises UserError for
@@ -103,20 +103,14 @@ class Episodes(Plugin):
 
     Options: ClassVar[type[Options]] = EpisodeOptions
     options: EpisodeOptions
-    labels: tuple[str, ...] = ()
-    title: ClassVar[str]
-    split_names: ClassVar[tuple[str, ...]]
 
     def __init__(self, options: EpisodeOptions, context: Context) -> None:
         super().__init__(options, context)
-        refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.root = options.path.expanduser()
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
         self.images = (
             options.images.expanduser() if options.images else self.root / "images"
         )
-        self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         pictures = list(chain.from_iterable(episode.pictures for episode in episodes))
@@ -151,10 +145,6 @@ class Episodes(Plugin):
         """The episodes of a split; may add to `facts`."""
         raise NotImplementedError
 
-    def file(self, name: str) -> TextFile:
-        """An annotation file of the authors; raises UserError where it is not there."""
-        return TextFile.find(self.root, name, self.title)
-
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
@@ -182,10 +172,6 @@ class Episodes(Plugin):
             group=episode.group,
             annotations={**base, **episode.annotations},
         )
-
-    def split(self, name: str) -> Self:
-        """The same data set's other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:

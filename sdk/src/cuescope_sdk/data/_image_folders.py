@@ -4,24 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from PIL import Image
 from pydantic import Field
 
 from cuescope.trust.risks import NamesPart, NamesPattern, Words
-from cuescope_sdk import (
-    Context,
-    Frame,
-    Options,
-    Plugin,
-    Sample,
-    UserError,
-    digest,
-    nearest,
-)
+from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
 from cuescope_sdk.data._groups import describe_groups, groups_by_rule
+from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
     describe_problems,
     kind_of,
@@ -195,7 +187,7 @@ class ImageFolderOptions(Options):
     )
 
 
-class ImageFolder(Plugin):
+class ImageFolder(Layout):
     """One sample an image that is there and can be decoded, built when it is asked for.
 
     A subclass names itself (`title`) and its splits, and reads its layout with its `labels`; where
@@ -211,18 +203,12 @@ class ImageFolder(Plugin):
 
     Options: ClassVar[type[Options]] = ImageFolderOptions
     options: ImageFolderOptions
-    title: ClassVar[str]
     split_names: ClassVar[tuple[str, ...]] = ("train", "val")
     turned: ClassVar[bool] = True
     group_source: ClassVar[str] = "original image"
 
     def __init__(self, options: ImageFolderOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.root = options.path.expanduser()
-        # before read(), which may add to them
-        self.facts: dict[str, str] = {}
-        self.labels: tuple[str, ...] = ()
-        refuse_unknown(self.title, "split", options.split, self.split_names)
         items = list(self.read(options.split))
         self.labels = self._choose_labels(self.labels)
         if options.classes is not None:
@@ -341,10 +327,6 @@ class ImageFolder(Plugin):
             group=item.group,
             annotations={**base, **self.annotations(item)},
         )
-
-    def split(self, name: str) -> Self:
-        """The same data set's other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
     # ------------------------------------------------------------------------------ what is there
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from cuescope.trust.risks import NamesPart
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
+from cuescope_sdk import Context, Options, Sample, UserError, digest, nearest
+from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
@@ -22,8 +23,6 @@ from cuescope_sdk.data._media.files import (
 from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
-from cuescope_sdk.data._text_files import TextFile
-from cuescope_sdk.models._refusals import refuse_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +228,7 @@ class VideoQuestionOptions(Options):
     )
 
 
-class VideoQuestions(Plugin):
+class VideoQuestions(Layout):
     """One sample a question whose video is there and can be decoded; its group is the video.
 
     A subclass names itself (`title`) and its splits, and reads its question files; `thing` is what
@@ -240,22 +239,18 @@ class VideoQuestions(Plugin):
 
     Options = VideoQuestionOptions
     options: VideoQuestionOptions
-    labels: tuple[str, ...] = ()
-    title: ClassVar[str]
     thing: ClassVar[str] = "question"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
         super().__init__(options, context)
-        refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.facts: dict[str, str] = {}  # before read(), which may add to it
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
         require_distinct(self.title, self.thing, keys, options.split)
         names = {
             question.video: self.file_names(question.video) for question in questions
         }
-        folder = (options.videos or options.path).expanduser()
+        folder = options.videos.expanduser() if options.videos else self.root
         videos = Videos.open(folder, names, context, self.title)
         self.clips = videos.good
         self.questions = tuple(
@@ -273,10 +268,6 @@ class VideoQuestions(Plugin):
     def file_names(self, video: str) -> tuple[str, ...]:
         """How the file of a video may be called, without suffix."""
         return (video,)
-
-    def file(self, name: str) -> TextFile:
-        """A question file of the authors; raises UserError where it is not there."""
-        return TextFile.find(self.options.path.expanduser(), name, self.title)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -311,10 +302,6 @@ class VideoQuestions(Plugin):
             group=self.group_of(index),
             annotations={**base, **question.annotations},
         )
-
-    def split(self, name: str) -> Self:
-        """The same questions' other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
 
     def _facts(self, out: int, problems: str) -> dict[str, str]:
         total = len(self.questions)

@@ -80,7 +80,7 @@ class Kinetics(VideoQuestions):
     def read(self, split: str) -> Iterator[Question]:
         """The clips of a split; raises UserError for a class that it has not."""
         official = "val" if split in PARTS else split
-        root = self.options.path.expanduser()
+        root = self.root
         table = find_table(root, official)
         folder = (self.options.videos or root).expanduser()
         if table is not None:

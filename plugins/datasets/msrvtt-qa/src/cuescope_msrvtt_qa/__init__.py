@@ -82,15 +82,15 @@ class MSRVTTQA(VideoQuestions):
 
     def _uploads(self) -> dict[str, str]:
         """The address of each clip's upload; none where there is no list of videos."""
-        root = self.options.path.expanduser()
-        tables = [table for name in LISTS if (table := first_place(root, name))]
+        paths = [first_place(self.root, name) for name in LISTS]
+        tables = [TextFile(path, self.title) for path in paths if path is not None]
         if not tables:
             self.facts["uploads"] = (
                 f"not known: there is no {LISTS[0]}; a clip is a group"
             )
         urls: dict[str, str] = {}
         for table in tables:
-            rows = TextFile(table, self.title).json_object(VideosFile).videos
+            rows = table.json_object(VideosFile).videos
             urls |= {row.video_id: row.url for row in rows}
         return urls
 

@@ -95,7 +95,7 @@ class NExTQA(VideoQuestions):
             return frozenset()
         if not beside.is_file():
             beside = self.file(beside.name).path
-        require_inside([self.options.path.expanduser()], [beside], self.title)
+        require_inside([self.root], [beside], self.title)
         return read_row_numbers(TextFile(beside, self.title), rows)
 
 
