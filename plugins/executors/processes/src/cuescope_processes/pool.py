@@ -57,12 +57,8 @@ class ProcessPool(Pool):
         """What has come."""
         ready = wait(list(self._connections.values()))
         # a copy: what is dead is forgotten
-        connections = list(self._connections.items())
-        return [
-            self._receive(worker)
-            for worker, connection in connections
-            if connection in ready
-        ]
+        pipes = list(self._connections.items())
+        return [self._receive(worker) for worker, pipe in pipes if pipe in ready]
 
     def _receive(self, worker: int) -> tuple[int, bytes | Death]:
         try:

@@ -68,6 +68,13 @@ class RayOptions(WorkerOptions):
         """That of the cluster, None for a Ray of this machine's own."""
         return None if self.where is None or self.where.isdecimal() else self.where
 
+    @property
+    def asked(self) -> int | None:
+        """Workers that were asked for."""
+        if self.where is None or self.address is not None:
+            return self.workers
+        return int(self.where)
+
 
 class Ray(WorkerExecutor):
     """Each actor opens the model once; a dead one is replaced, wherever there is room."""
@@ -77,16 +84,9 @@ class Ray(WorkerExecutor):
     name: ClassVar[str] = "ray"
 
     @property
-    def _workers(self) -> int | None:
-        """Workers that were asked for."""
-        where = self.options.where
-        local = where is not None and self.options.address is None
-        return int(where) if local and where else self.options.workers
-
-    @property
     def expected(self) -> int:
         """Those that were asked for; how many a cluster has is not known before it is joined."""
-        return self._workers or (CLUSTER if self.options.address else WORKERS)
+        return self.options.asked or (CLUSTER if self.options.address else WORKERS)
 
     def pool(self) -> tuple[Pool, int]:
         """The actors; raises UserError for a cluster that does not answer or has no room."""
@@ -100,7 +100,7 @@ class Ray(WorkerExecutor):
         from cuescope_ray.pool import RayPool
 
         options = self.options
-        asked = self._workers
+        asked = options.asked
         most = MOST_PER_CORE * (os.cpu_count() or 1)
         if options.address is None and (asked or 0) > most:
             raise UserError(
@@ -131,9 +131,9 @@ class Ray(WorkerExecutor):
 
     def pack(self, trials: Sequence[Trial]) -> bytes:
         """A batch, with the pixels of its frames where that is asked for."""
-        return super().pack(
-            as_pixels(trials) if self.options.frames == "bytes" else trials
-        )
+        if self.options.frames == "bytes":
+            trials = as_pixels(trials)
+        return super().pack(trials)
 
     def _needs(self, gpus: int) -> dict[str, float]:
         """What Ray sets aside for a worker; memory in bytes."""
@@ -152,4 +152,5 @@ def in_words(needs: dict[str, float]) -> str:
         words.append(f"{needs['GPU']:g} GPU")
     if "memory" in needs:
         words.append(f"{needs['memory'] / 1e9:g} GB")
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if words[1:] else words[0]
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
