@@ -1,6 +1,7 @@
 """Whether a mean lies above zero, by the interval that a report prints beside it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -73,13 +74,10 @@ class MeanAboveZero:
             # a group that is drawn twice counts as two groups
             numbers = np.repeat(np.arange(self.groups.count), sizes[codes])
             again = Groups(numbers, self.groups.count, self.groups.declared)
-
-            def is_found(
-                shift: float, drawn: PerSample = drawn, again: Groups = again
-            ) -> bool:
-                # the interval reckons with values from -1 to 1
-                shifted = np.clip(drawn + shift, -1, 1)
-                return MeanAboveZero(shifted, again).holds(level)
-
-            limits.append(smallest_effect(is_found))
+            planted = MeanAboveZero(drawn, again)
+            limits.append(smallest_effect(partial(planted._holds_once_shifted, level)))
         return detectable(limits)
+
+    def _holds_once_shifted(self, level: float, shift: float) -> bool:
+        # the interval reckons with values from -1 to 1
+        return replace(self, values=np.clip(self.values + shift, -1, 1)).holds(level)

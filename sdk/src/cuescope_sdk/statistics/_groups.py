@@ -114,6 +114,14 @@ class Groups:
             chosen[shuffled] = middles < share * own_sizes.sum()
         return np.asarray(chosen[self.codes])
 
+    def deal(self, strata: IntPerSample, rng: np.random.Generator) -> IntPerSample:
+        """Which sample comes in each one's place, as whole groups change places within strata."""
+        # one key a group: its samples stay together in the new order
+        key = rng.permutation(self.count)[self.codes]
+        source = np.empty(len(key), dtype=np.int64)
+        source[np.lexsort((self.codes, strata))] = np.lexsort((key, strata))
+        return source
+
     def design_effect(self, values: PerSample) -> float:
         """By how much groups multiply the variance of a mean (Kish, 1965); 1 at least."""
         if self.all_single or self.count < 2 or np.ptp(values) == 0:

@@ -51,23 +51,18 @@ def gap_intervals(
     present: BoolSampleByCell,
     groups: Groups,
     *,
-    bounds: tuple[float, float] = (0.0, 1.0),
     confidence: float = 0.95,
 ) -> tuple[PerCell, PerCell]:
     """Intervals of the mean of samples without a feature minus the mean of those with it.
 
-    NaN where one side has no sample. A group may have samples on both sides.
+    Of values from 0 to 1. NaN where one side has no sample. A group may have samples on both sides.
     """
-    lowest, highest = bounds
-    scale = highest - lowest
-    shares = (np.asarray(values, dtype=float) - lowest) / scale
+    shares = np.asarray(values, dtype=float)
     with_feature = np.asarray(present, dtype=float)
-    without = 1 - with_feature
-    low, high = _difference(
-        _mean_of(shares, without, groups, confidence),
+    return _difference(
+        _mean_of(shares, 1 - with_feature, groups, confidence),
         _mean_of(shares, with_feature, groups, confidence),
     )
-    return scale * low, scale * high
 
 
 def change_interval(

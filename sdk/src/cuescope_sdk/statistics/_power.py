@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.random import Generator
 from scipy import optimize, special, stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
@@ -122,10 +123,8 @@ def _likely(
     return likely, chances[likely]
 
 
-def smallest_flip_share(
-    count: float, level: float, *, power: float = 0.8
-) -> float | None:
-    """The share of answers that must be lost, winning none, to be significant with this power.
+def smallest_flip_share(count: float, level: float) -> float | None:
+    """The share of answers that must be lost, winning none, to be significant in 8 of 10 audits.
 
     McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them are
     lost is binomial (Clopper and Pearson, 1934). None where even all lost would not do.
@@ -133,16 +132,16 @@ def smallest_flip_share(
     needed = int(np.ceil(1 - np.log2(level)))
     if count < needed:
         return None
-    return float(special.betaincinv(needed, count - needed + 1, power))
+    return float(special.betaincinv(needed, count - needed + 1, POWER))
 
 
-def samples_for_change(effect: float, threshold: float, *, power: float = 0.8) -> int:
-    """How many samples show a mean change of `effect` at a one-sided level with this power.
+def samples_for_change(effect: float, threshold: float) -> int:
+    """How many samples show a mean change of `effect` at a one-sided level in 8 of 10 audits.
 
     By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly or
     not at all, which vary most. `effect` lies above 0, up to 1.
     """
-    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - power))
+    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - POWER))
     variance = effect * (1 - effect)
     return int(np.ceil(reach**2 * variance / effect**2)) + 1
 
@@ -151,13 +150,12 @@ def limit_of_detection(
     values: PerSample,
     groups: Groups,
     strata: IntPerSample,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     share: float,
     threshold: float,
-    power: float = 0.8,
 ) -> float | None:
-    """The smallest drop of accuracy found with `power`, had a cue been in these very answers.
+    """The smallest drop of accuracy found in 8 of 10 audits, had a cue been in these very answers.
 
     A cue is planted in a random `share` of the groups of a random stratum, and makes so many of
     their right answers wrong that accuracy falls by the drop. The test is that of `gap_p_values`
@@ -171,13 +169,13 @@ def limit_of_detection(
     needed = float(stats.norm.isf(threshold))
     planted = rng.choice(len(parts), PLANTED)
     limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
-    return detectable(limits, power)
+    return detectable(limits)
 
 
-def detectable(limits: Sequence[float], power: float = 0.8) -> float | None:
-    """The effect found in a share `power` of draws, each found from its own limit on; or None."""
+def detectable(limits: Sequence[float]) -> float | None:
+    """The effect that 8 of 10 draws find, each from its own limit on; None for no such effect."""
     # limits may be infinite, and nothing lies between them and the next
-    limit = float(np.quantile(limits, power, method="higher"))
+    limit = float(np.quantile(limits, POWER, method="higher"))
     return None if np.isinf(limit) else limit
 
 
@@ -199,18 +197,14 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
 class _Stratum:
     """The answers of one stratum, with the permutations under which a cue's drop is judged."""
 
-    def __init__(
-        self, values: PerSample, groups: Groups, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, values: PerSample, groups: Groups, rng: Generator) -> None:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
         one_stratum = np.zeros(groups.count, dtype=int)
         # drawn once: the null's spread is judged by the same orders for every planted cue
         self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
 
-    def smallest_drop(
-        self, share: float, needed: float, rng: np.random.Generator
-    ) -> float:
+    def smallest_drop(self, share: float, needed: float, rng: Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""
         groups = self._groups
         values = self._values

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
 from cuescope_sdk.statistics._permutation import step_down_max
 from cuescope_sdk.statistics._resampling import portions, stratified_orders
@@ -67,7 +68,7 @@ def shuffled_gaps(
     weights: CueByUnit,
     stratum: IntPerUnit | None,
     draws: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Float[np.ndarray, "draw cue"]:
     """Gaps of all cues once the rates are dealt anew among the units (Pitman, 1937).
 
@@ -106,7 +107,7 @@ class GapTest:
         top: IntPerSide,
         bottom: IntPerSide,
         draws: int,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         stratum: IntPerUnit | None = None,
         kept: Bool[np.ndarray, " unit"] | None = None,
@@ -134,7 +135,7 @@ class GapTest:
         return cls(gaps, strength, p_value, expected, dealt.max(axis=1))
 
     def against_random_rankings(
-        self, rates: PerUnit, k: int, rng: np.random.Generator
+        self, rates: PerUnit, k: int, rng: Generator
     ) -> "GapTest":
         """The same with the p-values that rankings by chance give: as many of them as cues."""
         maxima = random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
@@ -145,13 +146,7 @@ class GapTest:
         return float(np.quantile(self.maxima, 1 - level))
 
     def smallest_gap(
-        self,
-        rates: PerUnit,
-        k: int,
-        level: float,
-        rng: np.random.Generator,
-        *,
-        lowers: bool,
+        self, rates: PerUnit, k: int, level: float, rng: Generator, *, lowers: bool
     ) -> float | None:
         """The smallest gap that 8 of 10 draws find, had a cue made it in these very answers.
 
@@ -189,7 +184,7 @@ class GapTest:
 
 
 def random_maxima(
-    rates: PerUnit, rankings: int, k: int, draws: int, rng: np.random.Generator
+    rates: PerUnit, rankings: int, k: int, draws: int, rng: Generator
 ) -> PerDraw:
     """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
@@ -205,7 +200,7 @@ def random_maxima(
 
 
 def _draw_counts(
-    counts: Int[np.ndarray, "row level"], k: int, rng: np.random.Generator
+    counts: Int[np.ndarray, "row level"], k: int, rng: Generator
 ) -> Int[np.ndarray, "row level"]:
     """How many of each level are among k drawn without replacement, row by row."""
     # Level after level, each given those before: numpy's multivariate_hypergeometric takes one

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
+from numpy.random import Generator
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._shapes import (
@@ -19,9 +20,7 @@ from cuescope_sdk.statistics._shapes import (
 )
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
-DRAWS = 4000  # of a permutation test
 RESAMPLES = 2000  # of a bootstrap
-TIE = 1e-12  # equal sums in another order differ by rounding, and must count as equal
 
 
 def portions(total: int, width: int) -> list[int]:
@@ -53,7 +52,7 @@ class Bootstrap:
     def of(
         cls,
         groups: Groups,
-        rng: np.random.Generator,
+        rng: Generator,
         confidence: float = 0.95,
         draws: int = RESAMPLES,
     ) -> "Bootstrap":
@@ -99,7 +98,7 @@ def monte_carlo_p_value(reached: int, draws: int) -> float:
 
 
 def stratified_orders(
-    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: np.random.Generator
+    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: Generator
 ) -> Int[np.ndarray, "draw sample"]:
     """Random orders of samples that change places within their stratum (Pitman, 1937)."""
     orders = np.empty((draws, len(stratum)), dtype=int)
@@ -134,7 +133,7 @@ def exceeds_normal_draws(
     statistic: Callable[[Float[np.ndarray, "item part"]], float],
     spread: Float[np.ndarray, " part"],
     items: int,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     draws: int = 19,
 ) -> bool:

@@ -188,7 +188,7 @@ def _most_confirm(decisions: Sequence[Decision]) -> bool:
 def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
     # the first step of Holm, which is the hardest to pass
-    return samples_for_change(effect, level / max(tests, 1), power=0.8)
+    return samples_for_change(effect, level / max(tests, 1))
 
 
 def accuracy_lost(

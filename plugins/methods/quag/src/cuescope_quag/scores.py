@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from cuescope_quag.measures import Measure
 from cuescope_quag.trials import Codes, RightPerSample
@@ -120,7 +121,7 @@ def compare(
     after: Bool[np.ndarray, "sample condition"],
     measure: Measure,
     videos: Groups,
-    rng: np.random.Generator,
+    rng: Generator,
     rule: Rule,
     given: Codes | None = None,
 ) -> tuple[Rate, list[Loss]]:
@@ -164,9 +165,9 @@ def compare(
     return rate, losses
 
 
-def smallest_loss(questions: float, level: float, power: float = 0.8) -> float | None:
-    """Points that a condition must cost, winning nothing, to be significant with this power."""
-    share = smallest_flip_share(questions, level, power=power)
+def smallest_loss(questions: float, level: float) -> float | None:
+    """Points that a condition must cost, winning nothing, to be significant in 8 of 10 audits."""
+    share = smallest_flip_share(questions, level)
     return None if share is None else 100 * share
 
 
@@ -182,7 +183,7 @@ def _rate(
     before: RightPerSample,
     measure: Measure,
     means: WeightedMeans,
-    rng: np.random.Generator,
+    rng: Generator,
     rule: Rule,
     given: Codes | None,
     value: float,
@@ -206,7 +207,7 @@ def guessing_p_values(
     before: RightPerSample,
     given: Codes | None,
     measure: Measure,
-    rng: np.random.Generator,
+    rng: Generator,
     resamples: int,
 ) -> tuple[float, float]:
     """One-sided p-values of "the answers know nothing of what is right": ours, and the best.

@@ -38,15 +38,6 @@ class Suspects:
         return Suspects(self.looks_like[chosen], self.rate)
 
 
-@dataclass(frozen=True, eq=False)
-class Suspicion:
-    """`removed` marks the sequences of a pair that may be mislabelled: `count` `of` its label's."""
-
-    removed: np.ndarray
-    count: int
-    of: int
-
-
 def confident_disagreement(observations: Observations) -> Suspects:
     """The sequences in the off-diagonal cells of the confident joint (Northcutt et al., 2021).
 
@@ -75,7 +66,7 @@ def confident_disagreement(observations: Observations) -> Suspects:
 
 def suspect_labels(
     observations: Observations, suspects: Suspects, pair: Pairs
-) -> Suspicion:
+) -> SampleMask:
     """The sequences of one pair that may be mislabelled: suspects, and as many as hide beside them.
 
     Of a class's own sequences only a share is confident, and so it is for those of it that have
@@ -86,7 +77,7 @@ def suspect_labels(
     label = pair.label.item()
     mine = observations.label == label
     wrong = mine & observations.shows(pair.cluster.item()) & ~observations.correct
-    removed = wrong & (suspects.looks_like >= 0)
+    removed: SampleMask = wrong & (suspects.looks_like >= 0)
     # without a suspect nothing says which other class is meant, so all speak
     rate = np.delete(suspects.rate, label)
     if removed.any():
@@ -96,7 +87,7 @@ def suspect_labels(
         order = np.argsort(observations.probability[beside, label], kind="stable")
         hidden = most_unseen(int(removed.sum()), float(rate.mean()), confidence=UPPER)
         removed[beside[order[:hidden]]] = True
-    return Suspicion(removed, int(removed.sum()), int(mine.sum()))
+    return removed
 
 
 def unlike_p_value(

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 from jaxtyping import Int
+from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
     can_pass,
@@ -101,7 +102,7 @@ class ScoredPairs:
 
 
 def discovery_part(
-    observations: Observations, share: float | None, rng: np.random.Generator
+    observations: Observations, share: float | None, rng: Generator
 ) -> SampleMask | None:
     """The sequences in which cues are looked for: whole groups of each label; None for all.
 
@@ -125,7 +126,7 @@ def splits_by_default(counts: Sequence[int]) -> bool:
 def score(
     observations: Observations,
     options: TRoVeOptions,
-    rng: np.random.Generator | None = None,
+    rng: Generator | None = None,
     part: SampleMask | None = None,
 ) -> ScoredPairs:
     """All pairs with their scores, p- and q-values (over every pair tried) and findings.
@@ -176,13 +177,14 @@ def score(
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for number in kept.tolist():
         pair = pairs.take([number])
-        suspicion = suspect_labels(measured, suspects, pair)
-        mislabelled_count[number] = suspicion.count
+        removed = suspect_labels(measured, suspects, pair)
+        count = mislabelled_count[number] = removed.sum()
         # labels of test sets are wrong in up to 10%: a larger loss is not their work
-        few = 0 < suspicion.count <= options.label_noise * suspicion.of
+        of_label = pair.n_with + pair.n_without
+        few = 0 < count <= options.label_noise * of_label.item()
         # How answers look is asked of both parts: that is not what a pair was chosen for.
         if few and unlike_p_value(observations, pair, rng) > UNLIKE / len(kept):
-            rest = measured.take(~suspicion.removed)
+            rest = measured.take(~removed)
             elsewhere = _elsewhere(rest, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
@@ -225,7 +227,7 @@ def passes(
 
 
 def p_values(
-    observations: Observations, pairs: Pairs, rng: np.random.Generator, tried: PairMask
+    observations: Observations, pairs: Pairs, rng: Generator, tried: PairMask
 ) -> PerPair:
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
@@ -274,10 +276,7 @@ def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask
 
 
 def _elsewhere(
-    observations: Observations,
-    pair: Pairs,
-    options: TRoVeOptions,
-    rng: np.random.Generator,
+    observations: Observations, pair: Pairs, options: TRoVeOptions, rng: Generator
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
     pairs = compare(observations)
@@ -289,9 +288,7 @@ def _elsewhere(
     return float(p_value)
 
 
-def _among_alike(
-    observations: Observations, pair: Pairs, rng: np.random.Generator
-) -> float:
+def _among_alike(observations: Observations, pair: Pairs, rng: Generator) -> float:
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
     assert observations.control is not None
     [(_, samples, present)] = label_parts(observations, pair)
@@ -319,7 +316,7 @@ def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
 
 
 def losses_that_pass(
-    observations: Observations, options: TRoVeOptions, rng: np.random.Generator
+    observations: Observations, options: TRoVeOptions, rng: Generator
 ) -> int:
     """How many pairs pass the test of all groups, whatever they cost and whatever explains them."""
     pairs = compare(observations)
@@ -330,21 +327,14 @@ def losses_that_pass(
     return int((q_value <= options.fdr).sum())
 
 
-def shuffle_within_labels(
-    observations: Observations, rng: np.random.Generator
-) -> Observations:
+def shuffle_within_labels(observations: Observations, rng: Generator) -> Observations:
     """The null: what is on screen in whole groups is dealt anew among the groups of each label."""
     # Answers and still clips stay together, and so do clusters of a group: only the tie between
     # both is cut. Were answers dealt away from their still clips, no static bias would be left, and
     # nothing could be found whatever the test is worth.
-    groups = observations.groups
-    target = np.lexsort((groups.codes, observations.label))
-    # one key a group: its sequences must stay together in the new order
-    key = rng.permutation(groups.count)[groups.codes]
-    source = np.empty(len(target), dtype=np.int64)
-    source[target] = np.lexsort((key, observations.label))
+    source = observations.groups.deal(observations.label, rng)
     by_sample = np.argsort(observations.frame_sample, kind="stable")
-    sizes = np.bincount(observations.frame_sample, minlength=len(target))
+    sizes = np.bincount(observations.frame_sample, minlength=len(source))
     starts = np.cumsum(sizes) - sizes
     sample = observations.frame_sample[by_sample]
     place = np.arange(len(sample)) - starts[sample]

@@ -314,14 +314,13 @@ def smallest_pull(
     rng: np.random.Generator,
     *,
     level: float = 0.05,
-    power: float = 0.8,
 ) -> float | None:
     """The share of answers that a kind of background must turn into one class to be found.
 
     Planted in the audit's own answers: in a random share of the groups that show the kind, a random
     one of `classes` is answered, as surely as the answer that it replaces. Found is a pull for
     which both nulls of `pull_tests` are refused; `tests` are those of the audit. Of many draws
-    `power` find it; None where even turning all answers does not suffice.
+    8 of 10 find it; None where even turning all answers does not suffice.
     """
     # nothing was tested, so no limit can be told
     if tests.critical is None:
@@ -331,9 +330,7 @@ def smallest_pull(
     field = _Field(observed, kind, tests.critical, second.critical or 0.0)
     count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
-    return detectable(
-        [field.smallest_pull(target, rng) for target in targets.tolist()], power
-    )
+    return detectable([field.smallest_pull(target, rng) for target in targets.tolist()])
 
 
 class _Field:
