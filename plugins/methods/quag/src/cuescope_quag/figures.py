@@ -40,14 +40,11 @@ def contrasts(figures: Figures, scores: Sequence[Score]) -> Iterator[Contrast]:
 
 def deciding_type(figures: Figures, key: str) -> str | None:
     """The type of question whose loss decides in place of that of all; mostly none does."""
-    by_type = {kind: losses[key] for kind, (_, losses) in figures.by_type.items()}
-    loss = figures.headline[1][key].with_worst(by_type, figures.rule.level)
-    return (
-        # where the loss of all questions is sure, no type decides
-        loss.worst[0]
-        if loss.worst is not None and loss.p_costs > figures.rule.level
-        else None
-    )
+    loss = figures.worst_losses[key]
+    # where the loss of all questions is sure, no type decides
+    if loss.worst is None or loss.p_costs <= figures.rule.level:
+        return None
+    return loss.worst[0]
 
 
 def _contrast(
@@ -121,15 +118,14 @@ def clip(outcome: Outcome) -> bytes | None:
     return frame_sheet(frames) if len(frames) > 1 else None
 
 
-def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
-    """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
-    count = min(len(frames), most)
-    even = np.linspace(0, len(frames) - 1, count)
+def frame_sheet(frames: Sequence[Frame]) -> bytes:
+    """A JPEG: at most four frames of a clip, from first to last, in rows of two."""
+    even = np.linspace(0, len(frames) - 1, min(len(frames), 4))
     images = []
     for index in even:
         # a copy: frames are shared, and Pillow's thumbnail() works in place
         image = frames[round(index)].load().copy()
-        image.thumbnail((side, side), Image.Resampling.LANCZOS)
+        image.thumbnail((128, 128), Image.Resampling.LANCZOS)
         images.append(image)
     width = max(image.width for image in images) + 2
     height = max(image.height for image in images) + 2

@@ -16,14 +16,12 @@ from cuescope_quag.tables import (
     attach_losses,
     attach_open_answers,
     describe_wrong_answers,
-    few_videos,
 )
 from cuescope_quag.trials import (
     VERDICT,
     WITHOUT_VIDEO,
     Answers,
     Condition,
-    benchmark_of,
     edited_layers,
     fusion_shape,
 )
@@ -74,10 +72,8 @@ def report_scores(
     _note(audit, figures)
     attach_accuracies(audit, figures)
     attach_losses(audit, figures)
-    attach_consistency(
-        audit, options, answers, benchmark_of(audit), few_videos(answers.videos)
-    )
-    attach_by_question(audit, options, answers, benchmark_of(audit))
+    attach_consistency(audit, options, answers)
+    attach_by_question(audit, options, answers)
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     # a list, for contrasts are made of the same rows
     rows = list(_rows(figures))

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
 from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
-from cuescope_quag.paper import BENCHMARKS
+from cuescope_quag.paper import BENCHMARKS, SAVINGS, paper_rows
 from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
@@ -28,11 +28,6 @@ from cuescope_quag.trials import (
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
 
-# Table 1, of all benchmarks; the count nearest to it is that of attention alone.
-PAPER_SAVINGS: dict[str, list[dict[str, Cell]]] = {
-    "FrozenBiLM": [{"condition": "merged video", "attention alone": 13.6}],
-    "JustAsk": [{"condition": "merged both", "attention alone": 68.0}],
-}
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
 CONFORMABLE = "averaged attention stays averaged (theorem 2.1)"
 RANK = "rank of attention after the video short-circuit (lemma 2.2)"
@@ -90,9 +85,9 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
         "scores and mixing, which no longer grow with the averaged tokens. Whole layer: also the "
         "output projection and the MLP, which QUAG-attention leaves as they are."
     )
-    paper: list[dict[str, Cell]] = []
+    paper: tuple[dict[str, Cell], ...] = ()
     if benchmark_of(audit) in BENCHMARKS:
-        paper = PAPER_SAVINGS.get(options.beside, [])
+        paper = paper_rows(options.beside, SAVINGS)
         note += (
             " In brackets: the paper's table 1, which does not say what it counts; "
             "attention alone comes nearest to it."

@@ -12,7 +12,7 @@ import numpy as np
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import cells_by_question
 from cuescope_quag.tables import make_table
-from cuescope_quag.trials import Answers
+from cuescope_quag.trials import Answers, benchmark_of
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.statistics import mean_interval
 
@@ -20,9 +20,7 @@ FORMS = {"original": "V", "complement": "V'"}
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
 
 
-def attach_by_question(
-    audit: Audit, options: QUAGOptions, answers: Answers, benchmark: str | None
-) -> None:
+def attach_by_question(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     """A row a video, type and question; nothing where no sample says what it is."""
     cells = group_by_question(answers.samples)
     # Q and Q' are what this table sets apart
@@ -37,7 +35,7 @@ def attach_by_question(
             f"[{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
         )
         rows.append((name, f"{100 * right[members].mean():.1f} {ends}", len(members)))
-    paper = cells_by_question(options.beside) if benchmark == "CLAVI" else ()
+    paper = cells_by_question(options.beside) if benchmark_of(audit) == "CLAVI" else ()
     beside = (
         f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
     )

@@ -14,9 +14,9 @@ import numpy as np
 
 from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
-from cuescope_quag.tables import make_table
-from cuescope_quag.trials import Answers, video_name
-from cuescope_sdk import Audit, Cell, Sample, Table
+from cuescope_quag.tables import few_videos, make_table
+from cuescope_quag.trials import Answers, benchmark_of, video_name
+from cuescope_sdk import Audit, Cell, Sample
 from cuescope_sdk.statistics import Groups, mean_interval
 
 Complement = Literal["video", "text"]
@@ -116,13 +116,7 @@ def consistent_accuracy(
 # ---------------------------------------------------------------------------------- the report
 
 
-def attach_consistency(
-    audit: Audit,
-    options: QUAGOptions,
-    answers: Answers,
-    benchmark: str | None,
-    warnings: Sequence[str],
-) -> None:
+def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
     keys = [sample.key for sample in answers.samples]
     audited = set(keys)
@@ -159,7 +153,13 @@ def attach_consistency(
             words = describe(choose_control(accuracies, options.control))
             if words:
                 audit.note("complements", words)
-    audit.attach(_table(options, list(groups), rows, benchmark, warnings))
+    # other videos follow the recipe of CLAVI, but the paper has no figures of them
+    clavi = benchmark_of(audit) == "CLAVI"
+    paper = paper_rows(options.beside, CONSISTENT) if clavi else ()
+    title = "Consistent accuracy on complements, %"
+    columns = ("condition", *groups)
+    notes = (_note(options, columns, bool(paper)), *few_videos(answers.videos))
+    audit.attach(make_table(title, columns, rows, *notes, paper=paper))
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
@@ -196,14 +196,8 @@ def choose_control(
     return chosen
 
 
-def _table(
-    options: QUAGOptions,
-    groups: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    benchmark: str | None,
-    warnings: Sequence[str],
-) -> Table:
-    """The table, beside the paper's figures for CLAVI itself."""
+def _note(options: QUAGOptions, columns: Sequence[str], beside_paper: bool) -> str:
+    """What the columns are."""
     note = (
         "CAcc_V, consistent accuracy in video: one question is asked about a video and about its "
         "complement (the same actions in the other order). It is the share of such pairs with "
@@ -211,18 +205,15 @@ def _table(
         "(before and after, or beginning and end, exchanged) are asked about one video. It is the "
         "share of such pairs with both answers right. Control questions need no order of events."
     )
-    if any(column.endswith(TURNED) for column in groups):
+    if any(column.endswith(TURNED) for column in columns):
         note += (
             " (Q'): only questions that have a complement question Q'. Of CLAVI's control these "
             "are BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though "
             "section 5.1 names E and E-NC as well."
         )
-    # other videos follow the recipe of CLAVI, but the paper has no figures of them
-    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
-    if paper:
+    if beside_paper:
         note += f" In brackets: {options.beside} on CLAVI in the paper."
-    title = "Consistent accuracy on complements, %"
-    return make_table(title, ("condition", *groups), rows, note, *warnings, paper=paper)
+    return note
 
 
 def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
