@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -27,18 +28,16 @@ SIGNIFICANT = 0.05
 NAMING_SHARE = 0.8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gap:
-    """How many of a label's sequences are right, without and with a cue, with an interval.
+    """Which of a label's sequences are right (1, 0), `without` and `shown` a cue, with an interval.
 
     `p_value` is corrected for `tried`: the labels (and cues) among which this one was chosen.
     """
 
     label: str
-    correct_without: int
-    n_without: int
-    correct_with: int
-    n_with: int
+    without: np.ndarray
+    shown: np.ndarray
     low: float
     high: float
     p_value: float
@@ -46,14 +45,14 @@ class Gap:
     @property
     def value(self) -> float:
         """Accuracy where the cue is never on screen, less that where any frame shows it."""
-        return self.correct_without / self.n_without - self.correct_with / self.n_with
+        return float(self.without.mean() - self.shown.mean())
 
     @property
     def words(self) -> str:
         """Both accuracies, with how many sequences they come from."""
         return (
-            f"with it {self.correct_with / self.n_with:.0%} of {self.n_with} sequences are right, "
-            f"without it {self.correct_without / self.n_without:.0%} of {self.n_without}: "
+            f"with it {self.shown.mean():.0%} of {len(self.shown)} sequences are right, "
+            f"without it {self.without.mean():.0%} of {len(self.without)}: "
             f"{100 * self.low:.0f} to {100 * self.high:.0f} points lost"
         )
 
@@ -162,12 +161,8 @@ def costliest_gap(
     label that was compared, times `tried`: how many cues were looked at, or labels to choose from.
     None where no label has annotated sequences both with and without the cue.
     """
-    worst = None
-    largest = -np.inf
-    compared = 0
-    for label in dict.fromkeys(
-        sample.label for sample in samples if sample.label is not None
-    ):
+    compared = []
+    for label in dict.fromkeys(sample.label for sample in samples):
         # frame 0 stands for all of them: a cue is annotated for every frame or for none
         mine = [
             sample
@@ -178,29 +173,23 @@ def costliest_gap(
         present = np.array(
             [_shows_anywhere(sample, shows) for sample in mine], dtype=bool
         )
-        right = np.array([correct[sample.key] for sample in mine], dtype=bool)
-        if present.any() and not present.all():
-            compared += 1
-            gap = right[~present].mean() - right[present].mean()
-            if gap > largest:
-                largest = gap
-                worst = (label, present, right, Groups.of(mine))
-    if worst is None:
+        right = np.array([correct[sample.key] for sample in mine], dtype=float)
+        if label is not None and present.any() and not present.all():
+            loss = right[~present].mean() - right[present].mean()
+            compared.append((loss, label, right, present, Groups.of(mine)))
+    if not compared:
         return None
-    label, present, right, groups = worst
-    values = right.astype(float)
+    _, label, right, present, groups = max(compared, key=itemgetter(0))
     # of the costliest label only: draws for the others would be thrown away
-    [low], [high] = gap_intervals(values, present[:, None], groups)
-    [p_value] = gap_p_values(values, present[:, None], groups, rng)
+    [low], [high] = gap_intervals(right, present[:, None], groups)
+    [p_value] = gap_p_values(right, present[:, None], groups, rng)
     return Gap(
         label=label,
-        correct_without=int(right[~present].sum()),
-        n_without=int((~present).sum()),
-        correct_with=int(right[present].sum()),
-        n_with=int(present.sum()),
+        without=right[~present],
+        shown=right[present],
         low=float(low),
         high=float(high),
-        p_value=min(1.0, float(p_value) * compared * tried),
+        p_value=min(1.0, float(p_value) * len(compared) * tried),
     )
 
 
@@ -243,7 +232,7 @@ def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
         detail=f"'{gap.label}' loses most: {gap.words} (corrected p = {gap.p_value:.2g})"
         f"{consequence}",
         value=gap.value,
-        n=gap.n_with,
+        n=len(gap.shown),
         label=gap.label,
     )
 

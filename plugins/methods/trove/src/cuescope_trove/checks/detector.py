@@ -139,7 +139,7 @@ def accuracy_evidence(
         "label was chosen from)",
         value=gap.value,
         threshold=0.0,
-        n=gap.n_with,
+        n=len(gap.shown),
         label=label,
     )
 

@@ -31,6 +31,13 @@ class Clusters:
         """Number of clusters, none of them empty."""
         return len(self.centroid)
 
+    @property
+    def members(self) -> list[Int[np.ndarray, " member"]]:
+        """The points of each cluster, strongest first."""
+        order = np.lexsort((-self.strength, self.cluster))
+        sizes = np.bincount(self.cluster, minlength=self.count)
+        return np.split(order, np.cumsum(sizes)[:-1])
+
 
 class CosineSilhouette:
     """Silhouettes of the same unit vectors under one clustering after another, by cosine distance.

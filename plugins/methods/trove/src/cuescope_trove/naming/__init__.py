@@ -42,10 +42,7 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
     sums = np.zeros((clusters.count, rows.shape[1]))
     np.add.at(sums, clusters.cluster, rows)
     counts = np.bincount(clusters.cluster, minlength=clusters.count)
-    order = np.lexsort(
-        (-clusters.strength, clusters.cluster)
-    )  # by cluster, strongest first
-    members = np.split(order, np.cumsum(counts)[:-1])
+    members = clusters.members
 
     def frames_of(chosen: np.ndarray) -> Iterator[Frame]:
         for row in chosen[:SHOWN]:
@@ -58,7 +55,7 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
         [outcome] = audit.respond([trial])
         return np.asarray(outcome.response.readout)
 
-    most_typical = order[np.cumsum(counts) - counts]
+    most_typical = np.array([strongest[0] for strongest in members])
     for cluster in range(clusters.count):
         # the most typical frame of other clusters, the same clusters for all but their own
         others = np.delete(most_typical, cluster)
