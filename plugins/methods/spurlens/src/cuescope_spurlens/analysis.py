@@ -36,6 +36,7 @@ from cuescope_spurlens.spuriosity.shapes import (
     IntPerK,
     IntPerUnit,
     PerCue,
+    PerK,
     PerUnit,
 )
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
@@ -51,8 +52,8 @@ class GapFigures:
     """The gap of a cue between the units of two sides: their rates, its interval and its test."""
 
     sides: Sides
-    with_rates: Float[np.ndarray, " k"]
-    without_rates: Float[np.ndarray, " k"]
+    with_rates: PerK
+    without_rates: PerK
     low: float
     high: float
     p_value: float
@@ -225,26 +226,23 @@ class Results:
         return [result for result in self.cases if not result.case.is_changed]
 
     @property
-    def findings(self) -> tuple[CaseResult, ...]:
+    def findings(self) -> list[CaseResult]:
         """Cases whose strongest cue passes: images as they are first, the largest gap first."""
         findings = [result for result in self.cases if result.finding]
-        findings.sort(
-            key=lambda result: (result.case.is_changed, -result.strongest_gap)
-        )
-        return tuple(findings)
+        return sorted(findings, key=lambda r: (r.case.is_changed, -r.strongest_gap))
 
     @property
-    def explained_cases(self) -> tuple[CaseResult, ...]:
+    def explained_cases(self) -> list[CaseResult]:
         """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
         # answers that cannot be read leave no gap to explain
         cases = self.cases if self.is_readable else ()
-        return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
+        return [r for r in cases if r.plain_q <= self.level < r.q_value]
 
     @property
-    def refused_cases(self) -> tuple[CaseResult, ...]:
+    def refused_cases(self) -> list[CaseResult]:
         """Cases whose gap is no finding only because the object's size is unknown."""
         cases = self.cases if self.is_readable else ()
-        return tuple(r for r in cases if not r.finding and passes(r, self.level))
+        return [r for r in cases if not r.finding and passes(r, self.level)]
 
 
 def passes(result: CaseResult, level: float) -> bool:
@@ -297,15 +295,11 @@ def score_case(
     # Numbered among the asked units: the null deals answers to these alone.
     top, bottom = case.asked_sides
     interval = []
-    for up, down in zip(top, bottom, strict=True):
-        interval.append(
-            spurious_gap_interval(rates[up], rates[down], options.confidence)
-        )
+    for up, down in zip(rates[top], rates[bottom], strict=True):
+        interval.append(spurious_gap_interval(up, down, options.confidence))
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
-    baseline = random_maxima(
-        rates, options.random_rankings, case.k, draws, chance
-    ).mean()
+    maxima = random_maxima(rates, options.random_rankings, case.k, draws, chance)
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
@@ -324,8 +318,7 @@ def score_case(
 
     tests = {}
     for words, stratum, counted in set_aside(strata, kept):
-        tests[words] = test(stratum, counted)
-    deciding = list(tests.values())[-1]
+        tests[words] = deciding = test(stratum, counted)
     # level / cases: what Holm asks of the first of all cases
     limit = deciding.smallest_gap(
         sure,
@@ -340,7 +333,7 @@ def score_case(
         unit_rates=rates,
         interval=np.array(interval),
         tests=tests,
-        baseline=float(baseline),
+        baseline=float(maxima.mean()),
         sizes=sizes,
         strata=strata,
         limit=limit,

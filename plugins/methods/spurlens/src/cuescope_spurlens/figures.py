@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table
+from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table, Trial
 from cuescope_sdk.report import contrast, line_chart, percent
 from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
@@ -84,15 +85,13 @@ def name_headline_answers(audit: Audit, results: Results) -> None:
     So `answers.parquet` has them under the cue's feature and the conditions of WITH and WITHOUT:
     the mean rate of the one minus that of the other is the gap of the report.
     """
-    trials = []
+    trials: list[Trial] = []
     for result in results.cases:
         feature = result.case.feature_key(result.cue)
         for condition, rows in zip((WITH, WITHOUT), result.shown_rows, strict=True):
             questions = chain.from_iterable(results.study.questions(result.case, rows))
-            trials += [
-                replace(trial, feature=feature, condition=condition)
-                for trial in questions
-            ]
+            name = partial(replace, feature=feature, condition=condition)
+            trials += map(name, questions)
     audit.respond(trials)
 
 

@@ -7,6 +7,8 @@ from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from cuescope_sdk import NamesPlugin, Options, UserError, Words
 
+Spec = Annotated[str, NamesPlugin()]
+PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
 Removal = Literal["drop", "mask"]
 Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 # In the three forms of appendix A.1: do you see, is there, determine whether.
@@ -110,7 +112,7 @@ class SpurLensOptions(Options):
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
         "again by each",
     )
-    second_detector_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    second_detector_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
     second_proposer: Annotated[str | None, NamesPlugin()] = Field(
@@ -118,7 +120,7 @@ class SpurLensOptions(Options):
         description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
         "these (by the tool sentence-encoder if there is one)",
     )
-    second_proposer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    second_proposer_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
     labels: Path | None = Field(

@@ -11,6 +11,7 @@ from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.paper import AVERAGE_COLUMNS, average_rows
 from cuescope_spurlens.trials import Study, benchmark_of
 
+Rows = list[Sequence[Cell]]
 TITLES = {
     "recognition": "Recognition: the strongest cue of each class",
     "hallucination": "Hallucination: the strongest cue of each class",

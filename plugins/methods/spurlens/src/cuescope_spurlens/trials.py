@@ -70,40 +70,35 @@ def remove_object(
     audit: Audit, sample: Sample, label: str, removal: Removal
 ) -> ShownSample:
     """The sample with the object taken out (section 6.1), as it is shown to the model."""
-    masks = [
-        object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))
-    ]
+    masks = [object_mask(audit, sample, frame, label) for frame in sample.frames]
     if removal == "drop":
         return sample, HideTokens.from_mask(np.stack(masks))
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
         # the mask is part of the frame's key: another outline, another picture
-        frames.append(
-            frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask))
-        )
+        name = f"spurlens-mask {digest(mask)}"
+        frames.append(frame.derive(name, partial(blacken, mask)))
     return sample.with_frames(tuple(frames), f"without-{label}"), None
 
 
 def object_mask(
-    audit: Audit, sample: Sample, frame: int, label: str
+    audit: Audit, sample: Sample, frame: Frame, label: str
 ) -> Bool[np.ndarray, "row col"]:
     """The object in a frame: as annotated, else as the segmenter outlines it."""
     annotated = sample.annotations.get("masks", {}).get(label)
     if annotated is not None:
         # masks may hold 1 or 255
         return np.asarray(annotated.load().convert("L")) > 0
-    masks = audit.tools["segmenter"].segment([sample.frames[frame]], [label])
+    masks = audit.tools["segmenter"].segment([frame], [label])
     return np.asarray(masks[0][0], dtype=bool)
 
 
 def blacken(mask: Bool[np.ndarray, "row col"], image: Image.Image) -> Image.Image:
     """The image, black under the mask, which is stretched to its size."""
     # NEAREST: a smooth edge would leave grey pixels in the object's outline.
-    size = image.size
-    over = Image.fromarray(mask.astype(np.uint8) * 255).resize(
-        size, Image.Resampling.NEAREST
-    )
-    return Image.composite(Image.new("RGB", size), image, over)
+    outline = Image.fromarray(mask.astype(np.uint8) * 255)
+    over = outline.resize(image.size, Image.Resampling.NEAREST)
+    return Image.composite(Image.new("RGB", image.size), image, over)
 
 
 def blank_image(sample: Sample) -> Sample:
@@ -293,7 +288,7 @@ def build_study(audit: Audit) -> Study:
             candidates.cues[images.label],
             detections[index],
             objects[index],
-            doubtful[images.task, images.label],
+            doubtful[index],
             candidates.k,
         )
         if images.samples and not case.k:
@@ -311,6 +306,9 @@ def build_study(audit: Audit) -> Study:
             cases.append(without_object)
             exclusions += unranked
     tasks = (*options.tasks, *options.removals)
+    blank = None
+    if "blank" in options.artificial:
+        blank = blank_image(samples_by_key(audit)[0])
     return Study(
         # recognition may be ranked only for the removals that need it
         cases=tuple(
@@ -320,9 +318,7 @@ def build_study(audit: Audit) -> Study:
         exclusions=tuple(exclusions),
         templates=question_templates(audit),
         output=candidates.output,
-        blank=blank_image(samples_by_key(audit)[0])
-        if "blank" in options.artificial
-        else None,
+        blank=blank,
         look_alikes=look_alikes,
     )
 
@@ -343,24 +339,26 @@ def _detect(
     of_cues = []
     of_classes = []
     for detections in detect_cues(audit, detector, image_sets, names):
-        of_cues.append(detections.select(slice(None), slice(0, -1)))
-        of_classes.append(detections.select(slice(None), slice(-1, None)))
+        of_cues.append(detections.select(cues=slice(0, -1)))
+        of_classes.append(detections.select(cues=slice(-1, None)))
     return of_cues, of_classes
 
 
 def _doubtful_rows(
     image_sets: Sequence[ImageSet], objects: Sequence[CueDetections]
-) -> dict[tuple[str, str], BoolPerRow]:
-    """By task and class, the rows whose label the detector contradicts."""
+) -> list[BoolPerRow]:
+    """Of each image set, the rows whose label the detector contradicts."""
     scores: dict[tuple[str, str], PerRow] = {}
     for images, of_class in zip(image_sets, objects, strict=True):
         scores[images.task, images.label] = of_class.scores[:, 0]
-    doubtful: dict[tuple[str, str], BoolPerRow] = {}
-    for _, label in scores:
-        tasks = [("recognition", label), ("hallucination", label)]
+    doubtful = []
+    for images in image_sets:
         # one of the tasks may not be asked for, or have no images
-        sides = [scores.get(task, np.empty(0)) for task in tasks]
-        doubtful.update(zip(tasks, doubtful_labels(*sides), strict=True))
+        shown = scores.get(("recognition", images.label), np.empty(0))
+        others = scores.get(("hallucination", images.label), np.empty(0))
+        with_object, without = doubtful_labels(shown, others)
+        is_shown = images.task == "recognition"
+        doubtful.append(with_object if is_shown else without)
     return doubtful
 
 
@@ -374,8 +372,8 @@ def _remove_objects(
     ]
     samples = tuple(case.samples_at(rows))
     # The detections of the images as they were: a detector may find less of the cue beside a hole.
-    detections = case.detections.select(rows, slice(None))
-    objects = case.objects.select(rows, slice(None))
+    detections = case.detections.select(rows)
+    objects = case.objects.select(rows)
     images = ImageSet(removal, label, samples)
     plain, exclusions = rank_case(
         audit, images, case.cues, detections, objects, case.doubtful[rows], most

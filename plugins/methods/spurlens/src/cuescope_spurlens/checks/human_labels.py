@@ -54,9 +54,8 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     sides: dict[tuple[str, str], dict[str, None]] = {}
     for row in run.answers:
         if row["condition"] in (WITH, WITHOUT) and row["feature"]:
-            sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = (
-                None
-            )
+            side = sides.setdefault((row["feature"], row["condition"]), {})
+            side[row["sample"]] = None
     for (feature, condition), samples in sides.items():
         # two cuts at most: the name of a cue may hold a slash
         task, _, cue = feature.split("/", 2)

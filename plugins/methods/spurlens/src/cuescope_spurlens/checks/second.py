@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
+from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
@@ -24,7 +24,7 @@ from cuescope_spurlens.spuriosity.detections import (
 )
 from cuescope_spurlens.spuriosity.shapes import PerRow
 from cuescope_spurlens.spuriosity.units import unit_means
-from cuescope_spurlens.tables import make_table
+from cuescope_spurlens.tables import Rows, make_table
 from cuescope_spurlens.trials import Study
 
 NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
@@ -57,7 +57,7 @@ def check_second_detector(
     all_detections = detect_cues(audit, detector, image_sets, cues)
     for result, detections in zip(findings, all_detections, strict=True):
         label = result.case.label
-        of_cue = detections.select(slice(None), [cues[label].index(result.cue)])
+        of_cue = detections.select(cues=[cues[label].index(result.cue)])
         # equal K-scores rank nothing: tops would be drawn from ties
         if np.ptp(of_cue.scores) > 0:
             ranked.append((result, _rank_again(audit, result, of_cue)))
@@ -139,7 +139,7 @@ def check_second_proposer(
     others.
     """
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
-    rows: list[Sequence[Cell]] = []
+    rows: Rows = []
     close = []  # of each class, of each name of the second: is it close?
     for label, cues in study.cues.items():
         if not cues:

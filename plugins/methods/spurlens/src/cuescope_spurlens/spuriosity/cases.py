@@ -132,7 +132,7 @@ class Case:
     def object_sizes(self, rows: IntSome) -> ObjectSizes | None:
         """The size of the object in some rows, None where nothing tells it."""
         shown = self.samples_at(rows.tolist())
-        return object_sizes(shown, self.label, self.objects.select(rows, slice(None)))
+        return object_sizes(shown, self.label, self.objects.select(rows))
 
     def kept_units(self, rows: IntSome) -> BoolPerUnit | None:
         """Which units of some rows have no doubtful label; None where all have none."""
@@ -200,7 +200,7 @@ def rank_case(
         label=images.label,
         samples=images.samples,
         cues=tuple(cues[cue] for cue in ranking),
-        detections=detections.select(slice(None), ranking),
+        detections=detections.select(cues=ranking),
         objects=objects,
         doubtful=doubtful,
         units=units,

@@ -103,9 +103,11 @@ class CueDetections:
         return cls(scores, frames, np.zeros((samples, cues, 4), np.float32))
 
     def select(
-        self, rows: Sequence[int] | slice | IntSome, cues: Sequence[int] | slice
+        self,
+        rows: Sequence[int] | IntSome | slice = slice(None),
+        cues: Sequence[int] | slice = slice(None),
     ) -> "CueDetections":
-        """Some samples and cues."""
+        """Some samples and cues, or all of them."""
         scores = self.scores[rows][:, cues]
         frames = self.frames[rows][:, cues]
         return CueDetections(scores, frames, self.boxes[rows][:, cues])
