@@ -261,10 +261,13 @@ def test_where_answers_are_alike_nothing_is_caused(
     direction = asking.direction_of(study, cue)
     located = LocatedCue({}, frozenset(), "annotated")
     target: Any = SimpleNamespace(located=located, direction=direction)
-    kind = SimpleNamespace(needs="region", effect="removes", partial=False)
-    witness: Any = SimpleNamespace(kind=kind)
+    kind: Any = SimpleNamespace(needs="region", effect="removes", partial=False)
     testimony = analysis.Testimony(
-        witness, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms"
+        target,
+        "blank",
+        kind,
+        effect=Effect(0.5, 0.4, 0.6, 50, 0.001),
+        decision="confirms",
     )
     assert analysis._ruling(target, [testimony], []).verdict == verdict
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -25,7 +26,6 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study, roots
 from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
-from cuescope_sdk.interventions import Intervention
 from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
@@ -39,33 +39,22 @@ UNEXPLAINED = (
 COARSE = ("frames",)  # what holds more than the cue
 
 
-@dataclass(frozen=True, eq=False)
-class Testimony:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Testimony(Witness):
     """A witness with its effect, and what this says of the cue."""
 
-    witness: Witness
     effect: Effect
     decision: Decision
 
     @property
-    def name(self) -> str:
-        """What the intervention is called."""
-        return self.witness.spec
-
-    @property
-    def kind(self) -> type[Intervention]:
-        """The class of the intervention."""
-        return self.witness.kind
-
-    @property
     def removes(self) -> bool:
         """Whether the cue is taken out."""
-        return self.kind.effect == "removes"
+        return self.plugin.effect == "removes"
 
     @property
     def is_coarse(self) -> bool:
         """Whether all of a frame is changed, with whatever is in it."""
-        return self.kind.needs in COARSE
+        return self.plugin.needs in COARSE
 
     @property
     def confirms(self) -> bool:
@@ -75,8 +64,7 @@ class Testimony:
     @property
     def accuracy(self) -> Float[np.ndarray, "3"]:
         """Share of right answers as the samples are, changed, and with the placebo."""
-        answers = self.witness.answers
-        with_cue = answers.right[~answers.control]
+        with_cue = self.answers.right[self.answers.with_cue]
         return np.asarray(with_cue.mean(axis=0))
 
 
@@ -110,8 +98,11 @@ class Row:
 
     def clearest(self, *, removes: bool) -> list[Testimony]:
         """Of the finer ones those that confirm in one direction, the largest sure effect first."""
-        able = [testimony for testimony in self.fine if testimony.confirms]
-        able = [testimony for testimony in able if testimony.removes == removes]
+        able = [
+            testimony
+            for testimony in self.fine
+            if testimony.confirms and testimony.removes == removes
+        ]
         return sorted(able, key=lambda testimony: -testimony.effect.low)
 
 
@@ -155,7 +146,7 @@ def measure(dossier: Dossier) -> Results:
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(tested), 2)
     effects = []
     for witness in tested:
-        with_cue = ~witness.answers.control
+        with_cue = witness.answers.with_cue
         effect = effect_of(
             change_beyond(witness, PLACEBO)[with_cue],
             groups_of(witness.answers, with_cue),
@@ -184,7 +175,7 @@ def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) ->
             continue
         level = 1 - options.confidence
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
-        measured.append(Testimony(witness, effect, decision))
+        measured.append(Testimony(**vars(witness), effect=effect, decision=decision))
     ruling = _ruling(target, measured, unmeasured)
     row = Row(target, tuple(measured), tuple(unmeasured), ruling)
     # what is not shown to cause answers has cost none
@@ -198,10 +189,10 @@ def is_tested(study: Study, witness: Witness) -> bool:
 
     All of this is known before the answers.
     """
-    with_cue = int((~witness.answers.control).sum())
-    if witness.kind.placebo == "none" or with_cue < study.options.least:
+    count = witness.answers.with_cue.sum()
+    if witness.plugin.placebo == "none" or count < study.options.least:
         return False
-    if witness.kind.needs in EXACT:
+    if witness.plugin.needs in EXACT:
         return True
     located = witness.target.located
     return located is not None and located.is_sure
@@ -219,7 +210,7 @@ def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
     values = witness.answers.values
     sign = witness.target.direction.sign
     # putting a cue in does the reverse of taking it out
-    if witness.kind.effect == "inserts":
+    if witness.plugin.effect == "inserts":
         sign = -sign
     return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
 
@@ -234,7 +225,7 @@ def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
     """What a witness does where a cause would do nothing, as far as enough samples tell it."""
     study = dossier.study
     controls: dict[Control, Measure] = {}
-    without = witness.answers.control
+    without = ~witness.answers.with_cue
     # fewer would decide nothing, and cost the power
     if without.sum() >= study.options.least:
         change = change_beyond(witness, PLACEBO)[without]
@@ -242,8 +233,8 @@ def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
     for name, placebo in witness.target.placebos.items():
         for other in dossier.witnesses_of(placebo):
             if other.plugin is witness.plugin and is_tested(study, other):
-                everything = np.full(len(other.answers.pairs), True)
-                groups = groups_of(other.answers, everything)
+                # a placebo is changed where it is, and nowhere else
+                groups = groups_of(other.answers, other.answers.with_cue)
                 controls[name] = change_beyond(other, PLACEBO), groups
     return controls
 
@@ -254,12 +245,9 @@ def _ruling(
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
     is_located = target.located.is_sure
+    has_pairs = any(witness.answers.pairs for witness in unmeasured)
     # pairs were made, but too few: no tool would help
-    if (
-        not measured
-        and is_located
-        and any(witness.answers.pairs for witness in unmeasured)
-    ):
+    if has_pairs and is_located and not measured:
         return Ruling("cannot tell", missing="samples with the cue")
     removing: list[Decision] = []
     inserting: list[Decision] = []
@@ -273,10 +261,8 @@ def _ruling(
         if testimony.is_coarse:
             coarse.append(testimony.decision)
         # what leaves something of the cue proves nothing where it has no effect
-        elif testimony.confirms or not testimony.kind.partial:
-            side = inserting
-            if testimony.removes:
-                side = removing
+        elif testimony.confirms or not testimony.plugin.partial:
+            side = removing if testimony.removes else inserting
             side.append(testimony.decision)
     ruling = rule(removing, inserting, coarse, located=bool(measured) or is_located)
     if ruling.verdict == "causes" and not target.direction.shown:
@@ -293,8 +279,8 @@ def _lost(row: Row, confidence: float) -> tuple[float, float, float] | None:
     for testimony in row.confirming:
         # a clip that stands still is no sample as it is
         if testimony.removes or not testimony.is_coarse:
-            answers = testimony.witness.answers
-            with_cue = ~answers.control
+            answers = testimony.answers
+            with_cue = answers.with_cue
             right = answers.right[with_cue]
             gain = right[:, CHANGED] - right[:, PLACEBO]
             return accuracy_lost(
@@ -314,10 +300,8 @@ def share_showing(target: Target) -> float:
     judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
     showing = judged & located.places.keys()
     without = judged & located.without
-    if not showing and not without:
-        return 0.0
     # of a sample in neither nobody knows
-    share = len(showing) / len(showing | without)
+    share = len(showing) / max(len(showing | without), 1)
     # the pool may hold more judged samples than the data: their share is put right
     return share * len(judged) / len(target.samples)
 
@@ -327,12 +311,11 @@ def rarest_finding(study: Study) -> tuple[int, str] | None:
 
     None where no finding says where it occurs.
     """
-    rarest: tuple[int, str] | None = None
+    counts = []
     for cue in study.cues:
-        shown = roots(cue.feature.occurrences, study.seen)
-        of_label = [key for key in shown if is_of_label(cue, study.seen[key])]
-        share = len(of_label or shown) / max(len(study.seen), 1)
-        count = round(share * len(study.held))
-        if cue.feature.occurrences and (rarest is None or count < rarest[0]):
-            rarest = count, cue.name
-    return rarest
+        if cue.feature.occurrences:
+            shown = roots(cue.feature.occurrences, study.seen)
+            of_label = [key for key in shown if is_of_label(cue, study.seen[key])]
+            share = len(of_label or shown) / max(len(study.seen), 1)
+            counts.append((round(share * len(study.held)), cue.name))
+    return min(counts, key=itemgetter(0), default=None)

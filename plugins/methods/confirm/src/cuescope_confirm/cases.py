@@ -32,7 +32,7 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(study: Study, target: Target, kind: type[Intervention]) -> list[Pair]:
+def pairs_of(study: Study, target: Target, plugin: Intervention) -> list[Pair]:
     """The pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
@@ -43,19 +43,19 @@ def pairs_of(study: Study, target: Target, kind: type[Intervention]) -> list[Pai
     most = most_changed(study, target.role)
     # on other labels the cue has the same id, and needs a draw of its own
     role = () if is_finding else (target.role,)
-    rng = study.rng("pairs", target.cue.id, *sort_of(kind), *role)
-    maker = PairMaker(target, target.located, kind, rng)
+    rng = study.rng("pairs", target.cue.id, *sort_of(plugin), *role)
+    maker = PairMaker(target, target.located, plugin, rng)
     pairs = list(islice(maker.pairs(), most))
-    is_in_place = kind.placebo in ("elsewhere", "other frames")
-    if is_finding and is_in_place and kind.effect == "removes" and pairs:
+    is_in_place = plugin.placebo in ("elsewhere", "other frames")
+    if is_finding and is_in_place and plugin.effect == "removes" and pairs:
         pairs += islice(maker.controls(pairs), most // CONTROLS)
     return pairs
 
 
-def sort_of(kind: type[Intervention]) -> tuple[str, ...]:
+def sort_of(plugin: Intervention) -> tuple[str, ...]:
     """What decides the cases of an intervention."""
-    where = () if kind.in_place else ("anywhere",)
-    return kind.needs, kind.effect, kind.placebo, *where
+    where = () if plugin.in_place else ("anywhere",)
+    return plugin.needs, plugin.effect, plugin.placebo, *where
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +64,15 @@ class PairMaker:
 
     target: Target
     located: LocatedCue
-    kind: type[Intervention]
+    plugin: Intervention
     rng: np.random.Generator
 
     def pairs(self) -> Iterator[Pair]:
         """In a random order."""
-        needs = self.kind.needs
+        needs = self.plugin.needs
         if needs == "name":
             return self._mentions()
-        if needs == "region" and self.kind.effect == "inserts":
+        if needs == "region" and self.plugin.effect == "inserts":
             return self._insertions()
         makers: dict[str, Callable[[Sample, Place], Pair | None]] = {
             "frames": self._frames,
@@ -81,7 +81,7 @@ class PairMaker:
             "question": self._question,
             "region": self._region,
         }
-        if needs == "region" and self.kind.placebo == "other donor":
+        if needs == "region" and self.plugin.placebo == "other donor":
             makers["region"] = self._swap
         samples = self._shuffle_judged(self.located.places)
         places = [self.located.places[sample.key] for sample in samples]
@@ -94,7 +94,7 @@ class PairMaker:
         """
         make = self._frames
         likest: Mapping[str, Place] = {}
-        if self.kind.needs == "region":
+        if self.plugin.needs == "region":
             make = self._region
             likest = self.located.likest
         samples = self._shuffle_judged(self.located.without)
@@ -149,7 +149,7 @@ class PairMaker:
             return None
         without = Place(frames=tuple(free))
         case = Case(sample, Place(frames=frames), donor_place=without)
-        if self.kind.effect == "inserts":
+        if self.plugin.effect == "inserts":
             return Pair(case, replace(case, place=without))
         if other is None:
             return None
@@ -169,7 +169,7 @@ class PairMaker:
                 free.append((start, end))
         count = len(spans)
         # as many words as the cue has, so that the question loses as much
-        if not count or len(free) < count:
+        if not 0 < count <= len(free):
             return None
         rows = self.rng.choice(len(free), count, replace=False)
         other = tuple(free[row] for row in sorted(rows))
@@ -215,27 +215,26 @@ class PairMaker:
 
     def _swap(self, sample: Sample, place: Place) -> Pair | None:
         # what is pasted must leave the sample's own object
-        if self._is_background and self.kind.in_place:
+        if self._is_background and self.plugin.in_place:
             place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
         likest = self.located.likest
         # colours come from where the localiser looks, so this must be known
-        if likest and not self.kind.in_place:
+        if likest and not self.plugin.in_place:
             without = [donor for donor in without if donor.key in likest]
         others = shuffle(without, self.rng)
         same = self._covering_donor(place, keeping)
         if not others or same is None:
             return None
         case = self._case(sample, place)
-        placebo = self._with_donor(case, same)
-        return Pair(self._with_donor(case, others[0]), placebo)
+        return Pair(self._with_donor(case, others[0]), self._with_donor(case, same))
 
     def _with_donor(self, case: Case, donor: Sample) -> Case:
         """Of the donor is taken what is no object, or where the cue is or would be; else all."""
         located = self.located
-        if self.kind.in_place:
+        if self.plugin.in_place:
             place = self._background(donor)
         else:
             likest = located.likest.get(donor.key, Place())
@@ -264,8 +263,8 @@ class PairMaker:
     def _covering_donor(self, place: Place, donors: Sequence[Sample]) -> Sample | None:
         """Of some that show the cue, the one whose own region covers most of the place."""
         some = shuffle(donors, self.rng)[:DONORS]
-        if not some or not self.kind.in_place:
-            return next(iter(some), None)
+        if not some or not self.plugin.in_place:
+            return some[0] if some else None
         sizes = [mask.shape for mask in place.masks]
         shares = []
         for donor in some:
@@ -286,7 +285,7 @@ class PairMaker:
         """What is not the donor's object, where that is known: its object is not taken along."""
         if not self._is_background:
             return Place()
-        return Place(masks=tuple(map(np.invert, self._objects(donor))))
+        return Place(tuple(map(np.invert, self._objects(donor))))
 
     def _insertions(self) -> Iterator[Pair]:
         # every sample shows it: there is none to put it into
@@ -327,7 +326,7 @@ class PairMaker:
             return place
         free = map(np.invert, objects)
         masks = map(np.logical_and, place.masks, free)
-        return Place(masks=tuple(masks), frames=place.frames)
+        return Place(tuple(masks), place.frames)
 
 
 def _sizes(sample: Sample) -> list[tuple[int, ...]]:
@@ -341,7 +340,7 @@ def fit_place(place: Place, sizes: Sequence[tuple[int, ...]]) -> Place | None:
     if len(sizes) != len(place.masks):
         return None
     masks = map(stretch, place.masks, sizes)
-    return Place(masks=tuple(masks), frames=place.frames)
+    return Place(tuple(masks), place.frames)
 
 
 def _share(place: Place, other: Place | None) -> float:

@@ -178,9 +178,7 @@ def _cost(row: Row) -> str:
     if row.lost is None:
         return ""
     harms = row.target.direction.harms
-    verb = "gives"
-    if harms:
-        verb = "costs"
+    verb = "costs" if harms else "gives"
     # "gives" turns the sign of what is lost
     points_of_share = 100 if harms else -100
     value, *ends = (points_of_share * share for share in row.lost)
@@ -192,11 +190,11 @@ def _cost(row: Row) -> str:
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     first, *others = row.clearest(removes=removes)
-    names = ", ".join(testimony.name for testimony in others)
+    names = ", ".join(testimony.spec for testimony in others)
     also = ""
     if names:
         also = f"; also {names}"
-    return f"{first.name} {with_interval(first.effect)}{also}"
+    return f"{first.spec} {with_interval(first.effect)}{also}"
 
 
 def _effects(row: Row, decisions: Sequence[Decision]) -> str:
@@ -204,7 +202,7 @@ def _effects(row: Row, decisions: Sequence[Decision]) -> str:
         testimony for testimony in row.measured if testimony.decision in decisions
     ]
     effects = (
-        f"{testimony.name} {with_interval(testimony.effect)}" for testimony in measured
+        f"{testimony.spec} {with_interval(testimony.effect)}" for testimony in measured
     )
     return ", ".join(effects)
 
@@ -280,13 +278,13 @@ def places_table(results: Results) -> Table:
 def matrix(results: Results) -> Table:
     """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
     measured = chain.from_iterable(row.measured for row in results.rows)
-    names = tuple(dict.fromkeys(testimony.name for testimony in measured))
+    names = tuple(dict.fromkeys(testimony.spec for testimony in measured))
     rows = []
     for row in results.rows:
         cells = dict.fromkeys(names, "-")
         for testimony in row.measured:
             mark = MARKS[testimony.decision]
-            cells[testimony.name] = f"{with_interval(testimony.effect)} ({mark})"
+            cells[testimony.spec] = f"{with_interval(testimony.effect)} ({mark})"
         rows.append((*_name(row), *cells.values()))
     return make_table(
         "Cues and witnesses: points of probability beyond the placebo",
@@ -307,7 +305,7 @@ def figures_table(results: Results) -> Table:
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             rows.append(
-                (name, testimony.name, effect.n, *shares, with_interval(effect))
+                (name, testimony.spec, effect.n, *shares, with_interval(effect))
             )
     return make_table(
         "Each witness beside its placebo (accuracy in %, effects in points)",
@@ -337,7 +335,7 @@ def controls_table(results: Results) -> Table:
                 value = effect.controls.get(control)
                 cells.append(None if value is None else points(value))
             p_value = f"{effect.corrected:.2g}"
-            rows.append((results.name_of(row), testimony.name, *cells, p_value))
+            rows.append((results.name_of(row), testimony.spec, *cells, p_value))
     return make_table(
         "Each witness where a cause would have no effect (points beyond the placebo)",
         ("cue", "intervention", "with the cue", *CONTROLS, "corrected p"),
@@ -384,12 +382,12 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _why_unmeasured(witness: Witness) -> str:
-    if witness.kind.placebo == "none":
+    if witness.plugin.placebo == "none":
         moved = float(change_beyond(witness, AS_IS).mean())
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located = witness.target.located
     # the place before the number: more samples would not make it surer
     if located is not None and not located.is_sure:
         return "the place of the cue is too uncertain: something else may have been changed"
-    count = int((~witness.answers.control).sum())
+    count = witness.answers.with_cue.sum()
     return f"only {count} samples could be changed"

@@ -54,9 +54,9 @@ class Answers:
         return cls(tuple(pairs), tuple(trials), values, right, {})
 
     @property
-    def control(self) -> Bool[np.ndarray, " pair"]:
-        """The pairs of samples without the cue."""
-        return np.array([pair.control for pair in self.pairs], bool)
+    def with_cue(self) -> Bool[np.ndarray, " pair"]:
+        """The pairs of samples that show the cue."""
+        return np.array([not pair.control for pair in self.pairs], bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +70,10 @@ class Witness:
     answers: Answers = field(default_factory=Answers.unknown, repr=False)
 
     @property
-    def kind(self) -> type[Intervention]:
-        """The class of the intervention, which says what it needs and does."""
-        return type(self.plugin)
-
-    @property
     def edits_model(self) -> bool:
         """Whether it changes the model, and not the sample."""
         # the first one tells: an intervention edits always or never
-        for _, changed, _ in self.answers.trials:
-            return changed.edit is not None
-        return False
+        return any(changed.edit for _, changed, _ in self.answers.trials[:1])
 
 
 def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Intervention]:
@@ -143,12 +136,12 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
-    # several findings may share a placebo, which is asked about once
-    everything = dict.fromkeys(targets)
+    everything = list(targets)
     for target in targets:
         for placebo in target.placebos.values():
-            if isinstance(placebo, Target):
-                everything[placebo] = None
+            # several findings may share a placebo, which is asked about once
+            if isinstance(placebo, Target) and placebo not in everything:
+                everything.append(placebo)
     witnesses: list[Witness] = []
     for target in everything:
         witnesses += _witnesses(study, plugins, target)
@@ -166,24 +159,23 @@ def _witnesses(
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
     for spec, plugin in plugins.items():
         witness = Witness(target, spec, plugin)
-        kind = witness.kind
         reason: str | None = f"the cue is not located: {target.reason}"
         if target.located is not None:
             known = target.located.known
-            reason = kind.why_not(known, audit.capabilities, list(audit.tools))
+            reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
         is_finding = target.role == "finding"
-        if reason is None and not is_finding and kind.placebo == "none":
+        if reason is None and not is_finding and plugin.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:
             # interventions of one sort are compared in the same samples
-            sort = sort_of(kind)
+            sort = sort_of(plugin)
             if sort not in of_sort:
-                of_sort[sort] = pairs_of(study, target, kind)
+                of_sort[sort] = pairs_of(study, target, plugin)
             pairs = of_sort[sort]
             if pairs:
                 yield replace(witness, answers=_prepare_answers(study, witness, pairs))
                 continue
-            reason = nothing_to_do(target, kind)
+            reason = nothing_to_do(target, plugin)
         yield replace(witness, reason=reason)
 
 
@@ -199,20 +191,24 @@ def most_trials(study: Study, witnesses: int) -> int:
     return 3 * len(study.cues) * of_cue
 
 
-def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
+def nothing_to_do(target: Target, plugin: Intervention) -> str:
     """Why no pair could be made."""
     located = target.located
-    if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
+    if (
+        located is not None
+        and plugin.needs == "region"
+        and plugin.placebo == "elsewhere"
+    ):
         areas = [shown.area for shown in located.places.values()]
         area = float(np.mean(areas))
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
-    if kind.needs == "question":
+    if plugin.needs == "question":
         return "too few samples have other questions about the same choices"
-    if kind.placebo == "other donor" and kind.effect == "removes":
+    if plugin.placebo == "other donor" and plugin.effect == "removes":
         return "no two samples show the cue at the same place, or all samples show it"
-    if kind.effect == "inserts" and kind.needs != "frames":
+    if plugin.effect == "inserts" and plugin.needs != "frames":
         return "no held-out sample of its label is without the cue"
-    if kind.needs == "frames":
+    if plugin.needs == "frames":
         return "too few frames are without the cue"
     return "no held-out sample of its label shows the cue"
 
@@ -233,7 +229,7 @@ def _prepare_answers(study: Study, witness: Witness, pairs: Sequence[Pair]) -> A
     cases = [pair.case for pair in pairs]
     changed = plugin.intervene(cases, audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
-    placebos = iter(plugin.intervene(cases, audit.tools) if cases else ())
+    placebos = iter(plugin.intervene(cases, audit.tools))
     name = witness.spec.partition(":")[0]
     trials: list[OfPair] = []
     for pair, trial in zip(pairs, changed, strict=True):
@@ -276,8 +272,8 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
     answers = {}
     for witness in dossier.witnesses:
-        # new arrays: the dossier is remembered for the audit, and stays unanswered
         asked = witness.answers
+        # new arrays: the dossier is remembered for the audit, and stays unanswered
         answers[witness] = Answers.unknown(asked.pairs, asked.trials)
     plain: str | None = None
     for slot, outcome in zip(slots(dossier), outcomes, strict=True):
@@ -299,13 +295,13 @@ def features(dossier: Dossier) -> Iterator[Feature]:
     # each score names a feature, that of an empty dossier too
     if not dossier.targets:
         yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
-    first: dict[str, Target] = {}
+    seen = set()
     for target in dossier.targets:
-        first.setdefault(target.cue.feature.key, target)
-    for target in first.values():
-        occurrences = tuple(_occurrences(target))
-        update = {"occurrences": occurrences, "name": target.cue.name}
-        yield target.cue.feature.model_copy(update=update)
+        cue = target.cue
+        if cue.feature.key not in seen:
+            seen.add(cue.feature.key)
+            update = {"occurrences": tuple(_occurrences(target)), "name": cue.name}
+            yield cue.feature.model_copy(update=update)
 
 
 def _occurrences(target: Target) -> Iterator[Occurrence]:

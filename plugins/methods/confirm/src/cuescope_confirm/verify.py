@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
+from sklearn.metrics import balanced_accuracy_score
 
 from cuescope_confirm.analysis import Results, Row, Testimony
 from cuescope_confirm.report import points
@@ -38,9 +38,9 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
     for name, value in effect.controls.items():
         where += f", {BESIDE[name]} {points(value)}"
     return Evidence(
-        check=f"witness: {testimony.name}",
+        check=f"witness: {testimony.spec}",
         verdict=VERDICTS[testimony.decision],
-        detail=f"{results.name_of(row)}: {testimony.kind.title}: "
+        detail=f"{results.name_of(row)}: {testimony.plugin.title}: "
         f"{points(effect.value)} points beyond the placebo (between {points(effect.low)} "
         f"and {points(effect.high)}){where}; {testimony.decision}",
         value=effect.value,
@@ -56,9 +56,9 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     located = row.target.located
     if located is None:
         return None
-    planted = {
-        sample.key: sample.annotations.get("cues", {}) for sample in audit.samples
-    }
+    planted = {}
+    for sample in audit.samples:
+        planted[sample.key] = sample.annotations.get("cues", {})
     best: tuple[float, str] | None = None
     # no finding says which planted cue it is: the nearest counts
     for cue in audit.planted_cues:
@@ -72,7 +72,7 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
                 said.append(key in located.places)
         # accuracy is balanced between samples with the cue and without: both must be there
         if len(set(shown)) == 2:
-            accuracy = _balanced_accuracy(np.array(said), np.array(shown))
+            accuracy = float(balanced_accuracy_score(shown, said))
             if best is None or accuracy > best[0]:
                 best = accuracy, cue.name
     if best is None:
@@ -89,10 +89,3 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
         feature=row.target.cue.feature.key,
         label=row.target.cue.label,
     )
-
-
-def _balanced_accuracy(said: np.ndarray, shown: np.ndarray) -> float:
-    """The mean of the shares that are right with the cue and without it."""
-    with_cue = said[shown].mean()
-    without = 1 - said[~shown].mean()
-    return float((with_cue + without) / 2)

@@ -129,7 +129,7 @@ def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | N
     keys = []
     for side in (shown, study.seen.keys() - shown):
         keys += shuffle(sorted(side), rng)[:MOST_CHECKED]
-    positive = np.array([key in shown for key in keys], bool)
+    positive = np.isin(keys, list(shown))
     # the run shows it everywhere or nowhere: no cut can be learned
     if not positive.any() or positive.all():
         return SCORE, None

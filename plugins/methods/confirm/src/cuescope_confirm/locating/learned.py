@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
@@ -23,6 +22,7 @@ from cuescope_confirm.locating.linear import (
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
+    Mask,
     box_mask,
     size_of,
     stretch,
@@ -184,10 +184,10 @@ def _cue_in_frames(
     for key, of_sample in groupby(showing, key=itemgetter(0)):
         frames = pool[key].frames
         numbers = tuple(number for _, number in of_sample)
-        regions = [np.zeros(size_of(frame), bool) for frame in frames]
-        for number in numbers:
-            if masks:
-                regions[number] = masks[key, number]
+        regions = []
+        for number, frame in enumerate(frames):
+            nowhere = np.zeros(size_of(frame), bool)
+            regions.append(masks.get((key, number), nowhere))
         place = Place(frames=numbers)
         # an image has no other frames, so what changes frames must not apply
         if len(frames) == 1:
@@ -215,8 +215,10 @@ def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     for frame in frames:
         # where the run marks regions, patches outside of them are no examples
         boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
-        size = size_of(_frame(seen, frame))
-        regions.append(box_mask(boxes, size) if boxes else None)
+        region = None
+        if boxes:
+            region = box_mask(boxes, size_of(_frame(seen, frame)))
+        regions.append(region)
     shows = np.arange(len(frames)) < len(shown)
     return frames, training(seen, frames, shows, tuple(regions))
 
@@ -225,7 +227,7 @@ def training(
     samples: Samples,
     frames: Frames,
     shows: BoolPerFrame,
-    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = (),
+    regions: tuple[Mask | None, ...] = (),
 ) -> Training:
     """What a model of some frames learns from."""
     of_frames = [samples[key] for key, _ in frames]

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
-from cuescope_confirm.locating.places import stretch
+from cuescope_confirm.locating.places import Mask, stretch
 from cuescope_confirm.scores import youden_cut
 from cuescope_sdk.statistics import Groups, auroc
 
@@ -35,7 +35,7 @@ class Training:
     shows: BoolPerFrame
     labels: np.ndarray
     groups: Groups
-    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
+    regions: tuple[Mask | None, ...] = ()
 
     def candidates(self, row: int, shape: Sequence[int]) -> Bool[np.ndarray, " patch"]:
         """The patches that may be the cue's: those in the run's own region, where it has one."""

@@ -10,7 +10,8 @@ from jaxtyping import Bool
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import Place, open_frame
 
-Masks = tuple[Bool[np.ndarray, "_row _col"], ...]
+Mask = Bool[np.ndarray, "_row _col"]
+Masks = tuple[Mask, ...]
 GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing
 REMEMBERED = 100_000  # sizes of frames
 _SIZES: dict[str, tuple[int, int]] = {}  # equal keys are equal pixels

@@ -9,6 +9,7 @@ times.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -158,18 +159,14 @@ def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
     """With the cue and without it, by the clearest witness that confirms, a removing one first."""
     for testimony in row.confirming:
         # these change the question, and reasoning repeats the question
-        if testimony.kind.needs in ("words", "name"):
+        if testimony.plugin.needs in ("words", "name"):
             continue
         pairs = []
-        answers = testimony.witness.answers
-        for (plain, changed, _), pair in zip(
-            answers.trials, answers.pairs, strict=True
-        ):
-            if not pair.control:
-                # with the cue comes first, whether it was taken out or put in
-                pairs.append(
-                    (plain, changed) if testimony.removes else (changed, plain)
-                )
+        answers = testimony.answers
+        for plain, changed, _ in compress(answers.trials, answers.with_cue):
+            # with the cue comes first, whether it was taken out or put in
+            both = (plain, changed) if testimony.removes else (changed, plain)
+            pairs.append(both)
         return pairs
     return []
 
@@ -181,17 +178,14 @@ def _admissions(
     audit = study.audit
     options = study.options
     target = row.target
-    shown = _traces(audit, [with_cue for with_cue, _ in pairs])
-    hidden = _traces(audit, [without for _, without in pairs])
+    shown, hidden = (_traces(audit, side) for side in zip(*pairs, strict=True))
     changed = []
     for (trial, _), trace, other in zip(pairs, shown, hidden, strict=True):
         if trace.answer != other.answer:
             is_named = admits(trace.steps, names)
             changed.append((trial.sample, is_named))
-    without = []
-    if target.located:
-        without = sorted(target.located.without)
-    samples = [target.samples[key] for key in without]
+    keys = target.located.without if target.located else ()
+    samples = [target.samples[key] for key in sorted(keys)]
     # where none of the label is without the cue, samples of others must do
     judged = list(filter(target.is_judged, samples)) or samples
     rng = study.rng("admitted", target.cue.id)
