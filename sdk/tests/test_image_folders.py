@@ -11,13 +11,13 @@ from cuescope_sdk import BadDataError, Context, UserError
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageItem,
-    first_place,
     folders_in,
     images_in,
     mask_frame,
     required_place,
     sample_evenly,
 )
+from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake

@@ -15,10 +15,10 @@ from cuescope_sdk.data import (
     ImageFolderOptions,
     ImageItem,
     TextFile,
-    first_place,
     images_in,
     require_inside,
 )
+from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._own_files import read_own_bytes
 from cuescope_sdk.testing import write_image
 

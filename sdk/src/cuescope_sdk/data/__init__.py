@@ -9,12 +9,11 @@ from cuescope_sdk.data._episodes import (
     Episodes,
     held_out_categories,
 )
-from cuescope_sdk.data._groups import describe_groups, groups_by_rule
+from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    first_place,
     folders_in,
     images_in,
 )
@@ -43,6 +42,7 @@ __all__ = [
     "Episode",
     "EpisodeOptions",
     "Episodes",
+    "Grouping",
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
@@ -54,10 +54,7 @@ __all__ = [
     "VideoQuestions",
     "Videos",
     "content_digest",
-    "describe_groups",
-    "first_place",
     "folders_in",
-    "groups_by_rule",
     "held_out_categories",
     "images_in",
     "independent_samples",

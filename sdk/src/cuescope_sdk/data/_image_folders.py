@@ -12,8 +12,8 @@ from pydantic import Field
 
 from cuescope.trust.risks import NamesPart, NamesPattern, Words
 from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
-from cuescope_sdk.data._groups import describe_groups, groups_by_rule
-from cuescope_sdk.data._layouts import Layout
+from cuescope_sdk.data._groups import Grouping
+from cuescope_sdk.data._layouts import Layout, first_place
 from cuescope_sdk.data._media.files import (
     describe_problems,
     kind_of,
@@ -23,11 +23,7 @@ from cuescope_sdk.data._media.files import (
 from cuescope_sdk.data._media.frames import Probe, load_image, sample_indices
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
-from cuescope_sdk.data._own_files import (
-    require_inside,
-    require_inside_one,
-    typed_folders,
-)
+from cuescope_sdk.data._own_files import require_inside, typed_folders
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
 
@@ -78,14 +74,6 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
 
 # ------------------------------------------------------------------------------------------ places
-
-
-def first_place(root: Path, *paths: str) -> Path | None:
-    """The first of these paths under `root` that exists; raises UserError where it leads out."""
-    for path in paths:
-        if (root / path).exists():
-            return require_inside_one(root, root / path, root.name)
-    return None
 
 
 def required_place(root: Path, title: str, *paths: str) -> Path:
@@ -333,20 +321,17 @@ class ImageFolder(Layout):
     def _group(self, items: list[ImageItem]) -> list[ImageItem]:
         """The items with their groups by the option's rule, where there is one; says how many."""
         rule = self.options.group
-        source = self.group_source
-        alone = []
-        if rule is not None:
-            source = f"the rule '{rule}'"
-            groups = groups_by_rule(rule, [item.key for item in items], self.title)
-            for index, group in enumerate(groups):
-                key = items[index].key
-                if group is None:
-                    alone.append(key)
-                items[index] = replace(items[index], group=group or key)
-        known = [item.group for item in items if item.group is not None]
-        if known:
+        if rule is None:
+            groups = [item.group for item in items if item.group is not None]
+            grouping = Grouping(groups, self.group_source)
+        else:
+            keys = [item.key for item in items]
+            grouping = Grouping.by_rule(rule, keys, keys, self.title)
+            for index, group in enumerate(grouping.groups):
+                items[index] = replace(items[index], group=group)
+        if grouping.groups:
             labels = [item.label for item in items]
-            self.facts["groups"] = describe_groups(known, labels, source, alone=alone)
+            self.facts["groups"] = grouping.describe(labels)
         return items
 
     def _problem(self, item: ImageItem) -> str | None:

@@ -11,13 +11,7 @@ from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition, read_persons
 from cuescope_sdk import PlantedCue, UserError, Words
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    TextFile,
-    first_place,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, TextFile
 from cuescope_sdk.models import refuse_unknown
 
 
@@ -105,11 +99,10 @@ class CelebA(ImageFolder):
 
     def _persons(self, files: Sequence[str]) -> Mapping[str, str]:
         """The person of each face; none where there is no file of them."""
-        path = first_place(self.root, "identity_CelebA.txt", "Anno/identity_CelebA.txt")
-        if path is None:
+        table = self.find("identity_CelebA.txt", "Anno/identity_CelebA.txt")
+        if table is None:
             self.facts["persons"] = "not known: there is no identity_CelebA.txt"
             return {}
-        table = TextFile(path, self.title)
         persons = read_persons(table)
         self._require_faces(table, persons, files)
         return persons

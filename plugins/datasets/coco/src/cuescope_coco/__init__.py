@@ -17,7 +17,7 @@ from pydantic import Field
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
 from cuescope_sdk import Detection, Frame, NamesPart, Words, digest
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, first_place
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem
 from cuescope_sdk.models import refuse_unknown
 
 KARPATHY = ("karpathy-val", "karpathy-test")
@@ -141,10 +141,11 @@ class Coco(ImageFolder):
     def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
         name = f"annotations/captions_{split}.json"
         # captions are a file of their own, without which much can be audited
-        if first_place(self.root, name) is None:
+        file = self.find(name)
+        if file is None:
             self.facts["captions"] = f"none: there is no {name}"
             return {}
-        return read_captions(self.file(name))
+        return read_captions(file)
 
     def _choose_objects(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """The classes that are labels."""

@@ -14,13 +14,7 @@ from pydantic import Field
 
 from cuescope_hard_imagenet.layout import read_ranking
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    first_place,
-    images_in,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, images_in
 
 # Wnid -> number in ImageNet (by wnid, from 0) and name, in the order of the authors.
 _TABLE = csv.DictReader(
@@ -80,10 +74,10 @@ class HardImageNet(ImageFolder):
 
     def _ranks(self) -> dict[str, float]:
         """The spuriosity of each training image by its file's name; none without the ranking."""
-        table = first_place(self.root, *RANKINGS)
+        table = self.find(*RANKINGS)
         if table is None:
             self.facts["ranking"] = f"none: there is no {RANKINGS[0]}"
             return {}
         return read_ranking(
-            table, {number for number, _ in CLASSES.values()}, self.title
+            table.path, {number for number, _ in CLASSES.values()}, self.title
         )

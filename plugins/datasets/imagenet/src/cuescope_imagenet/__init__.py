@@ -24,7 +24,6 @@ from cuescope_sdk.data import (
     ImageFolderOptions,
     ImageItem,
     TextFile,
-    first_place,
     folders_in,
     images_in,
 )
@@ -96,10 +95,10 @@ class ImageNet(ImageFolder):
 
     def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
         """The images of a folder without classes, by a table of their labels."""
-        table = first_place(self.root, f"LOC_{split}_solution.csv")
+        table = self.find(f"LOC_{split}_solution.csv")
         # the competition's table has boxes too
         if table is not None:
-            return solution_labels(TextFile(table, self.title), folder)
+            return solution_labels(table, folder)
         truths = map("{}ILSVRC2012_validation_ground_truth.txt".format, DEVKIT)
         truth = self.file(*truths, f"LOC_{split}_solution.csv")
         synsets = self.place(*map("{}meta.mat".format, DEVKIT))

@@ -10,11 +10,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, find_table
+from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, table_names
 from cuescope_sdk import Context, NamesPart, Sample, Words, generator
 from cuescope_sdk.data import (
     Question,
-    TextFile,
     VideoQuestionOptions,
     VideoQuestions,
     sample_indices,
@@ -81,11 +80,11 @@ class Kinetics(VideoQuestions):
         """The clips of a split; raises UserError for a class that it has not."""
         official = "val" if split in PARTS else split
         root = self.root
-        table = find_table(root, official)
+        table = self.find(*table_names(official))
         folder = (self.options.videos or root).expanduser()
         if table is not None:
-            clips = clips_in_table(TextFile(table, self.title))
-            self.facts["labels from"] = table.name
+            clips = clips_in_table(table)
+            self.facts["labels from"] = table.path.name
         else:
             clips = clips_in_folders(root, folder, official, self.title)
             self.facts["labels from"] = "the folders of the clips"

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import TextFile, first_place, folders_in, kind_of
+from cuescope_sdk.data import TextFile, folders_in, kind_of
 
 # of CVDF's copy, and of the authors' own archives
 SPELLINGS = {
@@ -45,12 +45,11 @@ class Clip:
     end: float | None = None
 
 
-def find_table(root: Path, split: str) -> Path | None:
-    """The table of a split under `root`; None where there is none."""
-    names = [
+def table_names(split: str) -> list[str]:
+    """What the table of a split may be called, the likeliest first."""
+    return [
         table.format(spelling) for table, spelling in product(TABLES, SPELLINGS[split])
     ]
-    return first_place(root, *names)
 
 
 def clips_in_table(table: TextFile) -> list[Clip]:

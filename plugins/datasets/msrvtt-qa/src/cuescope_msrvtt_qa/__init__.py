@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Question, TextFile, VideoQuestions, first_place
+from cuescope_sdk.data import Question, VideoQuestions
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 _CATEGORIES = (
@@ -82,8 +82,7 @@ class MSRVTTQA(VideoQuestions):
 
     def _uploads(self) -> dict[str, str]:
         """The address of each clip's upload; none where there is no list of videos."""
-        paths = [first_place(self.root, name) for name in LISTS]
-        tables = [TextFile(path, self.title) for path in paths if path is not None]
+        tables = list(filter(None, map(self.find, LISTS)))
         if not tables:
             self.facts["uploads"] = (
                 f"not known: there is no {LISTS[0]}; a clip is a group"
