@@ -172,17 +172,17 @@ def pair_intervals(
     holds over all that was chosen (Benjamini and Yekutieli, 2005).
     """
     everything = np.arange(len(table.pairs))
-    bounds = _bounds(table, everything, options.confidence, options)
+    bounds = _intervals(table, everything, options.confidence, options)
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
         tried = int(table.tried.sum())
         strict = selected_confidence(options.confidence, len(chosen), tried)
-        bounds[..., chosen] = _bounds(table, chosen, strict, options)
+        bounds[..., chosen] = _intervals(table, chosen, strict, options)
     return bounds
 
 
-def _bounds(
+def _intervals(
     table: ScoredPairs, chosen: np.ndarray, level: float, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
     pairs = table.pairs.take(chosen)
