@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures, number_frames
-from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.loading import Checkpoint, Weights
 from cuescope_toy.network import (
     embed,
     initial_weights,
@@ -27,6 +27,7 @@ from cuescope_toy.options import ToyFusionOptions, ToyOptions
 Loss = Float[Tensor, ""]
 Texts = Float[Tensor, "class dim"]
 Indices = Int[Tensor, " batch"]
+Advance = Callable[[int], None]  # of a progress bar
 
 # ---------------------------------------------------------------------------------- data as arrays
 
@@ -152,7 +153,7 @@ def fit(
     texts: Texts,
     options: ToyOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
 ) -> Fit:
     """Train as `descend` does, on standardised features."""
     shown = torch.bincount(train.index.flatten(), minlength=len(train.features))
@@ -194,7 +195,7 @@ def descend(
     evaluate: Callable[[Weights], tuple[float, float]],
     options: ToyOptions | ToyFusionOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
     learning_rate_share: Callable[[float], float] = lambda done: 1.0,
     enough: float = math.inf,
 ) -> Fit:
@@ -272,7 +273,7 @@ def train(
     features: FrameFeatures,
     splits: Sequence[Dataset],
     seed: int,
-) -> tuple[Weights, Facts]:
+) -> Checkpoint:
     """Read the splits "train" and "val", encode their frames, and train under a progress bar."""
     train_sequences, val_sequences = map(read_sequences, splits)
     train_split = encode_split(

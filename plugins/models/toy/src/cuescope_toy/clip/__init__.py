@@ -21,7 +21,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
-from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
+from cuescope_toy.loading import Checkpoint, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyCLIPOptions
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ToyCLIP(TrainedModel):
         texts = digest(*options.text_content(self.owner, named))
         self.fingerprint = digest(self.fingerprint, texts)
 
-    def train(self) -> tuple[Weights, Facts]:
+    def train(self) -> Checkpoint:
         from cuescope_toy.clip import training
 
         return training.train(self.options, self.context, self._data, self.seed)

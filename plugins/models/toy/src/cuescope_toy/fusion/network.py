@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 
 import torch
 from jaxtyping import Bool, Float, Int, Int8
@@ -82,7 +81,7 @@ def initial_weights(
             continue
         # A word is looked up, not multiplied: it has no inputs to share its variance among.
         bound = 3**0.5 if name == "word" else shape[-2] ** -0.5
-        uniform = torch.rand(prod(shape), generator=generator).reshape(shape)
+        uniform = torch.rand(shape, generator=generator)
         weights[f"{name}.weight"] = (2 * uniform - 1) * (bound * spread)
         if name != "word":
             weights[f"{name}.bias"] = torch.zeros((*shape[:-2], shape[-1]))
