@@ -56,11 +56,12 @@ def agreement(runs: Runs) -> Table:
     """Labels with a finding in all, some, none of the runs, beside what chance would give."""
     total = len(runs[0].labels)
     labels = [set(run.strongest) for run in runs]
-    sizes = np.array(list(map(len, labels)))
+    with_finding = list(map(len, labels))
+    without = [total - size for size in with_finding]
     in_all = len(set.intersection(*labels))
     in_none = total - len(set.union(*labels))
-    all_row = _agreement_row("all", in_all, total, sizes.tolist())
-    none_row = _agreement_row("none", in_none, total, (total - sizes).tolist())
+    all_row = _agreement_row("all", in_all, total, with_finding)
+    none_row = _agreement_row("none", in_none, total, without)
     some_row = {
         "found by": "some",
         "labels": total - in_all - in_none,

@@ -1,6 +1,7 @@
 """The runs that are compared."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,14 +63,11 @@ class Run:
     @property
     def plain_accuracy(self) -> str:
         """How many plain answers are right, in words: `65.0% of 120`."""
-        try:
-            plain = [
-                row["correct"] for row in self.answers if row["condition"] == BASELINE
-            ]
-        except UserError:
-            plain = []
+        plain = []
+        with suppress(UserError):
+            plain = [row for row in self.answers if row["condition"] == BASELINE]
         # an answer without a known label is neither right nor wrong
-        right = [correct for correct in plain if correct is not None]
+        right = [row["correct"] for row in plain if row["correct"] is not None]
         return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
 
 
@@ -80,6 +78,6 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     """Under the folders' own names, or their whole paths where two are alike."""
     names = [folder.name for folder in folders]
     if len(set(names)) < len(names):
-        names = [str(folder) for folder in folders]
+        names = list(map(str, folders))
     reports = [StoredRun(folder).report for folder in folders]
     return list(map(Run, names, folders, reports))

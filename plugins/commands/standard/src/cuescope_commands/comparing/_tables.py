@@ -114,15 +114,11 @@ def about_no_label(runs: Runs) -> dict[str, Cells]:
         column = {}
         for score in run.report.headlines:
             if score.label is None:
-                column[run.cue_names[score.feature]] = _figure(score)
+                star = " *" if score.finding else ""
+                value = None if score.value is None else _with_interval(score) + star
+                column[run.cue_names[score.feature]] = value
         columns.append(column)
     return _join(columns)
-
-
-def _figure(score: Score) -> str | None:
-    """With its interval, and a star where it is a finding."""
-    star = " *" if score.finding else ""
-    return None if score.value is None else f"{_with_interval(score)}{star}"
 
 
 def _with_interval(score: Score) -> str:

@@ -50,9 +50,9 @@ def _members(
     whole: zipfile.ZipFile, archive: str, pattern: re.Pattern[str], source: Source
 ) -> Iterator[tuple[Key, bytes]]:
     """Files of the wanted classes by class and number; a name that does not fit is passed over."""
-    names = [name for name in whole.namelist() if name.endswith(f"/{archive}")]
+    able = (name for name in whole.namelist() if name.endswith(f"/{archive}"))
     # a name that is not there is told by open(), as a KeyError
-    (member,) = names or [archive]
+    member = next(able, archive)
     # as a stream: the members of a zip file are not gone back in
     with whole.open(member) as file, tarfile.open(fileobj=file, mode="r|*") as inner:
         for item in inner:

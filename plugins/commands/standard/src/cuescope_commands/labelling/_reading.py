@@ -1,6 +1,7 @@
 """A sheet that is filled in: checked line by line, compared with the run, written as labels."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,18 +105,16 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
     if not decided:
         return
     yield _agreement("people and the run agree", decided)
-    kinds: dict[str, list[Item]] = {}
+    kinds = defaultdict[str, list[Item]](list)
     for item in decided:
-        kinds.setdefault(str(item["kind"]), []).append(item)
+        kinds[item["kind"]].append(item)
     # one kind alone would be the same line again
     if len(kinds) > 1:
         for kind, of_kind in kinds.items():
             yield _agreement(f"  {kind}", of_kind)
-    answers: set[str] = set()
+    answers = set[str]()
     for item in decided:
-        answers.update(
-            answer for answer in item["answers"] if answer != item.get("abstains")
-        )
+        answers |= {*item["answers"]} - {item.get("abstains")}
     if len(answers) == 2:
         said = np.array([(item["expected"], item["answer"]) for item in decided])
         # which of the two counts as yes does not change kappa
@@ -125,9 +124,8 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _agreement(words: str, items: Sequence[Item]) -> str:
-    agree = np.array(
-        [item["expected"] == item["answer"] for item in items], dtype=float
-    )
+    said = [item["expected"] == item["answer"] for item in items]
+    agree = np.array(said, dtype=float)
     # A picture may be asked about several times, and counts once.
     pictures = [str(item["group"]) for item in items]
     names, codes = np.unique(pictures, return_inverse=True)
