@@ -61,7 +61,7 @@ def frame(scene: Scene) -> Frame:
 
 def foreground(things: Sequence[Thing]) -> Mask:
     """Where any object covers at least half of a pixel of the unblurred picture."""
-    covers = [coverage(thing) >= 0.5 for thing in things]
+    covers = [coverage(item) >= 0.5 for item in things]
     return np.asarray(np.stack(covers).any(axis=0))
 
 
@@ -70,9 +70,9 @@ def render(scene: Scene) -> Pixels:
     # A generator for each part: the same texture lies under other things, and under other grain.
     rng = generator(scene.seed, "scenes", "texture")
     pixels = texture(scene.background, rng)
-    for thing in scene.things:
-        share = coverage(thing)[..., None]
-        pixels = pixels + share * (_paint(thing) - pixels)
+    for item in scene.things:
+        share = coverage(item)[..., None]
+        pixels = pixels + share * (_paint(item) - pixels)
     return pixels.clip(0, 255)
 
 

@@ -152,7 +152,10 @@ class ObjectScenes(Plugin):
         self.things = draw_things(
             self.objects, options.planted, *options.rates, self._rng("things")
         )
-        self._questions = draw_questions(self.objects, self._rng("questions"))
+        # an image a row; of a question also its class and its wording
+        self._rows = np.arange(options.size)[:, None]
+        if options.questions != "none":
+            self._rows = draw_questions(self.objects, self._rng("questions"))
         cues = []
         for name, cue in options.planted.items():
             key = f"{cue} for {name}"
@@ -183,17 +186,15 @@ class ObjectScenes(Plugin):
         }
 
     def __len__(self) -> int:
-        if self.options.questions == "none":
-            return self.options.size
-        return len(self._questions)
+        return len(self._rows)
 
     def __getitem__(self, index: int) -> Sample:
-        index = range(len(self))[index]
-        if self.options.questions == "none":
-            return self._image(index)
-        image, number, wording = self._questions[index].tolist()
-        name = CLASSES[number]
+        image, *question = self._rows[index].tolist()
         sample = self._image(image)
+        if not question:
+            return sample
+        number, wording = question
+        name = CLASSES[number]
         return Sample(
             key=f"{sample.key}-{name}",
             frames=sample.frames,
@@ -206,10 +207,7 @@ class ObjectScenes(Plugin):
 
     def group_of(self, index: int) -> str:
         """The image that a sample is about; nothing is composed for it."""
-        index = range(len(self))[index]
-        if self.options.questions == "none":
-            return self._key(index)
-        return self._key(int(self._questions[index][0]))
+        return self._key(self._rows[index, 0])
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no image is in two of them."""
@@ -259,6 +257,6 @@ def _outlines(picture: Picture) -> dict[str, Any]:
     """Boxes and masks of everything, and which objects are hard to see."""
     return {
         "boxes": tuple(map(detection, picture.things)),
-        "masks": {thing.name: mask(thing) for thing in picture.things},
-        "faint": tuple(thing.name for thing in picture.things if thing.opacity < 1),
+        "masks": {item.name: mask(item) for item in picture.things},
+        "faint": tuple(item.name for item in picture.things if item.opacity < 1),
     }

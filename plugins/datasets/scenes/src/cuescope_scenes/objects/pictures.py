@@ -68,11 +68,11 @@ def render(picture: Picture) -> Pixels:
     rng = generator(picture.seed, "object-scenes", "texture")
     background = texture(picture.background, rng)
     pixels = MIDDLE + CONTRAST * (background - MIDDLE)
-    for thing in picture.things:
-        looks = _looks(thing).astype(np.float64)
-        share = thing.opacity * looks[..., 3:] / 255
+    for item in picture.things:
+        looks = _looks(item).astype(np.float64)
+        share = item.opacity * looks[..., 3:] / 255
         # A view: what is added to it is painted into the picture.
-        under = pixels[thing.square]
+        under = pixels[item.square]
         under += share * (looks[..., :3] - under)
     return pixels.clip(0, 255)
 
