@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
+from jaxtyping import Float
 from PIL import Image
 
 from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
@@ -14,6 +15,7 @@ from cuescope_sdk.report._numbers import percent
 
 # whether an answer is right; None where nobody knows
 Judge = Callable[[Outcome], bool | None]
+Values = Float[np.ndarray, " outcome"]
 EXHIBITS = 4  # on a side: more are not looked at
 DRAWING = 256  # pixels of a drawing's width, and at most of its height
 RULE = (
@@ -76,13 +78,15 @@ def contrast(
             drawing=drawing(outcome),
         )
 
-    changes = _changes(first, second, correct) if paired else None
+    # what the second answer to each sample takes from the probability of the right one
+    changes = None
+    if paired:
+        changes = _of_labels(first, correct) - _of_labels(second, correct)
     both = []
     for title, outcomes in zip(sides, (first, second), strict=True):
-        values = changes or [_of_label(outcome, correct) for outcome in outcomes]
-        exhibits = tuple(map(exhibit, _spread(outcomes, values, count)))
+        exhibits = map(exhibit, typical(outcomes, count, correct, changes))
         heading = _with_accuracy(title, outcomes, correct) if counted else title
-        both.append(Side(title=heading, exhibits=exhibits))
+        both.append(Side(title=heading, exhibits=tuple(exhibits)))
     rule = rule or (PAIRED_RULE if paired else RULE)
     return Contrast(
         feature=feature, label=label, sides=(both[0], both[1]), rule=rule + drawn
@@ -90,11 +94,24 @@ def contrast(
 
 
 def typical(
-    outcomes: Sequence[Outcome], count: int, correct: Judge = is_right
+    outcomes: Sequence[Outcome],
+    count: int,
+    correct: Judge = is_right,
+    values: Values | None = None,
 ) -> list[Outcome]:
-    """So many of them, at even steps of the probability of the right answer; the median first."""
-    values = [_of_label(outcome, correct) for outcome in outcomes]
-    return _spread(outcomes, values, count)
+    """So many of them, at even steps from the least to the most value; the median first.
+
+    The values are probabilities of the right answer unless given.
+    """
+    if values is None:
+        values = _of_labels(outcomes, correct)
+    keys = np.array([outcome.trial.sample.key for outcome in outcomes])
+    # keys break ties: what is shown must not depend on the data's order
+    ranked = np.lexsort((keys, values)).tolist()
+    count = min(count, len(ranked))
+    shares = (np.arange(count) + 0.5) / max(count, 1)
+    middle_first = sorted(shares, key=lambda share: abs(share - 0.5))
+    return [outcomes[ranked[int(share * len(ranked))]] for share in middle_first]
 
 
 def _of_same_labels(
@@ -107,18 +124,6 @@ def _of_same_labels(
         beside += typical(of_label, number, correct)
     # no such label: any other shows more than none
     return beside or typical(others, count, correct)
-
-
-def _spread(
-    outcomes: Sequence[Outcome], values: Sequence[float], count: int
-) -> list[Outcome]:
-    """So many of them, at even steps from the least to the most value; the median first."""
-    keys = [outcome.trial.sample.key for outcome in outcomes]
-    ranked = sorted(range(len(values)), key=lambda row: (values[row], keys[row]))
-    count = min(count, len(ranked))
-    shares = (np.arange(count) + 0.5) / max(count, 1)
-    middle_first = sorted(shares, key=lambda share: abs(share - 0.5))
-    return [outcomes[ranked[int(share * len(ranked))]] for share in middle_first]
 
 
 def draw_beside(images: Sequence[Frame | Pixels]) -> bytes:
@@ -141,21 +146,16 @@ def draw_beside(images: Sequence[Frame | Pixels]) -> bytes:
     return out.getvalue()
 
 
-def _changes(
-    before: Sequence[Outcome], after: Sequence[Outcome], correct: Judge
-) -> list[float]:
-    """What the second answer to each sample takes from the probability of the right one."""
-    first = [_of_label(outcome, correct) for outcome in before]
-    second = [_of_label(outcome, correct) for outcome in after]
-    return [one - other for one, other in zip(first, second, strict=True)]
-
-
 def _with_accuracy(title: str, outcomes: Sequence[Outcome], correct: Judge) -> str:
     marks = Counter(map(correct, outcomes))
     marked = marks[True] + marks[False]
     if not marked:
         return title
     return f"{title}: {percent(marks[True] / marked)} of {marked:,} right"
+
+
+def _of_labels(outcomes: Sequence[Outcome], correct: Judge) -> Values:
+    return np.array([_of_label(outcome, correct) for outcome in outcomes])
 
 
 def _of_label(outcome: Outcome, correct: Judge) -> float:

@@ -30,11 +30,9 @@ def attach_examples(
         # `pictures` of 1 leaves nothing for the object's side
         if not group:
             continue
-        panels = list(map(panel_row, group))
         captions = "; ".join(map(caption, group))
-        audit.attach(
-            Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
-        )
+        panels = image_panels(list(map(panel_row, group)))
+        audit.attach(Picture(title=title, caption=f"{captions}.", image=panels))
 
 
 def panel_row(image: ExplainedImage) -> PanelRow:
@@ -85,15 +83,13 @@ def lean_contrast(
     by_key = {}
     leans = {}
     for image in images:
-        lean = image.lean
-        if lean is not None:
+        if image.lean is not None:
             by_key[image.sample.key] = image
-            leans[image.sample.key] = lean
+            leans[image.sample.key] = image.lean
     limit = 0.0
     than = "its size explains"
-    if (
-        leans and min(leans.values()) > 0
-    ):  # all of them lean: the half that does so most
+    # all of them lean: the half that does so most
+    if leans and min(leans.values()) > 0:
         limit = float(np.median(list(leans.values())))
         than = "in the other half of the images"
     most: list[Outcome] = []

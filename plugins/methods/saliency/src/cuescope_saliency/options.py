@@ -20,9 +20,8 @@ Explainer = Literal[
     "random",
 ]
 EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
-COMPARING: frozenset[str] = frozenset(
-    {"clip-surgery", "rise"}
-)  # a text with the other choices
+# a text with the other choices
+COMPARING: frozenset[str] = frozenset({"clip-surgery", "rise"})
 BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
 
 

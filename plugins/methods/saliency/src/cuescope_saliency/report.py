@@ -38,15 +38,13 @@ def report_scores(
             )
     # without a finding a reader must know what could have been seen at all
     if not any(test.finding for test in tests):
-        audit.note(
-            "could be missed", _missed_words(smallest_findable(audit, options, tests))
-        )
-    untested = None
-    if not any(len(test.figures.lean) for test in tests):
-        untested = NO_MASKS
-    for test in tests:
+        findable = smallest_findable(audit, options, tests)
+        audit.note("could be missed", _missed_words(findable))
+    has_masks = any(len(test.figures.lean) for test in tests)
+    for number, test in enumerate(tests):
+        # said once
+        untested = None if has_masks or number else NO_MASKS
         yield from _rows(audit, options, test, untested)
-        untested = None  # said once
 
 
 def _rows(
@@ -155,7 +153,5 @@ def _note_accuracy(audit: Audit, labelled: Labelled) -> None:
         words += f": no better than chance ({beats}), so nothing is found"
     audit.attach(accuracy)
     audit.note("accuracy", words)
-    declared = (
-        f"{groups.count}" if groups.declared else "none declared: taken as independent"
-    )
-    audit.note("groups", declared)
+    undeclared = "none declared: taken as independent"
+    audit.note("groups", str(groups.count) if groups.declared else undeclared)

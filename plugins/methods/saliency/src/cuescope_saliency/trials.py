@@ -175,18 +175,16 @@ def explained_images(
 
 def _canvas_foregrounds(audit: Audit, samples: Sequence[Sample]) -> dict[str, Mask]:
     """Annotated foregrounds as the network sees them, by sample."""
-    masked = []
-    masks = []
+    masks = {}
     for sample in samples:
         mask = foreground_of(sample)
         if mask is not None:
-            masked.append(sample)
-            masks.append(mask)
+            masks[sample.key] = (sample, mask)
     # nothing annotated: no canvas needs to be made of masks
-    if not masked:
+    if not masks:
         return {}
-    keys = [sample.key for sample in masked]
-    return dict(zip(keys, canvas_masks(audit, masked, masks), strict=True))
+    seen = canvas_masks(audit, *zip(*masks.values(), strict=True))
+    return dict(zip(masks, seen, strict=True))
 
 
 def _confidence(outcome: Outcome, text: str) -> float:
@@ -196,7 +194,6 @@ def _confidence(outcome: Outcome, text: str) -> float:
     # any other text has no probability: its images stay in their order
     if text not in choices or logits is None:
         return 1.0
-    odds = np.exp(
-        logits - logits.max()
-    )  # the highest logit as 0: exp of a large one overflows
+    # the highest logit as 0: exp of a large one overflows
+    odds = np.exp(logits - logits.max())
     return float(odds[choices.index(text)] / odds.sum())

@@ -211,9 +211,8 @@ def with_answers(
     # Only the difference is projected: the rest stays what the library itself computed.
     change = join(answers - heads.weights @ heads.values)
     flat = change @ call.block.out_weight().float().T
-    output = (
-        call.output.clone()
-    )  # in place it would change what the model itself computed
+    # in place it would change what the model itself computed
+    output = call.output.clone()
     # padding behind the tokens stays as the library has it
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
