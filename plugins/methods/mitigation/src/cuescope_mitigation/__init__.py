@@ -81,8 +81,8 @@ class MitigationTrial(Plugin):
         from cuescope_mitigation.trials import compare, prepare
 
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, audit, self.options, parts)
-        ranked = list(scores(audit, self.options, comparison))
+        comparison = audit.once(compare, parts)
+        ranked = list(scores(comparison))
         # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
             for shown in contrasts(comparison, features, ranked):
@@ -104,5 +104,5 @@ class MitigationTrial(Plugin):
             return
         yield from independent_samples(audit)
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, audit, self.options, parts)
-        yield from evidence(audit, self.options, comparison)
+        comparison = audit.once(compare, parts)
+        yield from evidence(comparison)

@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.scores import (
     BoolPerSample,
     Change,
@@ -16,7 +15,6 @@ from cuescope_mitigation.scores import (
     worst_change,
 )
 from cuescope_mitigation.trials import Comparison, Cue
-from cuescope_sdk import Audit
 from cuescope_sdk.statistics import Bootstrap
 
 Verdict = Literal[
@@ -54,36 +52,31 @@ class Row:
 class Results:
     """All that was measured."""
 
+    comparison: Comparison
     rows: tuple[Row, ...]
     overall: Change
     bootstrap: Bootstrap
 
 
-def measure(
-    audit: Audit, options: MitigationOptions, comparison: Comparison
-) -> Results:
+def measure(comparison: Comparison) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
-    cues = len(comparison.parts.cues)
-    confidence = 1 - (1 - options.confidence) / cues
+    parts = comparison.parts
+    cues = len(parts.cues)
+    confidence = 1 - (1 - parts.options.confidence) / cues
     # the same draws for every figure, so that all are of the same samples
-    draws = Bootstrap.of(comparison.groups, audit.rng("bootstrap"), confidence)
-    measure_one = partial(measure_cue, comparison, options, draws)
-    rows = tuple(map(measure_one, range(cues)))
+    draws = Bootstrap.of(comparison.groups, parts.audit.rng("bootstrap"), confidence)
+    rows = tuple(map(partial(measure_cue, comparison, draws), range(cues)))
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected
-    alone = replace(draws, confidence=options.confidence)
+    alone = replace(draws, confidence=parts.options.confidence)
     overall = change(before, comparison.after, everything, alone)
-    return Results(rows, overall, draws)
+    return Results(comparison, rows, overall, draws)
 
 
-def measure_cue(
-    comparison: Comparison,
-    options: MitigationOptions,
-    bootstrap: Bootstrap,
-    number: int,
-) -> Row:
+def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Row:
     """What the remedy does to one cue; only what changed is held against the placebos."""
+    options = comparison.parts.options
     cue = comparison.parts.cues[number]
     shown = comparison.shows[:, number]
     labelled = of_label(comparison, cue)
@@ -146,16 +139,15 @@ def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> V
         return "only moves answers"
     if random is None:  # --placebos 0: nobody knows why it gains
         return "not tried"
-    if random.low > 0:
-        return "helps"
-    return "not the cue"
+    return "helps" if random.low > 0 else "not the cue"
 
 
-def other_gaps(
-    comparison: Comparison, options: MitigationOptions, results: Results
-) -> list[tuple[str, str, Change]]:
+def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
     """The gap of each other feature of the run on each label, where both sides have samples."""
+    comparison = results.comparison
     parts = comparison.parts
+    # of many pairs, none of which is a finding: nothing is corrected
+    alone = replace(results.bootstrap, confidence=parts.options.confidence)
     cues = {(cue.feature.key, cue.label) for cue in parts.cues}
     gaps = []
     for cluster, feature in enumerate(parts.features):
@@ -165,17 +157,13 @@ def other_gaps(
             labelled = comparison.targets == number
             present = labelled & shown
             without = labelled & ~shown
-            if min(present.sum(), without.sum()) < options.least:
+            if min(present.sum(), without.sum()) < parts.options.least:
                 continue
             # the cues themselves stand in the first table
             if (feature.key, label) in cues or (feature.key, None) in cues:
                 continue
             gap = gap_change(
-                comparison.before,
-                comparison.after,
-                without,
-                present,
-                replace(results.bootstrap, confidence=options.confidence),
+                comparison.before, comparison.after, without, present, alone
             )
             gaps.append((name, label, gap))
     return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)

@@ -19,6 +19,7 @@ from cuescope.application import (
     require_same_data,
     spread,
 )
+from cuescope_mitigation.options import MitigationOptions
 from cuescope_sdk import StoredRun, UserError
 
 METHOD = "mitigation"
@@ -68,9 +69,8 @@ def mitigate(
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
-        registry.find(
-            "mitigator", plugin
-        )  # a wrong name is told before hours of answers
+        # a wrong name is told before hours of answers
+        registry.find("mitigator", plugin)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         # what is learned fits this model alone, and its folder refuses any other
@@ -81,7 +81,7 @@ def mitigate(
             "top": top,
             "placebos": placebos,
         }
-        fields = registry.load(registry.find("method", METHOD)).Options.model_fields
+        fields = MitigationOptions.model_fields
         changed = {
             key: value for key, value in options.items() if value != fields[key].default
         }

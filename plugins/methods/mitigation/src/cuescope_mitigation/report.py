@@ -12,11 +12,10 @@ from cuescope_mitigation.analysis import (
     other_gaps,
     points,
 )
-from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
-from cuescope_mitigation.trials import Comparison, mitigator_name
-from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
+from cuescope_mitigation.trials import Comparison
+from cuescope_sdk import Accuracy, Cell, Score, Table
 
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
@@ -32,13 +31,12 @@ ENDS: Mapping[Verdict, str] = {
 }
 
 
-def scores(
-    audit: Audit, options: MitigationOptions, comparison: Comparison
-) -> Iterator[Score]:
+def scores(comparison: Comparison) -> Iterator[Score]:
     """A row a cue and metric, the largest gain first; the tables are attached."""
-    results = audit.once(measure, audit, options, comparison)
+    audit = comparison.parts.audit
+    results = audit.once(measure, comparison)
     audit.attach(of_measured(comparison))
-    for table in tables(results, comparison, options):
+    for table in tables(results):
         audit.attach(table)
     if not comparison.mitigator.changes_answers:
         audit.note(
@@ -53,8 +51,9 @@ def scores(
             f"The remedy helps for {helped} of {count} cues, and because of these cues."
         )
     audit.note("result", result)
-    if options.save is not None:
-        audit.note("audit the mitigated model", f"-M mitigated={options.save}")
+    folder = comparison.parts.options.save
+    if folder is not None:
+        audit.note("audit the mitigated model", f"-M mitigated={folder}")
     for row in sorted(results.rows, key=_rank):
         yield from scores_of(row, results.overall, comparison.mitigator.title)
 
@@ -89,10 +88,8 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     }
     for metric, figure in figures.items():
         if figure is not None:
-            value = figure.gain
             # the gap that is left, and not by how much it changed
-            if metric == "gap_after":
-                value = figure.after
+            value = figure.after if metric == "gap_after" else figure.gain
             yield score(
                 metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n
             )
@@ -130,16 +127,15 @@ def of_measured(comparison: Comparison) -> Accuracy:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def tables(
-    results: Results, comparison: Comparison, options: MitigationOptions
-) -> Iterator[Table]:
+def tables(results: Results) -> Iterator[Table]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
+    comparison = results.comparison
     yield before_and_after(results)
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         yield placebo_table(results)
-        yield from papers_tables(comparison, mitigator_name(options))
-        yield other_cues(results, comparison, options)
+        yield from papers_tables(comparison)
+        yield other_cues(results)
 
 
 def _table(
@@ -203,20 +199,16 @@ def placebo_table(results: Results) -> Table:
 
 
 def _gain(figure: Change | None) -> str | None:
-    if figure is None:
-        return None
-    return f"{points(figure.gain)} {_range(figure)}"
+    return None if figure is None else f"{points(figure.gain)} {_range(figure)}"
 
 
 def _range(figure: Change) -> str:
     return f"({points(figure.low)} to {points(figure.high)})"
 
 
-def other_cues(
-    results: Results, comparison: Comparison, options: MitigationOptions
-) -> Table:
+def other_cues(results: Results) -> Table:
     """Whether what a cue did before is done by another one now: the gaps that grew most."""
-    gaps = other_gaps(comparison, options, results)
+    gaps = other_gaps(results)
     rows: list[list[Cell]] = []
     # there may be hundreds; they come sorted by how much they grew
     for name, label, gap in gaps[:OTHERS]:

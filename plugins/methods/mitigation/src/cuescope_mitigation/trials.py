@@ -61,9 +61,12 @@ class Parts:
     """The cues with what tells them, and the samples by key with the cues that each shows.
 
     `fitted` says which samples are for fitting; the others are measured. `clusters` says which of
-    all features of the run a sample shows, `shows` which of the cues, a column a cue.
+    all features of the run a sample shows, `shows` which of the cues, a column a cue. `audit` is
+    the one that measures, with `options`.
     """
 
+    audit: Audit
+    options: MitigationOptions
     report: Report
     cues: tuple[Cue, ...]
     router: CueRouter
@@ -150,6 +153,8 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
         "the cues were found in none of them",
     )
     return Parts(
+        audit,
+        options,
         report,
         cues,
         router,
@@ -350,8 +355,10 @@ class Comparison:
         return self.parts.groups.take(~self.parts.fitted)
 
 
-def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Comparison:
+def compare(parts: Parts) -> Comparison:
     """Fit the mitigator, and its placebos, on one part; answers of the other part with each."""
+    audit = parts.audit
+    options = parts.options
     mitigator = build(audit, options)
     measured = ~parts.fitted
 
