@@ -40,8 +40,8 @@ def built(tmp_path: Path) -> Path:
     folder.begin()
     mask = np.zeros((32, 48), bool)
     mask[8:16, 8:24] = True
-    image_digest = folder.write_image(ROW.image, np.full((32, 48, 3), 90, np.uint8))
-    mask_digest = folder.write_mask(ROW.mask, mask)
+    image_digest = folder.write_picture(ROW.image, np.full((32, 48, 3), 90, np.uint8))
+    mask_digest = folder.write_picture(ROW.mask, mask)
     row = replace(ROW, image_digest=image_digest, mask_digest=mask_digest)
     CovarManifest([row, LOST], ("hen", "ox")).write(folder.folder)
     return folder.folder

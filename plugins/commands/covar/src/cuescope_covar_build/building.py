@@ -140,10 +140,10 @@ class Builder:
         # of a dropped image only the row stays
         if self._keep_all or not draft.dropped:
             image = f"images/{name}"
-            image_digest = self.folder.write_image(image, draft.image)
+            image_digest = self.folder.write_picture(image, draft.image)
             if draft.mask is not None:
                 mask = f"masks/{name}"
-                mask_digest = self.folder.write_mask(mask, draft.mask)
+                mask_digest = self.folder.write_picture(mask, draft.mask)
         scores = {f"score_{check}": score for check, score in draft.scores.items()}
         return CovarRow(
             image=image,

@@ -8,6 +8,7 @@ import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_covar_build.lists import Background
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import Variant
@@ -37,7 +38,7 @@ class Draft:
     edit: ImageEdit | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     dropped: str = ""
-    scores: dict[str, float | None] = field(default_factory=dict)
+    scores: Scores = field(default_factory=dict)
 
     @property
     def shows_object(self) -> bool:

@@ -74,14 +74,18 @@ class BuildFolder:
                 f"'{changed[0]}' among them"
             )
 
-    def write_image(self, name: str, image: Pixels) -> str:
-        """A lossless PNG inside the folder; the digest of the file."""
-        # OpenCV writes blue, green, red
-        return self._write_picture(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
-
-    def write_mask(self, name: str, mask: Mask) -> str:
-        """White on black; the digest of the file."""
-        return self._write_picture(name, mask.astype(np.uint8) * 255)
+    def write_picture(self, name: str, pixels: Pixels | Mask) -> str:
+        """A lossless PNG inside the folder, of a mask white on black; the digest of the file."""
+        if pixels.dtype == bool:
+            content = encode_png(pixels.astype(np.uint8) * 255)
+        else:
+            # OpenCV writes blue, green, red
+            content = encode_png(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+        file = self.folder / name
+        with self.telling():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        return content_digest(BytesIO(content))
 
     def add(self, rows: Sequence[CovarRow]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
@@ -119,14 +123,6 @@ class BuildFolder:
                 remedy=f"{len(self.rows):,} images are kept. {first}, and the same command goes "
                 "on from there",
             ) from error
-
-    def _write_picture(self, name: str, pixels: np.ndarray) -> str:
-        content = encode_png(pixels)
-        file = self.folder / name
-        with self.telling():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        return content_digest(BytesIO(content))
 
     def _is_as_written(self, row: CovarRow) -> bool:
         pictures = {row.image: row.image_digest, row.mask: row.mask_digest}

@@ -10,6 +10,7 @@ from cuescope_covar_build.composite import Composite, CompositeOptions
 from cuescope_covar_build.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_covar_build.quality.thresholds import fit_thresholds
 from cuescope_covar_build.recipe import NamedEditor, Recipe
@@ -73,7 +74,7 @@ class Filter:
         recipe = _clean_recipe(self.recipe, context)
         pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
         cases: list[Case] = []
-        measures: list[dict[str, float | None]] = []
+        measures: list[Scores] = []
         with context.progress("Measuring clean composites", len(pairs)) as advance:
             for sample, background in pairs:
                 source = sources.open(sample)

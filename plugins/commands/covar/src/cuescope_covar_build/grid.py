@@ -23,11 +23,9 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     Nothing where nothing was kept to be shown.
     """
     files: dict[tuple[str, str, str], str] = {}
-    kept: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if row.image:
             files[row.source_key, row.background, row.variant] = row.image
-            kept[row.source_key, row.background] += 1
     photos = list(dict.fromkeys(row.source_key for row in rows))
     variants = list(dict.fromkeys(row.variant for row in rows))
     backgrounds = list(dict.fromkeys(row.background for row in rows))
@@ -52,8 +50,8 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
         first = line * len(backgrounds) // len(chosen)
         in_turn = backgrounds[first:] + backgrounds[:first]
         # a background of which the quality filter dropped something shows less
-        counts = [kept[photo, background] for background in in_turn]
-        background = in_turn[int(np.argmax(counts))]
+        kept = Counter(name for key, name, _ in files if key == photo)
+        background = max(in_turn, key=kept.__getitem__)
         top = HEAD + line * CELL
         for column, variant in enumerate(variants):
             behind = ORIGINAL if variant == ORIGINAL else background

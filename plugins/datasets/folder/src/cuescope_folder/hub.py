@@ -94,7 +94,7 @@ class HuggingFace(FileSamples):
         repository, wanted = options.place
         source = _datasets()
         # pinned to a commit: `main` may move while it is read
-        revision = _revision(source, repository, options.revision)
+        revision = _revision(repository, options.revision)
         root = Path(repository).expanduser() if _is_local(repository) else None
         pinned = {"revision": revision} if root is None else {}
         own = Repository(repository, root, revision, Roots().with_typed(options.roots))
@@ -168,7 +168,7 @@ def _is_local(repository: str) -> bool:
     return Path(repository).expanduser().is_dir()
 
 
-def _revision(source: Any, repository: str, wanted: str | None) -> str:
+def _revision(repository: str, wanted: str | None) -> str:
     """The commit of a hub's repository; of a local one a digest of its files' sizes and times."""
     if _is_local(repository):
         root = Path(repository).expanduser()

@@ -53,7 +53,7 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     if options.manifest is not None and is_address(str(options.manifest)):
         # the folder's own manifest is passed over: another was named
         root, _ = locate(Path(given), None)
-        return _of_table(str(options.manifest), options, context, root)
+        return _of_table(str(options.manifest), context, root)
     path = Path(given).expanduser()
     if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
         return Place(None, shards=shards)
@@ -74,17 +74,17 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
             expected="credentials in the environment, not in what reports and logs show",
         )
     if given.lower().endswith(MANIFEST_SUFFIXES):
-        return _of_table(given, options, context)
+        return _of_table(given, context)
     if options.manifest is not None:
         return _of_table(
-            address_below(given, str(options.manifest)), options, context, base=given
+            address_below(given, str(options.manifest)), context, base=given
         )
     names = list_address(OWNER, given)
     usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
     shards = []
     for name in names:
         if name in usual:
-            return _of_table(address_below(given, name), options, context)
+            return _of_table(address_below(given, name), context)
         if "/" not in name and name.endswith(SHARD_SUFFIXES):
             shards.append(address_below(given, name))
     if shards:
@@ -100,11 +100,7 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
 
 
 def _of_table(
-    address: str,
-    options: FolderOptions,
-    context: Context,
-    root: Path | None = None,
-    base: str | None = None,
+    address: str, context: Context, root: Path | None = None, base: str | None = None
 ) -> Place:
     table = copy_of(address, context)
     # never a table of yesterday, where the address has none any more

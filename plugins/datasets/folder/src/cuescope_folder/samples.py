@@ -41,7 +41,7 @@ def read_samples(
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
         if problem is None:
-            shown = _frames(item, files, probes, frames)
+            shown = _frames(files, probes, frames)
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
                 annotations["foreground"] = probes[item.mask].image()
@@ -52,7 +52,7 @@ def read_samples(
 
 
 def _frames(
-    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
+    files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
     if kind == "image":

@@ -11,6 +11,7 @@ from cuescope_covar_build.quality.cases import (
     Matrix,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_max,
     channel_sum,
@@ -48,9 +49,9 @@ RATIO = 3.0  # nats, the largest log-likelihood ratio of a colour
 COPIES = (5, 9, 14)  # px in that copy, sides of what may be the object again
 
 
-def background_scores(view: View) -> dict[str, float | None]:
+def background_scores(view: View) -> Scores:
     """Amounts of what is wrong with the background; 0 is nothing."""
-    scores: dict[str, float | None] = {"background_unchanged": unchanged_share(view)}
+    scores: Scores = {"background_unchanged": unchanged_share(view)}
     expected = expected_background(view)
     if expected is not None:
         pixels, covers = expected

@@ -10,6 +10,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_sum,
     depth_of,
@@ -46,7 +47,7 @@ class Border:
         return mean
 
 
-def border_scores(view: View) -> dict[str, float | None]:
+def border_scores(view: View) -> Scores:
     """Amounts of seam, beyond that at the source's own border, and of leaked colour."""
     edited = read_border(view.edited, view.edited_mask)
     if edited is None:

@@ -19,6 +19,7 @@ Matrix = Float[np.ndarray, "3 3"]
 Pixels = Float[np.ndarray, "row col 3"]
 Plane = Float[np.ndarray, "row col"]
 Size = tuple[int, int]  # rows and columns
+Scores = dict[str, float | None]  # amounts by name; None could not be computed
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Memory,
     Pixels,
+    Scores,
     View,
     grow,
     move,
@@ -39,7 +40,6 @@ SEEN = 0.5  # IoU from which on a box is that of the object
 INSIDE = 0.5
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, px
-Scores = dict[str, float | None]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import repeat
 
 from cuescope_covar_build.quality.background import background_scores
 from cuescope_covar_build.quality.border import border_scores
-from cuescope_covar_build.quality.cases import Case, Memory, View
+from cuescope_covar_build.quality.cases import Case, Memory, Scores, View
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
 from cuescope_covar_build.quality.measures import MEASURES
@@ -24,10 +24,10 @@ class Quality:
     dropped. `measures` are the amounts of each defect as measured.
     """
 
-    scores: dict[str, float | None]
+    scores: Scores
     reason: str
     excess: float
-    measures: dict[str, float | None]
+    measures: Scores
 
 
 def judge(
@@ -48,9 +48,7 @@ def judge(
     return qualities
 
 
-def measure(
-    cases: Sequence[Case], judges: Judges | None = None
-) -> Iterator[dict[str, float | None]]:
+def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
     memory = Memory()
     answers = judges.scores(cases, memory) if judges else repeat({})
@@ -66,12 +64,10 @@ def measure(
         yield {name: scores.get(name) for name in MEASURES}
 
 
-def _verdict(
-    case: Case, measures: dict[str, float | None], thresholds: Thresholds
-) -> Quality:
+def _verdict(case: Case, measures: Scores, thresholds: Thresholds) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
     # None stays where a check has no measure
-    scores: dict[str, float | None] = dict.fromkeys(CovarManifest.FAULTS)
+    scores: Scores = dict.fromkeys(CovarManifest.FAULTS)
     for name, excess in excesses.items():
         check = MEASURES[name].check
         largest = scores[check]

@@ -7,6 +7,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_max,
     grow,
@@ -29,11 +30,11 @@ LEAST = 12  # pixels of an object that are compared at all
 LEVELS = np.linspace(0.02, 0.98, 33)  # quantiles of colours
 
 
-def object_scores(view: View) -> dict[str, float | None]:
+def object_scores(view: View) -> Scores:
     """Amounts of damage to the object; 0 is none."""
     moved = view.moved_source
     mask = view.moved_mask
-    scores: dict[str, float | None] = {"object_size": size_error(view)}
+    scores: Scores = {"object_size": size_error(view)}
     # another viewpoint: no pixel has its counterpart, only colours can be compared
     if moved is None or mask is None:
         before = view.source[view.source_mask]

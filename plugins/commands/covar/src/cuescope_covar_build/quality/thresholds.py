@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import TypeAdapter
 
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_sdk import UserError
-
-Scores = Mapping[str, float | None]
 
 # share of clean images that may be dropped, over all scores together
 FALSE_DROPS = 0.01
