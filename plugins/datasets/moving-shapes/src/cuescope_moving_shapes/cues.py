@@ -68,8 +68,8 @@ def plant(
     window = options.window
     south = int((direction == SOUTH).sum())
     bearing, lying = cue_counts(options.cramers_v, south, len(direction) - south)
-    others = np.array_split(np.arange(lying), len(DIRECTIONS) - 1)
-    counts = list(map(len, others))
+    others = len(DIRECTIONS) - 1
+    counts = np.bincount(np.arange(lying) % others, minlength=others).tolist()
     counts.insert(SOUTH, bearing)
     draws = []
     for index, count in enumerate(counts):

@@ -209,15 +209,9 @@ def _parameters(
     moves = (since >= 0) & (since < length)
     sample, movement, frame = np.nonzero(moves)
     step = STEPS[way[sample, movement]]
-    ahead = _ahead(disc[sample, frame], step)
-    parameters[sample[:, None], frame[:, None], SQUARE_PLACE] = ahead
-    return parameters
-
-
-def _ahead(
-    disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]
-) -> Places:
-    """Corner of the square at the edge that lies ahead, level with the disc."""
-    level = disc - (SQUARE - DISC) // 2
+    # the square lies at the edge ahead, level with the disc
+    level = disc[sample, frame] - (SQUARE - DISC) // 2
     edge = np.where(step > 0, SIZE - SQUARE, 0)
-    return np.where(step == 0, level, edge)
+    corner = np.where(step == 0, level, edge)
+    parameters[sample[:, None], frame[:, None], SQUARE_PLACE] = corner
+    return parameters

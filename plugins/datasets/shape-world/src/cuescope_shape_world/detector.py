@@ -98,7 +98,9 @@ def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
     """The things of a frame, each kind from left to right; what is cut or covered is not found."""
     codes = _codes(pixels)
     hills = codes[:HORIZON] == BLACK
-    things = [*_shapes(codes), *_walls(codes == GREY), *_hill(hills)]
+    things = list(_shapes(codes))
+    things += _walls(codes == GREY)
+    things += _hill(hills)
     return View(tuple(things), hills.sum(axis=0))
 
 
@@ -112,11 +114,13 @@ def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
         code = _codes(np.array(channels, np.uint8))
         for box, mask in _parts(codes == code):
             # else it is cut or covered; every kind fills its whole box
-            if mask.shape == (SIDE, SIDE):
-                overlaps = {kind: _overlap(mask, MASKS[kind]) for kind in KINDS}
-                kind = max(overlaps, key=overlaps.__getitem__)
-                if overlaps[kind] >= MATCH:
-                    yield VisibleThing(kind, colour, box, overlaps[kind])
+            if mask.shape != (SIDE, SIDE):
+                continue
+            for kind, shape in MASKS.items():
+                score = _overlap(mask, shape)
+                # so high that no other kind can reach it too
+                if score >= MATCH:
+                    yield VisibleThing(kind, colour, box, score)
 
 
 def _overlap(mask: Mask, other: Mask) -> float:

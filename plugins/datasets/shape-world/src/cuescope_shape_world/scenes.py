@@ -1,7 +1,7 @@
 """What each frame shows of a world: the picture, and everything that can be said of it."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -19,7 +19,8 @@ CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 def pictures(world: World) -> tuple[Picture, ...]:
     """A picture a frame."""
-    return tuple(map(partial(_picture, world), range(len(world.camera))))
+    frames = range(len(world.camera))
+    return tuple(_picture(world, frame) for frame in frames)
 
 
 def scene(world: World) -> tuple[SceneFrame, ...]:
@@ -81,8 +82,7 @@ def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
 @lru_cache(maxsize=65536)
 def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
     # of those in depth boxes tell nothing
-    held = (relation for relation in RELATIONS.values() if relation.holds(box, other))
-    return tuple(relation.name for relation in held)
+    return tuple(name for name, rule in RELATIONS.items() if rule.holds(box, other))
 
 
 def _picture(world: World, frame: int) -> Picture:
@@ -110,7 +110,8 @@ def _things(world: World, frame: int) -> Iterator[Thing]:
             )
     for wall in world.walls_at(frame):
         yield Thing(id=WALL_ID, name=WALL, attributes=("grey",), box=wall.box)
-    box = (0, HORIZON - max(world.heights(frame)), WIDTH, HORIZON)
+    top = HORIZON - max(world.heights(frame))
+    box = (0, top, WIDTH, HORIZON)
     yield Thing(id=HILL, name=HILL, attributes=("black",), box=box)
 
 

@@ -223,7 +223,7 @@ def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
     # a stretch without a frame would have none to draw
     stretches = np.array_split(np.arange(frames), min(steps, frames))
-    return list(map(int, map(rng.choice, stretches)))
+    return [int(rng.choice(stretch)) for stretch in stretches]
 
 
 def _draw_truth(
@@ -257,8 +257,11 @@ def _is_unrelated(statement: Statement, other: Statement) -> bool:
 def guess(question: str, frames: int, steps: int, rng: Generator) -> list[Step]:
     """Steps over a video that is not looked at."""
     named = phrases_in(question)
-    moments = draw_moments(frames, steps, rng)
-    return [Step(moment, _guess_statement(named, rng)) for moment in moments]
+    guesses = []
+    for moment in draw_moments(frames, steps, rng):
+        statement = _guess_statement(named, rng)
+        guesses.append(Step(moment, statement))
+    return guesses
 
 
 def _guess_statement(named: Sequence[str], rng: Generator) -> Statement:

@@ -57,10 +57,8 @@ def is_true(claim: Claim, frame: SceneFrame) -> bool:
             holds = not ids.isdisjoint(doers(frame, predicate))
         case "relation":
             others = _referents(claim.object or "", frame)
-            holds = any(
-                stands(subject, predicate, other)
-                for subject, other in product(subjects, others)
-            )
+            pairs = product(subjects, others)
+            holds = any(stands(subject, predicate, other) for subject, other in pairs)
         case _:
             holds = frame.motion == claim.predicate
     return holds != claim.negated

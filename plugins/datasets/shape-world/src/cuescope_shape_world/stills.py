@@ -101,7 +101,8 @@ class ShapePictures(Plugin):
 @lru_cache(maxsize=8)
 def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
     rng = generator(seed, "shape-pictures", split, str(index))
-    return pictures(draw_world(rng, FRAMES, PHRASES))
+    world = draw_world(rng, FRAMES, PHRASES)
+    return pictures(world)
 
 
 # ------------------------------------------------------------------------------------ captions
