@@ -103,10 +103,9 @@ class Actions(Plugin, LazyWeights):
             return []
         # "A person opens something." would compete with "The person opens the door."
         ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
-        others = (
-            text for text in self.options.alternatives if ours.isdisjoint(text.split())
-        )
-        return list(dict.fromkeys((claimed, *opposites(claim), *others)))
+        alternatives = self.options.alternatives
+        others = [text for text in alternatives if ours.isdisjoint(text.split())]
+        return list(dict.fromkeys([claimed, *opposites(claim), *others]))
 
 
 def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:

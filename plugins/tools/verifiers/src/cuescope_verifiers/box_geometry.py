@@ -7,7 +7,7 @@ from typing import ClassVar
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.tools import CachedDetector
-from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
+from cuescope_verifiers.boxes import At, Boxes, BoxEvidence, find_boxes
 from cuescope_verifiers.options import BoxOptions
 from cuescope_verifiers.phrases import names_by_frame
 
@@ -60,10 +60,11 @@ class BoxGeometry(Plugin, LazyWeights):
         names = [self.names(sample, claims) for sample, claims in cases]
         videos = [sample.frames for sample, _ in cases]
         boxes = find_boxes(self.finder, videos, names, self.options.threshold)
-        return [
-            self._judge(sample, claims, self.join(sample, of_sample))
-            for (sample, claims), of_sample in zip(cases, boxes, strict=True)
-        ]
+        judgements = []
+        for (sample, claims), of_sample in zip(cases, boxes, strict=True):
+            evidence = self.evidence(sample, self.join(sample, of_sample))
+            judgements.append(judge_claims(claims, len(sample.frames), evidence))
+        return judgements
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         return names_by_frame(claims, len(sample.frames), self._vocabulary)
@@ -72,13 +73,10 @@ class BoxGeometry(Plugin, LazyWeights):
         """The boxes with their tracks; here there are none."""
         return boxes
 
-    def _judge(
-        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
-    ) -> list[Judgement]:
+    def evidence(self, sample: Sample, boxes: Boxes) -> At:
+        """Judges an undenied claim in one frame."""
         frames = len(sample.frames)
         # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        evidence = BoxEvidence(
-            boxes, frames, self._vocabulary, width, self.options.step * width
-        )
-        return judge_claims(claims, frames, evidence.at)
+        step = self.options.step * width
+        return BoxEvidence(boxes, frames, self._vocabulary, width, step).at

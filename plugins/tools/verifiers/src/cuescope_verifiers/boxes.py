@@ -1,8 +1,9 @@
 """Boxes for the claims of many samples, and what they say: presence, places, movement."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 from cuescope_sdk import Detection, Detector, Frame
@@ -13,6 +14,7 @@ from cuescope_verifiers.phrases import Movement, colour_after, describe, movemen
 # by frame and name, best first
 Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]
 Box = tuple[float, float, float, float]
+At = Callable[[Claim, int], Judgement]
 SAME_THING = 0.8  # of the larger of two boxes is in both
 
 
@@ -42,16 +44,17 @@ def find_boxes(
             names_of[frame.key] |= of_frame
             frame_of[frame.key] = frame
     # frames with the same names to look for go in one call
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[Frame]] = defaultdict(list)
     for key, of_frame in names_of.items():
         # sorted, so that equal sets are one call
-        alike[tuple(sorted(of_frame))].append(key)
+        alike[tuple(sorted(of_frame))].append(frame_of[key])
+    # nothing is asked of these frames, so the detector need not see them
+    alike.pop((), None)
     detections: dict[str, tuple[Detection, ...]] = {}
-    for wanted, keys in alike.items():
-        # nothing is asked of these frames, so the detector need not see them
-        if wanted:
-            answers = detector.detect([frame_of[key] for key in keys], wanted)
-            detections |= zip(keys, answers, strict=True)
+    for wanted, frames in alike.items():
+        answers = detector.detect(frames, wanted)
+        for frame, answer in zip(frames, answers, strict=True):
+            detections[frame.key] = answer
     by_video: list[Boxes] = []
     for video, of_video in zip(videos, names, strict=True):
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
@@ -65,6 +68,7 @@ def find_boxes(
     return by_video
 
 
+@dataclass(frozen=True)
 class BoxEvidence:
     """What the boxes of one video say of an undenied claim, frame by frame.
 
@@ -73,19 +77,11 @@ class BoxEvidence:
     as moving, both in pixels.
     """
 
-    def __init__(
-        self,
-        boxes: Boxes,
-        frames: int,
-        vocabulary: frozenset[str] | None,
-        width: int,
-        step: float,
-    ) -> None:
-        self._by_name = boxes
-        self._frames = frames
-        self._vocabulary = vocabulary
-        self._width = width
-        self._step = step
+    boxes: Boxes
+    frames: int
+    vocabulary: frozenset[str] | None
+    width: int
+    step: float
 
     def at(self, claim: Claim, index: int) -> Judgement:
         judgement = self._at(claim, index)
@@ -93,7 +89,7 @@ class BoxEvidence:
             return judgement
 
         def names_of(phrase: str) -> tuple[str, ...]:
-            return query(normalise_words(phrase), self._vocabulary).names
+            return query(normalise_words(phrase), self.vocabulary).names
 
         general = judgement.verdict == "supported" and claim.is_general(names_of)
         return judgement.replace(frame=index, general=general)
@@ -133,8 +129,13 @@ class BoxEvidence:
     # -------------------------------------------------------------------------- presence and place
 
     def _boxes(self, index: int, phrase: str) -> list[TrackedBox]:
-        names = query(phrase, self._vocabulary).names
-        return [box for name in names for box in self._by_name.get((index, name), ())]
+        boxes: list[TrackedBox] = []
+        for name in query(phrase, self.vocabulary).names:
+            boxes += self.boxes.get((index, name), ())
+        return boxes
+
+    def _detections(self, index: int, phrase: str) -> list[Detection]:
+        return [box.detection for box in self._boxes(index, phrase)]
 
     def _of_phrase(self, phrase: str, judgement: Judgement) -> Judgement:
         """The judgement, unless it was not made of the whole phrase.
@@ -142,33 +143,32 @@ class BoxEvidence:
         With a closed vocabulary "red cup" is looked for as "cup": no cup refutes it, and a cup
         says nothing of its colour.
         """
-        of_phrase = query(phrase, self._vocabulary)
-        unknown = not of_phrase.names or (
-            judgement.verdict == "supported" and not of_phrase.exact
-        )
-        return Judgement.open("out of vocabulary") if unknown else judgement
+        of_phrase = query(phrase, self.vocabulary)
+        inexact = judgement.verdict == "supported" and not of_phrase.exact
+        if inexact or not of_phrase.names:
+            return Judgement.open("out of vocabulary")
+        return judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
-        detections = [box.detection for box in self._boxes(index, phrase)]
+        detections = self._detections(index, phrase)
         best = max(detections, key=lambda detection: detection.score, default=None)
-        judgement = Judgement.of(False)
-        if best is not None:
-            judgement = Judgement.of(True, score=best.score, box=best.box)
+        judgement = _judge(True, best) if best else Judgement.of(False)
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, claim: Claim) -> Judgement:
         phrase = normalise_words(claim.subject)
-        of_phrase = query(phrase, self._vocabulary)
+        of_phrase = query(phrase, self.vocabulary)
         things: list[Box] = []
-        for box in self._boxes(index, phrase):
-            if not any(overlaps(box.detection.box, other) for other in things):
-                things.append(box.detection.box)
-        judgement = Judgement.of_count(claim, len(things))
+        for detection in self._detections(index, phrase):
+            if not any(map(partial(overlaps, detection.box), things)):
+                things.append(detection.box)
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
         enough = number.isdecimal() and len(things) >= int(number)
-        unknown = not of_phrase.names or (enough and not of_phrase.exact)
-        return Judgement.open("out of vocabulary") if unknown else judgement
+        inexact = enough and not of_phrase.exact
+        if inexact or not of_phrase.names:
+            return Judgement.open("out of vocabulary")
+        return Judgement.of_count(claim, len(things))
 
     def _judge_relation(
         self, index: int, subject: str, relation: str, other: str
@@ -176,39 +176,39 @@ class BoxEvidence:
         spatial = RELATIONS.get(relation)
         if spatial is None or spatial.in_depth:
             return Judgement.open("complex relation")
+        detections = []
         for phrase in (subject, other):
-            if not self._boxes(index, phrase):
+            of_phrase = self._detections(index, phrase)
+            if not of_phrase:
                 return self._judge_presence(index, phrase)
+            detections.append(of_phrase)
         judgements = []
-        for of_subject, of_other in product(
-            self._boxes(index, subject), self._boxes(index, other)
-        ):
-            box = of_subject.detection.box
-            beside = of_other.detection.box
+        for detection, beside in product(*detections):
+            box = detection.box
             # two names may have found one thing, which stands in no relation to itself
-            if not overlaps(box, beside):
-                holds = bool(spatial.holds(box, beside))
+            if not overlaps(box, beside.box):
+                holds = bool(spatial.holds(box, beside.box))
                 judgements.append(Judgement.of(holds, box=box))
         judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        detections = [box.detection for box in self._boxes(index, phrase)]
+        detections = self._detections(index, phrase)
         if not detections:
             absent = self._judge_presence(index, phrase)
-            return absent.seen_from_agent(side, self._width)
+            return absent.seen_from_agent(side, self.width)
         judgements = []
         for detection in detections:
-            present = Judgement.of(True, box=detection.box, score=detection.score)
-            judgements.append(present.seen_from_agent(side, self._width))
+            present = _judge(True, detection)
+            judgements.append(present.seen_from_agent(side, self.width))
         return self._of_phrase(phrase, Judgement.best(judgements))
 
     # ------------------------------------------------------------------------------------ movement
 
     def _judge_movement(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether any track does it since the frame before; in the first frame, until the next."""
-        if self._frames < 2:
+        if self.frames < 2:
             return Judgement.open("no evidence")
         # before a thing appears, and after it has gone, there is no box of it
         if how in ("appear", "disappear"):
@@ -221,51 +221,44 @@ class BoxEvidence:
         judgements = []
         for track, detection in after.items():
             if track in before:
-                holds = has_moved(before[track].box, detection.box, how, self._step)
-                judgement = Judgement.of(
-                    holds, box=detection.box, score=detection.score
-                )
-                judgements.append(judgement)
+                box = before[track].box
+                holds = has_moved(box, detection.box, how, self.step)
+                judgements.append(_judge(holds, detection))
         if judgements:
             return self._of_phrase(phrase, Judgement.best(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
-        return (
-            Judgement.open("no evidence") if before and after else Judgement.of(False)
-        )
+        if before and after:
+            return Judgement.open("no evidence")
+        return Judgement.of(False)
 
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         # the first and the last frame have no neighbour: nothing has changed there
         before = self._tracks(index - 1, phrase) if index else now
-        after = self._tracks(index + 1, phrase) if index + 1 < self._frames else now
+        after = self._tracks(index + 1, phrase) if index + 1 < self.frames else now
         if how == "appear":
             changed = _missing_from(before, now)
             elsewhere = range(index)
         else:
             changed = _missing_from(after, now) | _missing_from(now, before)
-            elsewhere = range(index + 1, self._frames)
+            elsewhere = range(index + 1, self.frames)
         # a track that is missing here and seen elsewhere was only lost for some frames
-        seen: set[int] = set()
         for frame in elsewhere:
-            seen |= self._tracks(frame, phrase).keys()
-        seen.discard(
-            0
-        )  # track 0 is whatever is best in a frame, and another thing in another
-        for track, detection in changed.items():
-            if track not in seen:
-                return Judgement.of(True, box=detection.box)
-        return Judgement.of(False)
+            for track in self._tracks(frame, phrase):
+                # track 0 is whatever is best in a frame, and another thing in another
+                if track:
+                    changed.pop(track, None)
+        boxes = [detection.box for detection in changed.values()]
+        return Judgement.of(True, box=boxes[0]) if boxes else Judgement.of(False)
 
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
-        for box in sorted(
-            self._boxes(index, phrase), key=lambda box: -box.detection.score
-        ):
-            best.setdefault(
-                box.track or 0, box.detection
-            )  # best first: the first one stays
+        boxes = self._boxes(index, phrase)
+        for box in sorted(boxes, key=lambda box: -box.detection.score):
+            # best first: the first one stays
+            best.setdefault(box.track or 0, box.detection)
         return best
 
     def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
@@ -277,12 +270,17 @@ class BoxEvidence:
         now = self._judge_presence(index, coloured)
         then = self._judge_presence(index - 1, coloured)
         before = self._judge_presence(index - 1, subject)
+        verdicts = []
         for judgement in (now, then, before):
             if judgement.reason is not None:
                 return judgement
-        verdicts = (now.verdict, then.verdict, before.verdict)
-        holds = verdicts == ("supported", "unsupported", "supported")
+            verdicts.append(judgement.verdict)
+        holds = verdicts == ["supported", "unsupported", "supported"]
         return Judgement.of(holds, box=now.box, score=now.score)
+
+
+def _judge(holds: bool, detection: Detection) -> Judgement:
+    return Judgement.of(holds, box=detection.box, score=detection.score)
 
 
 def _missing_from(

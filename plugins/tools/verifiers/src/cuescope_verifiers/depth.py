@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, Sample, digest
-from cuescope_sdk.grounding import RELATIONS, Claim, Judgement, judge_claims
+from cuescope_sdk import Context, Frame, Sample, digest
+from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
 from cuescope_verifiers.box_geometry import BoxGeometry
-from cuescope_verifiers.boxes import Box, Boxes, BoxEvidence
+from cuescope_verifiers.boxes import At, Box, Boxes
 from cuescope_verifiers.options import DepthOptions
 
 if TYPE_CHECKING:
@@ -39,14 +39,11 @@ class Depth(BoxGeometry):
         self.fingerprint = detected and digest(
             self.owner, 1, detected, self.network.fingerprint
         )
-        scale = (
-            "metres"
-            if self.network.metric
-            else "no scale: the camera's way ahead is left open"
-        )
-        self.facts |= self.network.files.facts | {
-            "depth": f"{options.model}, in {scale}"
-        }
+        scale = "no scale: the camera's way ahead is left open"
+        if self.network.metric:
+            scale = "metres"
+        self.facts |= self.network.files.facts
+        self.facts["depth"] = f"{options.model}, in {scale}"
 
     @cached_property
     def network(self) -> "DepthNetwork":
@@ -63,34 +60,26 @@ class Depth(BoxGeometry):
         """Of two things in depth alone."""
         return super().names(sample, [claim for claim in claims if _is_in_depth(claim)])
 
-    def _judge(
-        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
-    ) -> list[Judgement]:
-        frames = len(sample.frames)
-        width = sample.frames[0].load().width if frames else 0
-        things = BoxEvidence(
-            boxes, frames, self._vocabulary, width, self.options.step * width
-        )
+    def evidence(self, sample: Sample, boxes: Boxes) -> At:
+        of_boxes = super().evidence(sample, boxes)
 
         def at(claim: Claim, index: int) -> Judgement:
             if _is_in_depth(claim):
-                return self._in_depth(sample, things, claim, index)
+                return self._in_depth(sample.frames[index], of_boxes, claim, index)
             if claim.kind == "ego-motion" and claim.predicate in AHEAD:
                 return self._ahead(sample, claim, index)
             return Judgement.open("out of vocabulary")
 
-        return judge_claims(claims, frames, at)
+        return at
 
     def _in_depth(
-        self, sample: Sample, things: BoxEvidence, claim: Claim, index: int
+        self, frame: Frame, of_boxes: At, claim: Claim, index: int
     ) -> Judgement:
         """A thing that is not there is neither before nor behind another."""
-        frame = sample.frames[index]
         boxes = []
         for phrase in (claim.subject, claim.object or ""):
-            presence = things.at(
-                Claim(kind="entity", text=claim.text, subject=phrase), index
-            )
+            entity = Claim(kind="entity", text=claim.text, subject=phrase)
+            presence = of_boxes(entity, index)
             if presence.verdict != "supported" or presence.box is None:
                 return presence
             boxes.append(presence.box)

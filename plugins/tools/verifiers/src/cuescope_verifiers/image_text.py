@@ -37,10 +37,10 @@ class ImageText(Plugin, LazyWeights):
     def __init__(self, options: ImageTextOptions, context: Context) -> None:
         super().__init__(options, context)
         model: Any = context.build("model", options.model, options.model_options)
-        if (
-            not hasattr(model, "embed_texts")
-            or not model.capabilities.outputs >= EMBEDDING
-        ):
+        embeds = (
+            hasattr(model, "embed_texts") and model.capabilities.outputs >= EMBEDDING
+        )
+        if not embeds:
             raise UserError(
                 f"image-text: model {options.model} does not embed both images and texts",
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
@@ -104,18 +104,17 @@ class ImageText(Plugin, LazyWeights):
         """Ask for the frames in batches, each shown as often as the model needs frames."""
         count = max(self._model.capabilities.min_frames, 1)
         size = self.context.batch_size
-        with self.context.progress(
-            "comparing frames with sentences", len(frames)
-        ) as advance:
+        title = "comparing frames with sentences"
+        with self.context.progress(title, len(frames)) as advance:
             for start in range(0, len(frames), size):
-                batch = frames[start : start + size]
-                # a still clip for a model of videos
-                keys = [frame.key for frame in batch]
-                samples = [
-                    Sample(key=frame.key, frames=(frame,) * count) for frame in batch
-                ]
-                trials = [Trial(sample=sample, outputs=EMBEDDING) for sample in samples]
+                trials = []
+                keys = []
+                for frame in frames[start : start + size]:
+                    # a still clip for a model of videos
+                    sample = Sample(key=frame.key, frames=(frame,) * count)
+                    trials.append(Trial(sample=sample, outputs=EMBEDDING))
+                    keys.append(frame.key)
                 answers = self._model.respond(trials)
                 rows = unit(np.stack([response.embedding for response in answers]))
                 self._frames |= zip(keys, rows, strict=True)
-                advance(len(batch))
+                advance(len(keys))

@@ -4,7 +4,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from typing import Literal
 
 from cuescope_sdk.grounding import RELATIONS, Claim
@@ -111,8 +110,9 @@ def names_by_frame(
     """The names to look for in each frame; what moves is looked for beside it as well."""
     by_frame: list[set[str]] = [set() for _ in range(frames)]
     for claim in atoms(claims):
-        queries = [query(phrase, vocabulary) for phrase in phrases(claim) if phrase]
-        of_claim = set(chain.from_iterable(of_phrase.names for of_phrase in queries))
+        of_claim: set[str] = set()
+        for phrase in filter(None, phrases(claim)):
+            of_claim.update(query(phrase, vocabulary).names)
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
         for frame in claim.frames_meant(frames):
@@ -149,11 +149,8 @@ def opposites(claim: Claim) -> list[str]:
     other = normalise_words(claim.object or "")
     match claim.kind:
         case "entity":
-            swapped = [_with_article(phrase) for phrase in _swap(subject)]
-            return [
-                f"There is no {subject}.",
-                *(f"There is {phrase}." for phrase in swapped),
-            ]
+            swapped = map(_with_article, _swap(subject))
+            return [f"There is no {subject}.", *map("There is {}.".format, swapped)]
         case "attribute":
             words = (*_swap(predicate), f"not {predicate}")
             return [f"The {subject} is {word}." for word in words]
@@ -165,9 +162,8 @@ def opposites(claim: Claim) -> list[str]:
             return [f"The {subject} is {opposite} the {other}."]
         case "action":
             rest = other and f" the {other}"
-            does = [third_person(verb) for verb in _swap(predicate)] or [
-                f"does not {predicate}"
-            ]
+            does = list(map(third_person, _swap(predicate)))
+            does = does or [f"does not {predicate}"]
             # a passive may not say who does it
             return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
     return []
@@ -179,9 +175,8 @@ def third_person(verb: str) -> str:
     # "o" too: "goes"
     if first.endswith(("s", "sh", "ch", "x", "z", "o")):
         first += "es"
-    elif (
-        first.endswith("y") and first[-2:-1] not in "aeiou"
-    ):  # carry: carries, but play: plays
+    # carry: carries, but play: plays
+    elif first.endswith("y") and first[-2:-1] not in "aeiou":
         first = f"{first[:-1]}ies"
     else:
         first += "s"
