@@ -5,7 +5,7 @@ from io import BytesIO
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.trials import CHANGED, PLACEBO, Answers, box_of, shown_frames
@@ -54,8 +54,8 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         # where it is put in, the sample as it is does not show it yet
         region = box_of(place, frame) if decisive.removes else None
         # the changed one is no sample of the data: a drawing is shown in its place
-        changed_to = Occurrence(sample=f"changed: {key}", frame=frame)
-        where[after.sample.key] = changed_to
+        drawn = Occurrence(sample=f"changed: {key}", frame=frame)
+        where[after.sample.key] = drawn
         # an edit of the model leaves the key, and the sample stands for both
         where[key] = Occurrence(sample=key, frame=frame, region=region)
 
@@ -99,31 +99,23 @@ def _below(answers: Answers, number: int, frame: int) -> bytes | None:
             pixels[masks[frame]] = GREY
         said = answers.said.get((number, column))
         images[f"{name}: {said}" if said else name] = pixels
-    if images:
-        return draw_below(images)
-    return None
+    return draw_below(images) if images else None
 
 
 def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     """A JPEG: pictures one below the other, each with its words below it."""
-    pictures = []
-    for image in images.values():
+    strips = []
+    font = ImageFont.load_default(STRIP - 8)
+    for words, image in images.items():
         rows, cols, _ = image.shape
         height = max(1, round(SIDE * rows / cols))
         # enlarged, pixels keep their edges; made smaller, LANCZOS keeps detail
         how = Image.Resampling.LANCZOS if cols >= SIDE else Image.Resampling.NEAREST
-        picture = Image.fromarray(image)
-        pictures.append(picture.resize((SIDE, height), how))
-    height = sum(picture.height + STRIP for picture in pictures)
-    sheet = Image.new("RGB", (SIDE, height), PAPER)
-    draw = ImageDraw.Draw(sheet)
-    font = ImageFont.load_default(STRIP - 8)
-    top = 0
-    for words, picture in zip(images, pictures, strict=True):
-        sheet.paste(picture, (0, top))
-        top += picture.height
-        draw.text((6, top + 2), words[:MOST], fill=INK, font=font)
-        top += STRIP
+        picture = Image.fromarray(image).resize((SIDE, height), how)
+        strip = ImageOps.expand(picture, (0, 0, 0, STRIP), PAPER)
+        draw = ImageDraw.Draw(strip)
+        draw.text((6, height + 2), words[:MOST], fill=INK, font=font)
+        strips.append(np.asarray(strip))
     out = BytesIO()
-    sheet.save(out, "JPEG", quality=85)
+    Image.fromarray(np.vstack(strips)).save(out, "JPEG", quality=85)
     return out.getvalue()

@@ -1,6 +1,7 @@
 """Each witness as a check of the finding, and the places against what was planted or annotated."""
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 from sklearn.metrics import balanced_accuracy_score
 
@@ -59,7 +60,7 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     planted = {}
     for sample in audit.samples:
         planted[sample.key] = sample.annotations.get("cues", {})
-    best: tuple[float, str] | None = None
+    figures = []
     # no finding says which planted cue it is: the nearest counts
     for cue in audit.planted_cues:
         shown = []
@@ -73,11 +74,10 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
         # accuracy is balanced between samples with the cue and without: both must be there
         if len(set(shown)) == 2:
             accuracy = float(balanced_accuracy_score(shown, said))
-            if best is None or accuracy > best[0]:
-                best = accuracy, cue.name
-    if best is None:
+            figures.append((accuracy, cue.name))
+    if not figures:
         return None
-    accuracy, name = best
+    accuracy, name = max(figures, key=itemgetter(0))
     return Evidence(
         check="located where a cue is annotated",
         # never refuted: a finding may be a cue that nobody annotated

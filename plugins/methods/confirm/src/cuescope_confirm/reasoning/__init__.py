@@ -42,13 +42,13 @@ _STEP = re.compile(r"(?<=[.!?;])\s+|\n+")
 _DENIED = re.compile(
     r"\b(?:no|not|without|never|isn't|aren't)\b(?:\s+\w+){0,3}\s*$", re.IGNORECASE
 )
-Named = list[tuple[Sample, bool]]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a model wrote before its answer, and the answer."""
+    """What a model wrote about a sample before its answer, and the answer."""
 
+    sample: Sample
     steps: str
     answer: str
 
@@ -142,8 +142,8 @@ def read(text: str | None, sample: Sample) -> Trace:
         last = written[mark.end() :]
     for answer in (*sample.choices, sample.label):
         if answer and says(written, answer):
-            return Trace(steps.strip(), answer)
-    return Trace(steps.strip(), normalise_words(last.strip(" .\n*")))
+            return Trace(sample, steps.strip(), answer)
+    return Trace(sample, steps.strip(), normalise_words(last.strip(" .\n*")))
 
 
 def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
@@ -179,24 +179,17 @@ def _admissions(
     options = study.options
     target = row.target
     shown, hidden = (_traces(audit, side) for side in zip(*pairs, strict=True))
-    changed = []
-    for (trial, _), trace, other in zip(pairs, shown, hidden, strict=True):
-        if trace.answer != other.answer:
-            is_named = admits(trace.steps, names)
-            changed.append((trial.sample, is_named))
+    sides = zip(shown, hidden, strict=True)
+    changed = [trace for trace, other in sides if trace.answer != other.answer]
     keys = target.located.without if target.located else ()
     samples = [target.samples[key] for key in sorted(keys)]
     # where none of the label is without the cue, samples of others must do
     judged = list(filter(target.is_judged, samples)) or samples
     rng = study.rng("admitted", target.cue.id)
     some = shuffle(judged, rng)[: options.admitted]
-    traces = _traces(audit, [Trial(sample=sample) for sample in some])
-    others = []
-    for sample, trace in zip(some, traces, strict=True):
-        is_named = admits(trace.steps, names)
-        others.append((sample, is_named))
-    admitted = share(changed, options.confidence)
-    named = share(others, options.confidence)
+    others = _traces(audit, [Trial(sample=sample) for sample in some])
+    admitted = share(changed, names, options.confidence)
+    named = share(others, names, options.confidence)
     return target.cue.name, len(changed), admitted, len(others), named
 
 
@@ -228,11 +221,13 @@ def reasoning_about(sample: Sample) -> Sample:
     )
 
 
-def share(named: Named, confidence: float) -> str | None:
-    """A share with its interval, over groups; None of no sample."""
-    if not named:
+def share(
+    traces: Sequence[Trace], names: Sequence[str], confidence: float
+) -> str | None:
+    """The share whose steps name the cue with its interval, over groups; None of no trace."""
+    if not traces:
         return None
-    samples, values = zip(*named, strict=True)
-    numbers = np.array(values, dtype=float)
-    low, high = mean_interval(numbers, Groups.of(samples), confidence=confidence)
-    return f"{numbers.mean():.0%} ({low or 0:.0%} to {1 if high is None else high:.0%})"
+    named = np.array([admits(trace.steps, names) for trace in traces], float)
+    groups = Groups.of([trace.sample for trace in traces])
+    low, high = mean_interval(named, groups, confidence=confidence)
+    return f"{named.mean():.0%} ({low or 0:.0%} to {1 if high is None else high:.0%})"
