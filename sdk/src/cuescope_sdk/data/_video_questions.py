@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -93,16 +93,21 @@ class Videos:
     def open(
         cls,
         folder: Path,
-        names: Mapping[str, Sequence[str]],
+        names: Iterable[str],
         context: Context,
         title: str,
+        file_names: Callable[[str], Sequence[str]] | None = None,
     ) -> Self:
-        """Those of which a file's name without suffix is among the `names`, by video."""
-        files = find_videos(folder, names, title)
+        """The videos of these names, which their files bear without suffix.
+
+        `file_names` says what else the file of a video may be called.
+        """
+        asked = {name: file_names(name) if file_names else (name,) for name in names}
+        files = find_videos(folder, asked, title)
         probes = probe_all(files.values(), context)
         good = {}
         problems = {}
-        for video in names:
+        for video in asked:
             file = files.get(video)
             if file is None:
                 problems[video] = "missing"
@@ -247,11 +252,9 @@ class VideoQuestions(Layout):
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
         require_distinct(self.title, self.thing, keys, options.split)
-        names = {
-            question.video: self.file_names(question.video) for question in questions
-        }
+        names = [question.video for question in questions]
         folder = options.videos.expanduser() if options.videos else self.root
-        videos = Videos.open(folder, names, context, self.title)
+        videos = Videos.open(folder, names, context, self.title, self.file_names)
         self.clips = videos.good
         self.questions = tuple(
             question for question in questions if question.video in self.clips

@@ -212,8 +212,7 @@ class Clavi(Plugin):
         """The written clips; raises UserError where one is missing, for then all would be mixed."""
         names = [video_key(*pair) for pair in product(self.entries, (False, True))]
         folder = Path(self.options.clips or ".").expanduser()
-        asked = {name: (name,) for name in names}
-        clips = Videos.open(folder, asked, self.context, "clavi")
+        clips = Videos.open(folder, names, self.context, "clavi")
         if clips.problems:
             name, problem = next(iter(clips.problems.items()))
             raise UserError(

@@ -132,14 +132,12 @@ class ClaviBench(Plugin):
                 got=data.source,
             )
         root = (data.options.videos or Path(data.options.source)).expanduser()
-        names = {entry.video: (entry.video,) for entry in data.entries}
+        names = [entry.video for entry in data.entries]
         # what cannot be read was left out when the data was
         files = Videos.open(root, names, self.context, "clavi").good
         with self.context.progress("clips written", 2 * len(data.entries)) as advance:
             split = str(data.shown_split)
-            write_clips(
-                data.entries, lambda name: files[name].path, folder, split, advance
-            )
+            write_clips(data.entries, files, folder, split, advance)
 
 
 def _actions(entries: Sequence[Entry]) -> Iterator[Action]:

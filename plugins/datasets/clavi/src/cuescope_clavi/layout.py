@@ -8,7 +8,7 @@ original and _2 for the complement video, `type` a number. That they are records
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -136,19 +136,14 @@ def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
         if in_split(row.id, split):
             location = f"{table.name} video {row.id}"
             timed = parse_timed_actions(row.actions, classes.names, location)
-            videos.append(_timed_video(row, timed))
+            actions = []
+            for action, start, end in timed:
+                # An annotated action may end, or even start, after its video does.
+                within = min(end, row.length)
+                if start < within:
+                    actions.append(Action(action, start, within))
+            videos.append(TimedVideo(row.id, row.length, tuple(actions)))
     return videos
-
-
-def _timed_video(
-    row: VideoRow, timed: Iterable[tuple[str, float, float]]
-) -> TimedVideo:
-    actions = []
-    for name, start, end in timed:
-        # An annotated action may end, or even start, after its video does.
-        if start < min(end, row.length):
-            actions.append(Action(name, start, min(end, row.length)))
-    return TimedVideo(row.id, row.length, tuple(actions))
 
 
 # ------------------------------------------------------------------------- CLAVI as it is published

@@ -209,7 +209,7 @@ def open_footage(
     names: Iterable[str], root: Path, context: Context
 ) -> tuple[dict[str, Footage], Videos]:
     """The footage of the videos of these names under `root`, and what is wrong with the others."""
-    videos = Videos.open(root, {name: (name,) for name in names}, context, "clavi")
+    videos = Videos.open(root, names, context, "clavi")
     footage = {}
     for name, video in videos.good.items():
         footage[name] = Footage(partial(at_seconds, video), video.digest, name)
@@ -285,13 +285,9 @@ def make_sample(
     question = entry.questions[complemented][number]
     times = source_times(entry.segment.spans(complemented), frames)
     opposite = complement(question.text)
-    counterparts = {}
-    in_video = _sample_key(entry, not complemented, question.text)
-    if in_video is not None:
-        counterparts["video"] = in_video
-    in_text = opposite and _sample_key(entry, complemented, opposite)
-    if in_text is not None:
-        counterparts["text"] = in_text
+    counterparts = {"video": _sample_key(entry, not complemented, question.text)}
+    if opposite is not None:
+        counterparts["text"] = _sample_key(entry, complemented, opposite)
     return Sample(
         # two digits: sorted keys have the order of the questions
         key=f"{video_key(entry, complemented)}-{number:02d}",
@@ -305,7 +301,8 @@ def make_sample(
             "question_type": question.kind,
             "subset": SUBSETS[question.kind],
             "split": split,
-            "counterparts": counterparts,
+            # published questions are not always whole
+            "counterparts": {name: key for name, key in counterparts.items() if key},
             "video": "complement" if complemented else "original",
             **question_form(question),
             "video_id": entry.video,
@@ -345,7 +342,7 @@ def video_key(entry: Entry, complemented: bool) -> str:
 
 
 def _sample_key(entry: Entry, complemented: bool, text: str) -> str | None:
-    """The sample that asks `text` about this video; published questions are not always whole."""
+    """The sample that asks `text` about this video, None where there is none."""
     for number, question in enumerate(entry.questions[complemented]):
         if question.text == text:
             return f"{video_key(entry, complemented)}-{number:02d}"
