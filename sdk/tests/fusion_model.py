@@ -66,7 +66,7 @@ class FakeFusionModel(Plugin):
 
     def answer(self, trial: Trial) -> Response:
         """One response; raises UserError for a layer that is not there."""
-        refuse_unanswerable("fake", self.capabilities, trial)
+        refuse_unanswerable("fake", self.capabilities, [trial])
         layers = getattr(trial.edit, "layers", None) or ()
         if any(not 0 <= layer < LAYERS for layer in layers):
             raise UserError(

@@ -68,13 +68,10 @@ class FrameMemory(Generic[Row]):
             for frame, row in zip(batch, self._encode(batch), strict=True):
                 rows[frame.key] = row
             advance(len(batch))
-        self._remember(rows)
-        return [rows[frame.key] for frame in frames]
-
-    def _remember(self, rows: dict[str, Row]) -> None:
         for key, row in rows.items():
             self._memory[key] = row
             self._memory.move_to_end(key)
         largest = max((row.nbytes for row in rows.values()), default=1)
         while len(self._memory) > self._most_bytes // largest:
             self._memory.popitem(last=False)
+        return [rows[frame.key] for frame in frames]

@@ -23,8 +23,12 @@ from cuescope_sdk.torch._image_tower import (
     hook_output,
     split_heads,
 )
-from cuescope_sdk.torch._language_models import causal_builder
-from cuescope_sdk.torch._pretrained import Pretrained, Source, tokenizer_content
+from cuescope_sdk.torch._pretrained import (
+    Pretrained,
+    Source,
+    causal_builder,
+    tokenizer_content,
+)
 from cuescope_sdk.torch._strangers import fault_of, named_values, refuse_kernels
 
 __all__ = [

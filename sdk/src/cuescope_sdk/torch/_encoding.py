@@ -133,7 +133,7 @@ class TowerEncoder:
             )
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
-        inputs = self._prepare(item)
+        [inputs] = self._prepare([item])
         with (
             hook_output(tower.blocks[layer].module, tokens.append),
             torch.inference_mode(),
@@ -155,7 +155,7 @@ class TowerEncoder:
     def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
         for start in range(0, len(items), self._chunk):
             chunk = items[start : start + self._chunk]
-            inputs = self._prepare_all(chunk)
+            inputs = self._prepare(chunk)
             shown = []
             for item, tensors in zip(chunk, inputs, strict=True):
                 shown.append((tensors, self._hidden_patches(item, tensors)))
@@ -197,18 +197,8 @@ class TowerEncoder:
         hidden = np.concatenate([nothing if mask is None else mask for mask in masks])
         return torch.from_numpy(hidden).to(self.tower.device)
 
-    def _prepare(self, item: TowerInput) -> Inputs:
-        key = item.frame_keys
-        if key not in self._inputs:
-            inputs = self._ahead.take(key, partial(self._load, item.frames))
-            _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
-            return inputs
-        return self._inputs[key]
-
-    def _prepare_all(self, items: Sequence[TowerInput]) -> list[Inputs]:
-        """Side by side on an accelerator; on a CPU each as it is needed."""
-        if self._chunk == 1:
-            return [self._prepare(item) for item in items]
+    def _prepare(self, items: Sequence[TowerInput]) -> list[Inputs]:
+        """Side by side, where there are several."""
         prepared: dict[object, Inputs] = dict(self._inputs)
         new = self._missing_inputs(items)
         for key, inputs in zip(new, self._ahead.take_all(new), strict=True):

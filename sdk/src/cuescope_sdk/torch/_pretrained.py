@@ -96,11 +96,17 @@ class Source:
         if with_code:
             patterns.append("*.py")
         try:
-            source = cls(owner, _download(model, revision, patterns), title)
-            # second, since most repositories hold both formats
-            if not source.weight_files():
-                folder = _download(model, revision, ["pytorch_model*.bin"])
-                source = cls(owner, folder, title)
+            # pickles second, since most repositories hold both formats
+            for wanted in (patterns, ["pytorch_model*.bin"]):
+                snapshot = huggingface_hub.snapshot_download(
+                    model,
+                    revision=revision,
+                    allow_patterns=wanted,
+                    ignore_patterns=["*/*"],  # the top folder alone
+                )
+                source = cls(owner, Path(snapshot), title)
+                if source.weight_files():
+                    break
         except Exception as error:  # the client raises the errors of three libraries
             reason = f"{error}".strip().partition("\n")[0]
             kind = type(error).__name__
@@ -187,28 +193,6 @@ class Source:
             ) from error
 
 
-def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
-    """Files of the top folder that fit the patterns."""
-    return Path(
-        huggingface_hub.snapshot_download(
-            name, revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"]
-        )
-    )
-
-
-def config_content(configuration: Any) -> str:
-    """What a configuration says, without where and by whom it was saved."""
-
-    def without(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        return {
-            name: without(of) for name, of in value.items() if name not in NOT_CONTENT
-        }
-
-    return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
-
-
 def tokenizer_content(tokenizer: Any) -> list[object]:
     """A tokenizer's rules and words; padding is the caller's."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
@@ -221,12 +205,25 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
 
 
 def content_of(part: Any) -> Any:
-    """The content of a configuration, processor or tokenizer, or of a list of them; else itself."""
+    """What a configuration, processor or tokenizer says, or a list of them; anything else itself.
+
+    Without where and by whom it was saved.
+    """
     if isinstance(part, list):
         return list(map(content_of, part))
     if hasattr(part, "get_vocab"):
         return tokenizer_content(part)
-    return config_content(part) if hasattr(part, "to_dict") else part
+    if not hasattr(part, "to_dict"):
+        return part
+
+    def without(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {
+            name: without(of) for name, of in value.items() if name not in NOT_CONTENT
+        }
+
+    return json.dumps(without(part.to_dict()), sort_keys=True, default=str)
 
 
 # -------------------------------------------------------------------------------------- pretrained
@@ -399,3 +396,22 @@ class Pretrained:
             beside += self.source.folder.glob(name)
         # globs have no order
         return [files_digest([*files, *sorted(beside)])]
+
+
+def causal_builder(config: Any, source: Source) -> Any:
+    """What opens a causal language model, as `Pretrained.find` asks for it.
+
+    Raises UserError for an architecture that does not continue texts.
+    """
+    import transformers
+
+    # code of the model's own names its Auto class here
+    own = getattr(config, "auto_map", None) or {}
+    stock = type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    if stock or "AutoModelForCausalLM" in own:
+        return transformers.AutoModelForCausalLM
+    raise UserError(
+        f"{source.owner}: {source.title} does not continue texts",
+        expected="a causal language model",
+        got=f"the architecture '{config.model_type}'",
+    )

@@ -116,8 +116,7 @@ class Scripted(Plugin):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""
-        for trial in trials:
-            refuse_unanswerable("scripted", self.capabilities, trial)
+        refuse_unanswerable("scripted", self.capabilities, trials)
         return [self._response(trial.sample) for trial in trials]
 
     def reason(self, sample: Sample) -> tuple[list[Step], str]:

@@ -65,9 +65,7 @@ class Model:
 
     def fingerprint(self, head: str) -> str:
         """Digest of both files of weights, the text's configuration and words, dtype and head."""
-        files = files_digest(
-            [self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)]
-        )
+        files = files_digest([self.folder / IMAGE_WEIGHTS, text_weights(self.folder)])
         words = tokenizer_content(self.tokenizer)
         return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
@@ -94,8 +92,7 @@ class Model:
         self.context.stop_plan_before(f"the weights of {self.title}")
         with quiet():
             network = TextNetwork(self.config, self.shape.dim)
-        file = text_weights(self.folder, self.title)
-        return self._open(network, file, SPARE)
+        return self._open(network, text_weights(self.folder), SPARE)
 
     def text_tower(self) -> TextTower:
         """Tokenizer and CXR-BERT; the first text opens its weights."""
@@ -170,7 +167,6 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     device = resolve_device(context.device)
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
-    text_weights(folder, title)  # it must be there
     shape = measure(Checkpoint.read(f"{OWNER}: {title}", folder / IMAGE_WEIGHTS))
     refuse_kernels(OWNER, folder / "config.json")
     source = Source(OWNER, folder, title)
@@ -219,15 +215,10 @@ def require_files(folder: Path, title: str) -> Path:
     return folder
 
 
-def text_weights(folder: Path, title: str) -> Path:
-    """The text model's file; raises UserError where there is none."""
-    for name in TEXT_WEIGHTS:
-        file = folder / name
-        if file.is_file():
-            return file
-    raise UserError(
-        f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS)
-    )
+def text_weights(folder: Path) -> Path:
+    """The text model's file."""
+    files = [folder / name for name in TEXT_WEIGHTS]
+    return next(filter(Path.is_file, files))
 
 
 # --------------------------------------------------------------------------------------- measuring

@@ -49,8 +49,7 @@ class OpenAI(ServedPlugin):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         # first: a refusal must cost no request
-        for trial in trials:
-            refuse_unanswerable("openai", self.capabilities, trial)
+        refuse_unanswerable("openai", self.capabilities, trials)
         from cuescope_openai.answers import to_responses
         from cuescope_openai.requests import chat_request
 

@@ -78,8 +78,7 @@ class Toy(TrainedModel):
     def respond(self, trials: Trials) -> list[Response]:
         """Cosines over temperature for the choices, and the unit sequence embedding."""
         # first: opening the weights may mean minutes of training
-        for trial in trials:
-            refuse_unanswerable("toy", self.capabilities, trial)
+        refuse_unanswerable("toy", self.capabilities, trials)
         self.open_weights()
         # only now: `use` has set the length
         for trial in trials:

@@ -57,8 +57,7 @@ class Traces(Plugin):
         self.facts: Mapping[str, str] = {"recorded traces": recorded}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        for trial in trials:
-            refuse_unanswerable("traces", self.capabilities, trial)
+        refuse_unanswerable("traces", self.capabilities, trials)
         responses = []
         for trial in trials:
             content = sample_content(trial.sample)

@@ -12,23 +12,26 @@ from cuescope_sdk.torch import Checkpoint
 
 # How the authors call a part, and how transformers does. In this order from left to right, and
 # in the other order back.
-NAMES = (
-    ("visual_encoder.blocks.", "vision.encoder.layers."),
-    ("visual_encoder.patch_embed.proj.", "vision.embeddings.patch_embedding."),
-    ("visual_encoder.cls_token", "vision.embeddings.class_embedding"),
-    ("visual_encoder.pos_embed", "vision.embeddings.position_embedding"),
-    ("visual_encoder.gmhra", "gmhra"),
-    (".attn.qkv.", ".self_attn.qkv."),
-    (".attn.proj.", ".self_attn.projection."),
-    (".norm1.", ".layer_norm1."),
-    (".norm2.", ".layer_norm2."),
-    ("ln_vision.", "vision.post_layernorm."),
-    ("video_Qformer.bert.", "video_qformer."),
-    ("Qformer.bert.", "qformer."),
-    ("qformer.embeddings.LayerNorm.", "qformer.layernorm."),
-    (".attention.self.", ".attention.attention."),
-    (".crossattention.self.", ".crossattention.attention."),
-)
+NAMES = [
+    line.split()
+    for line in """
+    visual_encoder.blocks.           vision.encoder.layers.
+    visual_encoder.patch_embed.proj. vision.embeddings.patch_embedding.
+    visual_encoder.cls_token         vision.embeddings.class_embedding
+    visual_encoder.pos_embed         vision.embeddings.position_embedding
+    visual_encoder.gmhra             gmhra
+    .attn.qkv.                       .self_attn.qkv.
+    .attn.proj.                      .self_attn.projection.
+    .norm1.                          .layer_norm1.
+    .norm2.                          .layer_norm2.
+    ln_vision.                       vision.post_layernorm.
+    video_Qformer.bert.              video_qformer.
+    Qformer.bert.                    qformer.
+    qformer.embeddings.LayerNorm.    qformer.layernorm.
+    .attention.self.                 .attention.attention.
+    .crossattention.self.            .crossattention.attention.
+    """.strip().splitlines()
+]
 # The text side of the Q-Formers, what BLIP-2 or pretraining had beside them, and sound.
 _TEXT = r"(video_)?Qformer\.(cls\.|bert\.embeddings\.(word|position)_embeddings\.)"
 _TEXT_LAYERS = r"(video_)?Qformer\.bert\.encoder\.layer\.\d+\.(intermediate|output)\."

@@ -8,9 +8,7 @@ import transformers
 from jaxtyping import Float
 from torch import Tensor
 
-from cuescope_sdk import Context
-from cuescope_sdk.torch import Pretrained, causal_builder, quiet
-from cuescope_video_llm.options import VideoLLMOptions
+from cuescope_sdk.torch import quiet
 
 VideoTokens = Float[Tensor, "1 token dim"]
 
@@ -18,16 +16,6 @@ TURN = "###"  # between the turns of a conversation
 BEFORE = "<Video>"  # the marks of a video
 AFTER = "</Video>"
 LAST = 8  # tokens in which the mark of a turn is looked for
-
-
-def find_language_model(
-    owner: str, options: VideoLLMOptions, context: Context
-) -> tuple[Pretrained, Any]:
-    """The language model and its tokenizer; raises UserError for what continues no texts."""
-    files = Pretrained.find(
-        owner, options.llm, options.revision, context, causal_builder
-    )
-    return files, files.tokenizer()
 
 
 class _NextTurn(transformers.StoppingCriteria):

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -33,8 +33,6 @@ BETWEEN = 1e-5  # of the normalisation between image encoder and Q-Former
 
 class Network(nn.Module):
     """A video in, tokens for a language model out; sizes come from the tensors."""
-
-    video_tokens: ClassVar[str]  # the tensor with a row for each token of a video
 
     def __init__(
         self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any

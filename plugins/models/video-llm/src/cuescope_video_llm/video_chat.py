@@ -7,10 +7,9 @@ import torch
 from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.torch import Checkpoint, split_heads
+from cuescope_sdk.torch import Checkpoint
 from cuescope_video_llm.language import AFTER, BEFORE, TURN, VideoTokens
 from cuescope_video_llm.network import Network, Pixels
 
@@ -26,7 +25,7 @@ class GlobalAttention(nn.Module):
     def __init__(self, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
         self.dpe = nn.Conv3d(dim, dim, kernel_size=3, padding=1, groups=dim)
-        self.attn = nn.MultiheadAttention(dim, heads)
+        self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)
         self.ln_1 = nn.LayerNorm(dim)
         self.ln_2 = nn.LayerNorm(dim)
         self.ln_3 = nn.LayerNorm(dim)
@@ -45,20 +44,8 @@ class GlobalAttention(nn.Module):
         grid = patches.view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
         places = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
         states = torch.cat([states[:, :1], patches + places], dim=1).reshape(1, -1, dim)
-        weights = self.attn.in_proj_weight.chunk(3)
-        biases = self.attn.in_proj_bias.chunk(3)
-        inputs = (self.ln_1(query), states, states)
-        heads = []
-        for rows, weight, bias in zip(inputs, weights, biases, strict=True):
-            projected = nn.functional.linear(rows, weight, bias)
-            heads.append(split_heads(projected, self.attn.num_heads))
-        queries, keys, values = heads
-        mixed = (
-            scaled_dot_product_attention(queries, keys, values)
-            .transpose(1, 2)
-            .flatten(2)
-        )
-        query = query + self.attn.out_proj(mixed)
+        read, _ = self.attn(self.ln_1(query), states, states, need_weights=False)
+        query = query + read
         return query + self.mlp(self.ln_2(query))  # type: ignore[no-any-return]
 
 

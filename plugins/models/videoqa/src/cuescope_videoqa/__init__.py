@@ -119,8 +119,7 @@ class VideoQA(Plugin, LazyWeights):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and the best answer as text."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         return self.runner.respond(trials)
 
     def modalities(

@@ -79,8 +79,7 @@ class VLLM(Plugin, LazyWeights):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         from cuescope_vllm.engine import respond
 
-        for trial in trials:
-            refuse_unanswerable(OWNER, self.capabilities, trial)
+        refuse_unanswerable(OWNER, self.capabilities, trials)
         return respond(self.engine, trials, self.options)
 
 

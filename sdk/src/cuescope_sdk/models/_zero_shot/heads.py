@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import numpy as np
 from jaxtyping import Float
@@ -15,26 +15,27 @@ from cuescope_sdk.models._zero_shot.texts import Templates, TextTower
 TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
 
 
-class Head(Protocol):
-    """Logits over named choices."""
+class Head:
+    """Logits over named choices: scale * cosine + bias."""
 
     fingerprint: str
     facts: Mapping[str, str]
-    uses_text_tower: bool
-    scale: float
-    bias: float
+    uses_text_tower = False
+    scale = 1.0
+    bias = 0.0
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError where a choice cannot be scored."""
+        raise NotImplementedError
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
-        """Unit embeddings of the choices; logits are scale * cosine + bias."""
+        """Unit embeddings of the choices."""
+        raise NotImplementedError
 
 
-class PromptHead:
+class PromptHead(Head):
     """The zero-shot head: each choice in every template, through the text tower, once."""
 
-    facts: Mapping[str, str]
     uses_text_tower = True
 
     def __init__(
@@ -75,13 +76,8 @@ class PromptHead:
         return self._last[1]
 
 
-class Headless:
+class Headless(Head):
     """An image tower alone: it embeds, and can score no choice."""
-
-    facts: Mapping[str, str]
-    uses_text_tower = False
-    scale = 1.0
-    bias = 0.0
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -102,12 +98,8 @@ class Headless:
         self.check(choices)
 
 
-class EmbeddingTable:
+class EmbeddingTable(Head):
     """A table of class embeddings in place of the text tower: an ensemble, CoOp, LiT."""
-
-    facts: Mapping[str, str]
-    uses_text_tower = False
-    bias = 0.0
 
     def __init__(
         self,

@@ -175,8 +175,7 @@ class ZeroShotModel(Plugin, LazyWeights):
         """Logits over the choices and the unit embedding, as each trial asks."""
         from cuescope_sdk.torch._encoding import tower_inputs
 
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
         rows = self._encoder.embed(list(chain.from_iterable(inputs)))

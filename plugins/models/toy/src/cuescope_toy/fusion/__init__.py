@@ -127,15 +127,10 @@ class ToyFusion(TrainedModel):
 
     def _refuse(self, trials: Trials, *layers: int) -> None:
         """Raises UserError for what cannot be answered, and for a layer that is not there."""
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
             edited = getattr(trial.edit, "layers", None) or ()
-            for layer in (*layers, *edited):
-                if not 0 <= layer < self.fusion.layers:
-                    raise UserError(
-                        f"toy-fusion has no fusion layer {layer}",
-                        expected=f"layers 0 to {self.fusion.layers - 1}",
-                    )
+            self.fusion.require_layers(self.owner, (*layers, *edited))
 
     def _response(self, trial: Trial, row: Float[np.ndarray, " answer"]) -> Response:
         sample = trial.sample

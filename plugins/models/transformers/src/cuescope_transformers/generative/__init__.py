@@ -107,8 +107,7 @@ class TransformersVLM(Plugin, LazyWeights):
         self._model.ahead.expect({frame.key: frame.load for frame in frames})
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        for trial in trials:
-            refuse_unanswerable(OWNER, self.capabilities, trial)
+        refuse_unanswerable(OWNER, self.capabilities, trials)
         from cuescope_transformers.generative.readouts import respond
 
         return respond(self._model, trials)

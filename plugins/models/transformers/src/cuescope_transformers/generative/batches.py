@@ -14,7 +14,6 @@ from cuescope_transformers.generative.inputs import (
     Batch,
     media_of,
     network_inputs,
-    placeholders,
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -122,7 +121,7 @@ def require_editable(model: GenerativeModel, trial: Trial) -> None:
         require_hiding(model, trial, trial.edit)
     elif trial.edit is not None:
         asked = getattr(trial.edit, "layers", None)
-        model.fusion.require_layers(model.files.title, asked or ())
+        model.fusion.require_layers(model.title, asked or ())
 
 
 def fusion_of(
@@ -140,7 +139,7 @@ def fusion_of(
     edit = trial.edit if isinstance(trial.edit, averages) else None
     plain = edit is None and watch is None
     # also for a plain answer: no placeholder in the prompt means that no frame was seen
-    if not plain or placeholders(model.network.config, model.processor):
+    if not plain or model.visual:
         require_visual_tokens(model, batch, trial)
     if plain:
         return None
@@ -155,7 +154,7 @@ def require_visual_tokens(model: GenerativeModel, batch: Batch, trial: Trial) ->
     hides = isinstance(trial.edit, HideTokens)
     if trial.sample.frames and not hides and not batch.shows_video:
         raise UserError(
-            f"{model.files.title} does not say which of its tokens are visual",
+            f"{model.title} does not say which of its tokens are visual",
             expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
             got=f"the architecture '{model.kind}'",
             remedy="Mend config.json, or ask a model with placeholders.",

@@ -75,7 +75,7 @@ def patch_features(
     layers = encoder.layers(model.network.base_model)
     if not -len(layers) <= layer < len(layers):
         raise UserError(
-            f"{model.files.title} has no image layer {layer}",
+            f"{model.title} has no image layer {layer}",
             expected=f"0 to {len(layers) - 1}, what the language model reads",
         )
     return [_tokens(model, encoder, layers[layer], frame) for frame in frames]
@@ -107,7 +107,7 @@ def _without_words(
 def _encoder_of(model: GenerativeModel) -> ImageEncoder:
     if not shows_patches(model):
         raise UserError(
-            f"{model.files.title} does not show its patches",
+            f"{model.title} does not show its patches",
             expected=f"{', '.join(ENCODERS)}, with {' or '.join(TOWERS)} where it has a tower",
             got=f"the architecture '{model.kind}'",
         )

@@ -21,7 +21,7 @@ from cuescope_transformers.generative.batches import (
 )
 from cuescope_transformers.generative.embedding import embeddings
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
-from cuescope_transformers.generative.inputs import Batch, Modality, cross_layers
+from cuescope_transformers.generative.inputs import Batch, Modality
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
 from cuescope_transformers.generative.prompts import (
     Tokens,
@@ -166,7 +166,7 @@ def modalities(
     model: GenerativeModel, trials: Sequence[Trial], layer: int
 ) -> list[Int8[np.ndarray, " query_then_key"]]:
     """Of the prompt's tokens as queries of a layer, then of its keys; padding is left out."""
-    model.fusion.require_layers(model.files.title, [layer])
+    model.fusion.require_layers(model.title, [layer])
     by_trial = {}
     for part, batch in batches(model, rows_of(model, trials)):
         require_visual_tokens(model, batch, part[0].trial)
@@ -185,12 +185,12 @@ def attention(
 
     Raises UserError under `AverageTokens`, where there is no weight of each token.
     """
-    model.fusion.require_layers(model.files.title, [layer])
+    model.fusion.require_layers(model.title, [layer])
     for trial in trials:
         require_editable(model, trial)
         if isinstance(trial.edit, AverageTokens):
             raise UserError(
-                f"{model.files.title} has no attention weights under average-tokens",
+                f"{model.title} has no attention weights under average-tokens",
                 expected="no edit, or average-attention",
             )
     by_trial = {}
@@ -218,7 +218,7 @@ def _watch_attention(
     generate_tokens(model, batch, fusion, most=1)
     if not passes:
         raise UserError(
-            f"{model.files.title}: layer {layer} looks at frames alone",
+            f"{model.title}: layer {layer} looks at frames alone",
             expected="a sample with frames",
             got=f"none in '{trial.sample.key}'",
         )
@@ -237,7 +237,10 @@ def query_and_key(
     network = model.network
     mask = batch.inputs["attention_mask"].bool()
     prompt = Axis(batch.modality, mask)
-    if layer in cross_layers(network.config) and batch.cross is not None:
+    # Mllama's, whose keys are the visual tokens, beside a sequence of text alone
+    config = network.config.get_text_config()
+    crossing = getattr(config, "cross_attention_layers", None) or ()
+    if layer in crossing and batch.cross is not None:
         return prompt, Axis(batch.cross, batch.cross != OTHER)
     if not network.config.is_encoder_decoder or layer < len(
         blocks(network.get_encoder())

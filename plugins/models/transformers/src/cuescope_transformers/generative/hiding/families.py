@@ -93,7 +93,7 @@ def _require_tower(model: GenerativeModel, tower: Any) -> Any:
     kind = tower.config.model_type
     if kind not in TOWERS:
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=" or ".join(TOWERS),
             got=f"the image tower '{kind}'",
         )

@@ -12,12 +12,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.masks import cells_with_nan
-from cuescope_transformers.generative.inputs import (
-    Batch,
-    is_among,
-    placeholders,
-    with_modalities,
-)
+from cuescope_transformers.generative.inputs import Batch, is_among, with_modalities
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Visible = Bool[Tensor, "row token"]
@@ -143,10 +138,10 @@ def without_placeholders(
     # `generate` would count positions without what is gone: they are taken of the whole prompt
     positions = model.network._prepare_position_ids_for_generation(tokens, dict(inputs))
     kept = inputs["attention_mask"].bool()
-    visual = is_among(tokens, placeholders(model.network.config, model.processor))
+    visual = is_among(tokens, model.visual)
     if int(visual.sum()) != len(visible):
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=f"placeholders in the prompt for {len(visible)} visual tokens",
             got=f"{int(visual.sum())}",
             remedy="Mend image_token_id or video_token_id in config.json.",
