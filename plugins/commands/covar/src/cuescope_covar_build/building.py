@@ -162,8 +162,8 @@ class Builder:
             editor=draft.editor.spec if draft.editor else "",
             editor_fingerprint=draft.editor.fingerprint if draft.editor else "",
             licence=source.licence or self.recipe.licence,
-            kept_exactly=draft.variant.subset
-            != "viewpoint",  # `paint` refuses anything else
+            # `paint` refuses anything else
+            kept_exactly=draft.variant.subset != "viewpoint",
             dropped=draft.dropped,
             image_digest=image_digest,
             mask_digest=mask_digest,
@@ -186,6 +186,5 @@ def _parts(sample: Sample, background: Background | None, name: str) -> list[str
 
 
 def _key(sample: Sample, background: Background | None, name: str) -> str:
-    return "--".join(
-        _parts(sample, background, name)
-    )  # no slash: it would name a changed sample
+    # no slash: it would name a changed sample
+    return "--".join(_parts(sample, background, name))

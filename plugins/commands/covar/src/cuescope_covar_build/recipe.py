@@ -56,9 +56,8 @@ class Recipe:
     @property
     def edits(self) -> int:
         """Edits of one photo on one background, viewpoints among them."""
-        return (
-            3 + len(self.scales) + self.views
-        )  # 3: the background, a shift and a rotation
+        # 3: the background, a shift and a rotation
+        return 3 + len(self.scales) + self.views
 
     def variants(self, source: Source, background: Background) -> list[Variant]:
         """The variants of a photo on a background, drawn for it."""

@@ -28,13 +28,8 @@ SIMILAR = 5.0  # grey levels
 SHADE = 0.4  # a shadow leaves at least this share of the light
 DIFFERENT = 12.0  # grey levels, beyond what a shadow explains
 BAND = 6  # px beside the object
-EDGE = (
-    1.0,
-    1.0,
-    0.8,
-    0.4,
-    0.0,
-)  # share of the object's colour, 0 to 4 px outside of the edge
+# share of the object's colour, 0 to 4 px outside of the edge
+EDGE = (1.0, 1.0, 0.8, 0.4, 0.0)
 LEAST = 64  # pixels of background that are compared at all
 FINE = 1.0  # px, blur before the correlation
 WINDOW = 15  # px, side of the window of the correlation
