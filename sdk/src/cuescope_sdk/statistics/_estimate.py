@@ -6,6 +6,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._intervals import mean_interval
+from cuescope_sdk.statistics._shapes import PerSample
+
 Figure = TypeVar("Figure", float, np.ndarray)
 
 
@@ -20,6 +24,16 @@ class Estimate(Generic[Figure]):
     value: Figure
     low: Figure
     high: Figure
+
+    @staticmethod
+    def of_mean(
+        values: PerSample, groups: Groups, *, confidence: float = 0.95
+    ) -> "Estimate[float]":
+        """The mean of values from 0 to 1, with `mean_interval`; raises ValueError for none."""
+        low, high = mean_interval(values, groups, confidence=confidence)
+        if low is None or high is None:
+            raise ValueError("expected one value or more, got none")
+        return Estimate(float(values.mean()), low, high)
 
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""

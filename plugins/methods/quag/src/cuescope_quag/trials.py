@@ -163,12 +163,6 @@ class FusionSize(Readout):
         """Equal for every trial."""
         return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
 
-    @staticmethod
-    def shape(readout: np.ndarray) -> FusionShape:
-        """The readout as what it was made of."""
-        fields = FusionShape.model_fields
-        return FusionShape(**dict(zip(fields, map(int, readout), strict=True)))
-
 
 class TokenModalities(Readout):
     """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
@@ -192,12 +186,19 @@ class AttentionWeights(Readout):
         return list(model.attention(trials, self.layer))
 
 
+def read(audit: Audit, trials: Iterable[Trial]) -> list[np.ndarray]:
+    """What the model shows of itself: the readout of each trial."""
+    outcomes = audit.respond(trials)
+    return [np.asarray(outcome.response.readout) for outcome in outcomes]
+
+
 def fusion_shape(audit: Audit) -> FusionShape:
     """Sizes of the fusion layers of a model that exposes them."""
     # of any sample, for the sizes are the model's
     sample = audit.once(questions, audit)[0]
-    (outcome,) = audit.respond([FusionSize().of(sample)])
-    return FusionSize.shape(np.asarray(outcome.response.readout))
+    [sizes] = read(audit, [FusionSize().of(sample)])
+    fields = zip(FusionShape.model_fields, sizes.tolist(), strict=True)
+    return FusionShape(**dict(fields))
 
 
 def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:

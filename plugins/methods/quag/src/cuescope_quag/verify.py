@@ -24,6 +24,7 @@ from cuescope_quag.trials import (
     edited_layers,
     fusion_shape,
     questions,
+    read,
 )
 from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
@@ -53,8 +54,8 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
     """Multiplications saved in a changed layer of self-attention, at the first sample's length."""
     layer = (edited_layers(audit, options) or (0,))[0]
     sample = audit.once(questions, audit)[0]
-    (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
-    queries, keys = np.array_split(np.asarray(outcome.response.readout), 2)
+    [tokens_of_layer] = read(audit, [TokenModalities(layer=layer).of(sample)])
+    queries, keys = np.array_split(tokens_of_layer, 2)
     # The formula of section 2.4 is that of self-attention: the same tokens are queries and keys.
     if not np.array_equal(queries, keys):
         return
@@ -136,8 +137,7 @@ def _read(
     """The figures of a readout under a short-circuit, of samples that have any."""
     quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
     edit = AverageAttention(quadrants=quadrants, layers=layers)
-    outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
-    figures = [np.asarray(outcome.response.readout) for outcome in outcomes]
+    figures = read(audit, (readout.of(sample, edit) for sample in samples))
     # of a sample of many tokens nothing comes back
     return [row for row in figures if row.size]
 

@@ -17,7 +17,7 @@ from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.tables import few_videos, make_table
 from cuescope_quag.trials import Answers, benchmark_of, video_name
 from cuescope_sdk import Audit, Cell, Sample
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
@@ -102,15 +102,9 @@ def consistent_accuracy(
     right = np.array(both, dtype=float)
     videos, codes = np.unique(video_of_pair, return_inverse=True)
     groups = Groups(codes, len(videos), declared=True)
-    low, high = mean_interval(right, groups, confidence=confidence)
-    return ConsistentAccuracy(
-        value=float(right.mean()),
-        # without an interval every share is possible
-        low=0.0 if low is None else low,
-        high=1.0 if high is None else high,
-        pairs=len(both),
-        videos=len(videos),
-    )
+    share = Estimate.of_mean(right, groups, confidence=confidence)
+    ends = share.low, share.high
+    return ConsistentAccuracy(share.value, *ends, len(both), len(videos))
 
 
 # ---------------------------------------------------------------------------------- the report

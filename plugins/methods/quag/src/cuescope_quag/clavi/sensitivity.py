@@ -25,6 +25,7 @@ from cuescope_quag.trials import (
     is_correct,
     plain_trials,
     questions,
+    read,
 )
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample
 from cuescope_sdk.report import bar_chart
@@ -143,14 +144,11 @@ def _readouts(
     pairs: Sequence[ConsistentPair],
 ) -> dict[str, np.ndarray]:
     """What is read of the samples of the pairs, by key; of each once."""
-    readouts = {}
     keys = dict.fromkeys(
         chain.from_iterable((pair.first, pair.second) for pair in pairs)
     )
-    outcomes = audit.respond(readout.of(samples[key]) for key in keys)
-    for key, outcome in zip(keys, outcomes, strict=True):
-        readouts[key] = np.asarray(outcome.response.readout)
-    return readouts
+    readouts = read(audit, (readout.of(samples[key]) for key in keys))
+    return dict(zip(keys, readouts, strict=True))
 
 
 def compare_distances(
