@@ -222,8 +222,7 @@ def fit_ways(
     """
     ways = ways_of(task.capabilities, task.names, wanted)
     [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
-    encoded = letters.astype(np.uint8).tobytes()
-    question_of_model = encoded.decode().strip()
+    question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
     names = tuple(name or "" for name in task.names)
     asker = Asker(names, question_of_model or question, task.ask)
     is_asked = np.logical_or(everywhere, task.shows.any(axis=1))

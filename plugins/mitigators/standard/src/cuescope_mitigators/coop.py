@@ -159,8 +159,11 @@ class CoOp(Mitigator):
             # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
         shape = len(task.labels), embedding.shape[1]
-        rows_of_numbers = (np.asarray(answer.readout) for answer in task.ask(trials))
-        return [LearnedPrompts.parts(row, *shape) for row in rows_of_numbers]
+        parts = []
+        for answer in task.ask(trials):
+            row = np.asarray(answer.readout)
+            parts.append(LearnedPrompts.parts(row, *shape))
+        return parts
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.

@@ -85,7 +85,7 @@ class HiddenPatches(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """With the patches of the cues that a sample shows hidden; a trial's own edit stands."""
-        free = [number for number, trial in enumerate(trials) if _is_free(trial)]
+        free = np.flatnonzero(list(map(_is_free, trials))).tolist()
         if not free:
             return list(ask(trials))
         shown = self.router.route([trials[number] for number in free], ask)
