@@ -176,9 +176,8 @@ class Episodes(Layout):
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:
             problem = self.probes[picture].problem
-            if (
-                problem == "no such file"
-            ):  # pictures often come by another way than the annotation
+            # pictures often come by another way than the annotation
+            if problem == "no such file":
                 return "without all pictures"
             if problem:
                 return f"with an unreadable picture: {problem}"

@@ -61,9 +61,8 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
     """
     by_class: dict[str, list[int]] = {}
     for index, item in enumerate(items):
-        for name in item.classes or (
-            "",
-        ):  # images without a class are thinned out as one class
+        # images without a class are thinned out as one class
+        for name in item.classes or ("",):
             by_class.setdefault(name, []).append(index)
     # not the first ones: files are often sorted by source or difficulty
     kept = set[int]()

@@ -204,9 +204,8 @@ def picture_hash(sample: Sample) -> np.ndarray | None:
         return None
     frame = sample.frames[len(sample.frames) // 2]
     if frame.source is not None:
-        with suppress(
-            Exception
-        ):  # decoders raise anything, and there is still the frame
+        # decoders raise anything, and there is still the frame
+        with suppress(Exception):
             picture = _quick_look(frame.source.path)
             return difference_hash(picture or frame.load())
     with suppress(BadDataError):  # the audit itself is done

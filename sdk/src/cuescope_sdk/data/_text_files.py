@@ -222,7 +222,6 @@ def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
 def _shorten(value: Any) -> str:
     try:
         return repr(value)[:_SHOWN]
-    except (
-        RecursionError
-    ):  # brackets in brackets, just fewer than the parser gives up at
+    except RecursionError:
+        # brackets in brackets, just fewer than the parser gives up at
         return "values that are nested too deeply"

@@ -170,9 +170,8 @@ def find_videos(
         video = videos.get(path.stem)
         if video is None:
             continue
-        if (
-            video in files
-        ):  # the same video twice, perhaps in two sizes: frames would differ
+        # the same video twice, perhaps in two sizes: frames would differ
+        if video in files:
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
@@ -193,9 +192,8 @@ def _files(root: Path, title: str) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = _visible_names(
-            folders
-        )  # in place: os.walk goes on by this very list
+        # in place: os.walk goes on by this very list
+        folders[:] = _visible_names(folders)
         # before it is entered: a link to the root of this machine would be walked for hours
         require_inside([root], [Path(folder, name) for name in folders], title)
         for name in _visible_names(files):

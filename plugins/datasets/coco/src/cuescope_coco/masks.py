@@ -29,9 +29,8 @@ def polygon_mask(
     edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
     along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
     x = x0[edge] + along * (x1 - x0)[edge]
-    first = np.clip(np.ceil(x - 0.5), 0, width).astype(
-        int
-    )  # the first centre right of it
+    # the first centre right of it
+    first = np.clip(np.ceil(x - 0.5), 0, width).astype(int)
     crossed = np.zeros((height, width + 1), int)
     # add.at: two edges may cross at one pixel, and both count
     np.add.at(crossed, (row, first), 1)
@@ -60,17 +59,15 @@ def decoded_counts(text: str) -> list[int]:
         bits = ord(character) - _OFFSET
         if not 0 <= bits < 64:
             raise ValueError(f"{character!r} in run lengths")
-        if (
-            shift > _MOST_BITS
-        ):  # such numbers grow with each letter, and the time with their square
+        # such numbers grow with each letter, and the time with their square
+        if shift > _MOST_BITS:
             raise ValueError("a number that is longer than any image")
         value |= (bits & 31) << shift
         shift += _BITS
         if bits & 32:
             continue
-        if (
-            bits & 16
-        ):  # a negative number, in two's complement of the bits that were read
+        # a negative number, in two's complement of the bits that were read
+        if bits & 16:
             value -= 1 << shift
         if len(counts) > 2:
             value += counts[-2]

@@ -251,9 +251,8 @@ def _one_line(owner: str, address: str) -> Iterator[None]:
 def _refused_host(error: BaseException | None) -> str | None:
     """What a connection was refused for; fsspec may have called it a file that is not found."""
     while error is not None:
-        if (
-            type(error).__name__ == "RefusedHostError"
-        ):  # its module needs packages of an extra
+        # its module needs packages of an extra
+        if type(error).__name__ == "RefusedHostError":
             return str(error)
         error = error.__cause__
     return None

@@ -43,9 +43,8 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     # a question of yes or no often stands in one row, with one of the two
     if sorted(map(str.lower, labels)) == ["no", "yes"]:
         return True
-    if (
-        not 2 <= len(labels) <= len(items) / 2
-    ):  # more: free words, most of them seen once
+    # more: free words, most of them seen once
+    if not 2 <= len(labels) <= len(items) / 2:
         return False
     answers: dict[str | None, set[str]] = {}
     for item in items:
@@ -112,9 +111,8 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
         below = file
         file = root / below
         if file.is_file() and not below.is_absolute():
-            inside(
-                root, below, "folder: choices"
-            )  # a link in the data may lead anywhere
+            # a link in the data may lead anywhere
+            inside(root, below, "folder: choices")
     if not file.is_file():
         raise UserError(
             "folder: choices",

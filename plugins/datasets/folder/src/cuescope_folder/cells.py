@@ -120,9 +120,8 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
             expected="two different choices or more, such as yes|no",
             got=repr(value)[:60],
         )
-    if (
-        label is not None and label not in choices
-    ):  # an answer that cannot be given is always wrong
+    # an answer that cannot be given is always wrong
+    if label is not None and label not in choices:
         raise UserError(
             f"folder: {location}: answer '{label[:60]}' is none of the row's choices",
             expected=f"one of {', '.join(choices)[:200]}",

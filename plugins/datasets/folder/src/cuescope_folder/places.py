@@ -60,9 +60,8 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     table = None if options.manifest is None else Path(options.manifest)
     root, manifest = locate(path, table)
     if table is None and manifest is not None and path.is_dir():
-        inside(
-            root, manifest.absolute(), f"folder: {manifest.name}"
-        )  # nobody typed its name
+        # nobody typed its name
+        inside(root, manifest.absolute(), f"folder: {manifest.name}")
     return Place(root, manifest)
 
 
@@ -161,9 +160,8 @@ def _shards_alone(folder: Path) -> tuple[str, ...]:
     only_notes_beside = True
     for entry in sorted(folder.glob("[!.]*")):
         if entry.name.endswith(SHARD_SUFFIXES):
-            inside(
-                folder, entry.absolute(), f"folder: {entry}"
-            )  # a link may lead anywhere
+            # a link may lead anywhere
+            inside(folder, entry.absolute(), f"folder: {entry}")
             shards.append(str(entry))
         # notes may lie beside shards; an image there makes it a folder of files
         elif entry.suffix not in (".txt", ".json", ".md") or not entry.is_file():

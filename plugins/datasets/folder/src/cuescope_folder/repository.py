@@ -49,9 +49,8 @@ class Repository:
         if self.root is None:
             return
         folders = [self.root]
-        if (
-            self.root.parent.name == "snapshots"
-        ):  # the hub's own cache keeps contents beside them
+        # the hub's own cache keeps contents beside them
+        if self.root.parent.name == "snapshots":
             folders.append(self.root.parent.parent / "blobs")
         links = (path for path in self.root.rglob("*") if path.is_symlink())
         require_inside(folders, links, "hf")

@@ -11,12 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from cuescope_sdk import UserError
 
-SCHEMES = (
-    "https",
-    "s3",
-    "gs",
-    "hf",
-)  # that data may name below a root of the same scheme
+# that data may name below a root of the same scheme
+SCHEMES = ("https", "s3", "gs", "hf")
 PORTS = {"https": 443, "http": 80}  # http: only below a root of that scheme
 ANY_PUBLIC_HOST = "https://"
 

@@ -58,9 +58,8 @@ def _frames(
     if kind == "image":
         return tuple(probes[file].image() for file in files)
     probe = probes[files[0]]
-    still = (
-        kind == "animation" and probe.frames == 1
-    )  # a GIF of one picture is an image
+    # a GIF of one picture is an image
+    still = kind == "animation" and probe.frames == 1
     return probe.clip(1 if still else wanted)
 
 
@@ -118,9 +117,8 @@ def _sample(
     if item.split is not None:
         annotations["split"] = item.split
     for cue, present in item.annotations.get("cues", {}).items():
-        if len(present) != len(
-            frames
-        ):  # only now is it known how many frames are shown
+        # only now is it known how many frames are shown
+        if len(present) != len(frames):
             raise UserError(
                 f"folder: {item.location}: cue '{cue}'",
                 expected=f"one true or false for each of the {len(frames)} sampled frames",

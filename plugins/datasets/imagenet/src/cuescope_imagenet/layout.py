@@ -69,9 +69,8 @@ def _names_from_json(file: TextFile) -> dict[str, tuple[str, ...]]:
     try:
         names = {}
         for wnid, words in dict(json.loads(file.text())).items():
-            if (
-                wnid.isdecimal()
-            ):  # Keras counts the classes, and has the wnid in the value
+            # Keras counts the classes, and has the wnid in the value
+            if wnid.isdecimal():
                 wnid, words = words
             names[wnid] = (
                 _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
@@ -162,9 +161,8 @@ def _numbered_wnids(path: Path, title: str) -> dict[int, str]:
     try:
         synsets = loadmat(path, squeeze_me=True)["synsets"]
         return {int(row["ILSVRC2012_ID"]): str(row["WNID"]) for row in synsets}
-    except (
-        Exception
-    ) as error:  # scipy raises anything for a file that is no such matrix
+    except Exception as error:
+        # scipy raises anything for a file that is no such matrix
         raise UserError(
             f"{title}: {path.name} is not the development kit's",
             got=type(error).__name__,

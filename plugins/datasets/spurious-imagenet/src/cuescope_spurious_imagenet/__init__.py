@@ -111,9 +111,8 @@ class SpuriousImageNet(ImageFolder):
             wnid, name = CLASSES[number]
             photos = images_in(self.place(wnid, root=folder))
             known = {"wnid": wnid, "subgroup": f"photo of {name}"}
-            step = max(
-                1, len(photos) // self.options.beside
-            )  # not the first ones alone
+            # not the first ones alone
+            step = max(1, len(photos) // self.options.beside)
             for photo in photos[::step][: self.options.beside]:
                 yield ImageItem(
                     f"{wnid}/{photo.name}", photo, (name,), name, annotations=known

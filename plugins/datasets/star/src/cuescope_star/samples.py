@@ -109,8 +109,7 @@ def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
 def _actions(situation: Situation, classes: Classes) -> Iterator[Action]:
     for code in situation.actions:
         action = classes.actions[code]
-        down = (
-            ("put down",) if action.verb == "put" else ()
-        )  # as the authors' answers say it
+        # as the authors' answers say it
+        down = ("put down",) if action.verb == "put" else ()
         for verb in dict.fromkeys((action.verb, *action.phrases, *down)):
             yield Action(subject=PERSON, verb=verb, object=action.object)

@@ -50,9 +50,8 @@ def probe(path: Path, max_pixels: int) -> Probe:
         return Probe(path, "", 0, reason(error))
     except FileNotFoundError:
         return Probe(path, "", 0, "no such file")
-    except (
-        Exception
-    ) as error:  # decoders meet strangers' bytes, and raise anything at all
+    except Exception as error:
+        # decoders meet strangers' bytes, and raise anything at all
         return Probe(path, digest, 0, reason(error))
 
 
@@ -72,9 +71,8 @@ class ProbeCache(CacheFile):
         """The cache in this file; where it cannot be written, one for this time only."""
         try:
             return cls(path, max_pixels)
-        except (
-            UserError
-        ):  # probing again costs time, not answers: a read-only home is no reason
+        except UserError:
+            # probing again costs time, not answers: a read-only home is no reason
             return cls(None, max_pixels)
 
     def get(self, paths: Iterable[Path]) -> dict[Path, Probe]:
