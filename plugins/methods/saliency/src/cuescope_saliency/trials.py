@@ -12,6 +12,7 @@ from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, Use
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
+from cuescope_sdk.stills import samples_by_key
 
 Map = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
@@ -69,8 +70,8 @@ class ExplainedImage(Image):
 
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
-    # By key, so that the report does not depend on the order in which the data comes.
-    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    # so that the report does not depend on the order in which the data comes
+    samples = samples_by_key(audit)
     if audit.options is options and all(
         foreground_of(sample) is None for sample in samples
     ):

@@ -28,6 +28,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import Removal, SpurLensOptions
 from cuescope_spurlens.questions import (
@@ -51,7 +52,6 @@ from cuescope_spurlens.spuriosity.detections import (
     images_with,
     images_without,
     is_joint,
-    samples_by_key,
     supercategories,
 )
 from cuescope_spurlens.spuriosity.shapes import BoolPerRow, PerRow

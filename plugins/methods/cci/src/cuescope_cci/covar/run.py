@@ -27,6 +27,7 @@ from cuescope_cci.covar.tables import (
     images_table,
     subset_table,
 )
+from cuescope_cci.verify import answer_sheet
 from cuescope_sdk import Picture, Sample, Table
 
 
@@ -126,7 +127,7 @@ def planted_answers(
     samples: Sequence[Sample], answers: Answers, images: Images
 ) -> Mask | None:
     """Whether the answer is the class that the shown background was planted for; None unknown."""
-    sheets = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
+    sheets = answer_sheet(samples)
     planted = []
     for sample, code in zip(images.samples, answers.predicted, strict=True):
         present = sheets[sample.key].get(f"background of {images.labels[code]}")

@@ -12,13 +12,10 @@ from numpy.random import Generator
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Table, Trial
 from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import pearson_interval, student_interval
+from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
-from cuescope_spurlens.spuriosity.detections import (
-    draw_samples,
-    objects_of,
-    samples_by_key,
-)
+from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of
 from cuescope_spurlens.spuriosity.shapes import IntPerK
 from cuescope_spurlens.tables import Rows, make_table
 

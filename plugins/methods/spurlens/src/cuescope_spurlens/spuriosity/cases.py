@@ -184,15 +184,13 @@ def rank_case(
     exclusions = []
     for cue in np.flatnonzero(~ranks).tolist():
         where = "in every image alike" if scores[:, cue].any() else "never detected"
-        exclusions.append(
-            Exclusion(images.label, cues[cue], f"{where} ({images.task})")
-        )
+        reason = f"{where} ({images.task})"
+        exclusions.append(Exclusion(images.label, cues[cue], reason))
     ranking = np.flatnonzero(ranks).tolist()
     # With half of the units at most, no unit is in the top and the bottom of a cue.
     k = min(most, len(scores) // 2)
-    top, bottom = rank_images(
-        scores[:, ranking], k, audit.rng("ties", ties, images.label)
-    )
+    rng = audit.rng("ties", ties, images.label)
+    top, bottom = rank_images(scores[:, ranking], k, rng)
     # ranked are the searched units alone, but a case numbers all
     members = np.flatnonzero(searched)
     case = Case(

@@ -27,11 +27,6 @@ class ImageSet:
     samples: tuple[Sample, ...]
 
 
-def samples_by_key(audit: Audit) -> list[Sample]:
-    """The samples in an order of their own, so that no draw depends on the data set's."""
-    return sorted(audit.samples, key=lambda sample: sample.key)
-
-
 def draw_samples(samples: Sequence[Sample], count: int, rng: Generator) -> list[Sample]:
     """So many of the samples, in their order."""
     rows = np.sort(rng.choice(len(samples), count, replace=False))
