@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 from scipy import ndimage
 
-from cuescope_sdk import Context, Detection, Frame, Plugin, digest
+from cuescope_sdk import Detection, Frame, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
 from cuescope_shape_world.pictures import HORIZON, MASKS, SIDE, Box
 from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
@@ -68,13 +67,10 @@ class ShapeDetector(Plugin):
     other name it finds nothing.
     """
 
+    fingerprint: str = digest("shape-detector", VERSION)
     names: frozenset[str] = frozenset().union(
         *map(names_of, (*PHRASES, f"grey {WALL}", f"black {HILL}"))
     )
-
-    def __init__(self, options: Any, context: Context) -> None:
-        super().__init__(options, context)
-        self.fingerprint = digest("shape-detector", VERSION)
 
     def detect(
         self, frames: Sequence[Frame], names: Sequence[str]

@@ -10,7 +10,7 @@ from cuescope_sdk.grounding import RELATIONS, Action, Relation, SceneFrame, Thin
 from cuescope_shape_world.pictures import HORIZON, SIDE, WIDTH, Picture
 from cuescope_shape_world.questions import stands
 from cuescope_shape_world.words import HILL, WALL
-from cuescope_shape_world.worlds import Life, World
+from cuescope_shape_world.worlds import World
 
 Box = tuple[float, float, float, float]
 WALL_ID = f"{WALL}-0"  # there is one at most
@@ -29,15 +29,19 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    shifts = np.diff(world.camera, prepend=world.camera[:1])
+    shifts = np.diff(world.camera, prepend=world.camera[:1]).tolist()
+    things = []
+    for frame in range(len(shifts)):
+        by_id = {item.id: item for item in _things(world, frame)}
+        things.append(by_id)
     graphs = []
-    for frame, shift in enumerate(shifts.tolist()):
-        things = tuple(_things(world, frame))
+    for frame, by_id in enumerate(things):
+        of_frame = tuple(by_id.values())
         graph = SceneFrame(
-            things=things,
-            relations=tuple(relations(things)),
-            actions=tuple(_actions(world, frame)),
-            motion=motion(shift),
+            things=of_frame,
+            relations=tuple(relations(of_frame)),
+            actions=tuple(actions(things, shifts, frame)),
+            motion=motion(shifts[frame]),
             closed=CLOSED,
         )
         graphs.append(graph)
@@ -115,32 +119,45 @@ def _things(world: World, frame: int) -> Iterator[Thing]:
     yield Thing(id=HILL, name=HILL, attributes=("black",), box=box)
 
 
-def _actions(world: World, frame: int) -> Iterator[Action]:
-    """What shapes do that can be seen in this frame; walls come and go."""
-    for index, life in enumerate(world.lives):
-        if world.is_visible(index, frame):
-            was_visible = world.is_visible(index, frame - 1)
-            for verb in _deeds(life, frame, was_visible):
-                yield Action(subject=f"shape-{index}", verb=verb)
-    for wall in world.walls_at(frame):
-        if frame == wall.first:
-            yield Action(subject=WALL_ID, verb="appear")
-        if frame == wall.last:
-            yield Action(subject=WALL_ID, verb="disappear")
+def actions(
+    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], index: int
+) -> Iterator[Action]:
+    """What is done from the frame before to this one, and what is seen here for the last time."""
+    before = things[index - 1] if index else {}
+    # Only while the camera stands: else things come into view, and leave it, by its turning.
+    stood = index > 0 and shifts[index] == 0
+    stands_on = shifts[index + 1 : index + 2] == [0]
+    visible = [item for item in things[index].values() if item.visible]
+    for item in visible:
+        if stood and _is_new(item, before):
+            yield Action(subject=item.id, verb="appear")
+        if stands_on and _is_new(item, things[index + 1]):
+            yield Action(subject=item.id, verb="disappear")
+        if item.id in before:
+            for verb in _changes(before[item.id], item, shifts[index]):
+                yield Action(subject=item.id, verb=verb)
 
 
-def _deeds(life: Life, frame: int, was_visible: bool) -> Iterator[str]:
-    # By `there`, not what is visible: what a wall or the camera reveals does not appear.
-    if frame and not life.there[frame - 1]:
-        yield "appear"
-    if not life.there[frame : frame + 2].all():
-        yield "disappear"
-    # a movement is told from the frame before, which must show it too
-    if frame and was_visible:
-        step = life.corners[frame] - life.corners[frame - 1]
-        verb = movement(*step.tolist())
+def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
+    """What a shape or wall did between two frames, while the view went by `step` px."""
+    # the skyline changes as the camera turns: that is no deed of the hill
+    if step is None or now.name == HILL:
+        return
+    if before.box is not None and now.box is not None:
+        dx = round(now.box[0] - before.box[0])
+        dy = round(now.box[1] - before.box[1])
+        verb = movement(dx + step, dy)  # in the panorama, not in the view
         if verb:
             yield verb
-        if life.phrases[frame] != life.phrases[frame - 1]:
-            colour, _ = life.phrases[frame].split()
-            yield f"turn {colour}"
+    if before.attributes != now.attributes:
+        yield f"turn {now.attributes[0]}"
+
+
+def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
+    """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
+    if thing.id in others:
+        return False
+    for other in others.values():
+        if other.name == WALL and stands(thing, "inside", other):
+            return False
+    return True

@@ -9,12 +9,11 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import Action, SceneFrame, Thing
+from cuescope_sdk.grounding import SceneFrame, Thing
 from cuescope_shape_world.detector import View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
-from cuescope_shape_world.questions import phrase, stands
-from cuescope_shape_world.scenes import CLOSED, motion, movement
-from cuescope_shape_world.words import HILL, WALL
+from cuescope_shape_world.questions import phrase
+from cuescope_shape_world.scenes import CLOSED, actions, motion
 
 AGREE = 0.75  # share of the skyline that must be the same after a shift
 KEPT = 1024  # videos that are remembered: several reasoners are shown the same
@@ -70,7 +69,7 @@ def track(views: Sequence[View]) -> tuple[SceneFrame, ...]:
     for index, identified in enumerate(things):
         graph = SceneFrame(
             things=tuple(identified.values()),
-            actions=tuple(_actions(things, shifts, index)),
+            actions=tuple(actions(things, shifts, index)),
             # where no shift fits, no turn is seen
             motion=motion(shifts[index] or 0),
             closed=CLOSED,
@@ -143,46 +142,3 @@ def _former_id(
         if same and phrase(thing) not in phrases:
             return key
     return visible.phrase
-
-
-def _actions(
-    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], index: int
-) -> Iterator[Action]:
-    """What is done from the frame before to this one, and what is seen here for the last time."""
-    before = things[index - 1] if index else {}
-    # Only while the camera stands: else things come into view, and leave it, by its turning.
-    stood = index > 0 and shifts[index] == 0
-    stands_on = shifts[index + 1 : index + 2] == [0]
-    for key, thing in things[index].items():
-        if stood and _is_new(thing, before):
-            yield Action(subject=key, verb="appear")
-        if stands_on and _is_new(thing, things[index + 1]):
-            yield Action(subject=key, verb="disappear")
-        if key in before:
-            for verb in _changes(before[key], thing, shifts[index]):
-                yield Action(subject=key, verb=verb)
-
-
-def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
-    """What a shape or wall did between two frames, while the view went by `step` px."""
-    # the skyline changes as the camera turns: that is no deed of the hill
-    if step is None or now.name == HILL:
-        return
-    if before.box is not None and now.box is not None:
-        dx = round(now.box[0] - before.box[0])
-        dy = round(now.box[1] - before.box[1])
-        verb = movement(dx + step, dy)  # in the panorama, not in the view
-        if verb:
-            yield verb
-    if before.attributes != now.attributes:
-        yield f"turn {now.attributes[0]}"
-
-
-def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
-    """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
-    if thing.id in others:
-        return False
-    for other in others.values():
-        if other.name == WALL and stands(thing, "inside", other):
-            return False
-    return True
