@@ -77,7 +77,8 @@ def object_size(sample: Sample) -> float | None:
 def _covered_share(mask: Frame | np.ndarray) -> float:
     """The share of the pixels of a mask: white on black, or True."""
     if isinstance(mask, Frame):
-        mask = np.asarray(mask.load().convert("L")) > 127
+        grey = mask.load().convert("L")
+        mask = np.asarray(grey) > 127
     return float(np.mean(mask))
 
 
@@ -96,7 +97,8 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
     given = [value for value in values if value is not None]
     # one word among numbers makes all of them words: they have no common order
     if not all(map(_is_number, given)):
-        _, level[known] = np.unique(list(map(str, given)), return_inverse=True)
+        words = list(map(str, given))
+        _, level[known] = np.unique(words, return_inverse=True)
         return level
     numbers = np.zeros(len(values))
     numbers[known] = given
@@ -146,7 +148,8 @@ def _detect_sizes(
 def _tells_apart(values: Sequence[Any]) -> bool:
     """Whether most values are known, and not all of them the same."""
     known = [value for value in values if value is not None]
-    return len(known) >= ENOUGH * len(values) and len(set(known)) > 1
+    most = len(known) >= ENOUGH * len(values)
+    return most and len(set(known)) > 1
 
 
 def _check(option: str, values: Sequence[Any], samples: Sequence[Sample]) -> None:

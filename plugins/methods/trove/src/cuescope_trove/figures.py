@@ -36,23 +36,19 @@ def contrasts(
         where = {
             seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)
         }
-        sides: dict[str, list[Outcome]] = {
-            "with the cue on screen": [],
-            "without it": [],
-        }
+        shown: list[Outcome] = []
+        others: list[Outcome] = []
         for outcome in measured:
             sample = outcome.trial.sample
             if sample.label == score.label:
-                title = (
-                    "with the cue on screen" if sample.key in where else "without it"
-                )
-                sides[title].append(outcome)
+                (shown if sample.key in where else others).append(outcome)
+        sides = {"with the cue on screen": shown, "without it": others}
         words = partial(answer_to_still, answers, where)
-        shown = contrast(
+        pictures = contrast(
             score.feature, sides, label=score.label, where=where, words=words
         )
-        if shown is not None:
-            yield shown
+        if pictures is not None:
+            yield pictures
 
 
 def answer_to_still(

@@ -7,6 +7,7 @@ those can be compared. Arrays over pairs hold what is defined; the others do not
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -19,6 +20,8 @@ SampleMask = Bool[np.ndarray, " sample"]
 PerSample = Float[np.ndarray, " sample"]
 PerPair = Float[np.ndarray, " pair"]
 PairMask = Bool[np.ndarray, " pair"]
+IntPerFrame = Int[np.ndarray, " frame"]
+FrameMask = Bool[np.ndarray, " frame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +144,9 @@ def incidences(
     """Each (sequence, cluster) that meet in at least one frame, once."""
     # Eq. 1 counts sequences: one with five frames in the cluster must not count five times.
     frame_sample = observations.frame_sample.astype(np.int64)
-    code = np.unique(frame_sample * observations.clusters + observations.frame_cluster)
-    return np.divmod(code, observations.clusters)
+    clusters = observations.clusters
+    code = np.unique(frame_sample * clusters + observations.frame_cluster)
+    return np.divmod(code, clusters)
 
 
 def compare(observations: Observations) -> Pairs:
@@ -196,9 +200,7 @@ def static_bias(
 
 
 def _cell_means(
-    cell: Int[np.ndarray, " frame"],
-    among: Bool[np.ndarray, " frame"],
-    observations: Observations,
+    cell: IntPerFrame, among: FrameMask, observations: Observations
 ) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
     """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
     cells = observations.classes * observations.clusters
@@ -210,7 +212,7 @@ def _cell_means(
 
 def _cells(
     observations: Observations, pairs: Pairs, across_labels: bool
-) -> tuple[Int[np.ndarray, " frame"], Int[np.ndarray, " pair"]]:
+) -> tuple[IntPerFrame, Int[np.ndarray, " pair"]]:
     """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
         return observations.frame_cluster, pairs.cluster
@@ -267,16 +269,21 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
 # -------------------------------------------------------------------- label by label, for groups
 
 
-def label_parts(
-    observations: Observations, pairs: Pairs
-) -> Iterator[
-    tuple[
-        Int[np.ndarray, " some_pair"],
-        Int[np.ndarray, " some_sample"],
-        Bool[np.ndarray, "some_sample some_pair"],
-    ]
-]:
-    """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
+class LabelPart(NamedTuple):
+    """A label's `pairs` and `samples`, by index, and which samples show each pair's cluster.
+
+    `values` are 1 for right answers, `groups` those of the samples.
+    """
+
+    pairs: Int[np.ndarray, " some_pair"]
+    samples: Int[np.ndarray, " some_sample"]
+    present: Bool[np.ndarray, "some_sample some_pair"]
+    values: Float[np.ndarray, " some_sample"]
+    groups: Groups
+
+
+def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]:
+    """The pairs and sequences, label by label."""
     sample, cluster = incidences(observations)
     shape = len(observations.label), observations.clusters
     true = np.ones(len(sample), dtype=bool)
@@ -286,7 +293,13 @@ def label_parts(
         chosen = np.flatnonzero(pairs.label == label)
         samples = np.flatnonzero(observations.label == label)
         present = meets[samples].toarray()[:, pairs.cluster[chosen]]
-        yield chosen, samples, np.asarray(present, dtype=bool)
+        yield LabelPart(
+            pairs=chosen,
+            samples=samples,
+            present=np.asarray(present, dtype=bool),
+            values=observations.values[samples],
+            groups=observations.groups.take(samples),
+        )
 
 
 def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
@@ -304,10 +317,9 @@ def gap_limits(
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
-    for chosen, samples, present in label_parts(observations, pairs):
-        groups = observations.groups.take(samples)
-        low[chosen], high[chosen] = gap_intervals(
-            observations.values[samples], present, groups, confidence=confidence
+    for part in label_parts(observations, pairs):
+        low[part.pairs], high[part.pairs] = gap_intervals(
+            part.values, part.present, part.groups, confidence=confidence
         )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)

@@ -232,10 +232,9 @@ def p_values(
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
     some = np.flatnonzero(tried)
-    for chosen, samples, present in label_parts(observations, pairs.take(some)):
-        groups = observations.groups.take(samples)
-        p_value = gap_p_values(observations.values[samples], present, groups, rng)
-        result[some[chosen]] = p_value
+    for part in label_parts(observations, pairs.take(some)):
+        p_value = gap_p_values(part.values, part.present, part.groups, rng)
+        result[some[part.pairs]] = p_value
     return result
 
 
@@ -265,13 +264,12 @@ def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask
     have a wrong answer, never whether they are the same ones.
     """
     least = np.ones(len(pairs))
-    for chosen, samples, present in label_parts(observations, pairs):
-        groups = observations.groups.take(samples)
+    for part in label_parts(observations, pairs):
+        groups = part.groups
         # groups are counted, not sequences: the test deals whole groups
-        n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
-        errors = groups.sums(1 - observations.values[samples])
-        wrong = int(np.count_nonzero(errors))
-        least[chosen] = least_gap_p_value(n_with, groups.count - n_with, wrong)
+        n_with = (groups.sums(part.present.astype(float)) > 0).sum(axis=0)
+        wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
+        least[part.pairs] = least_gap_p_value(n_with, groups.count - n_with, wrong)
     return can_pass(least, fdr)
 
 
@@ -280,7 +278,8 @@ def _elsewhere(
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
     pairs = compare(observations)
-    same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
+    is_same = (pairs.label == pair.label) & (pairs.cluster == pair.cluster)
+    same = pairs.take(is_same)
     # without the suspects the pair may be gone, or cost too little to be a finding
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
@@ -291,14 +290,12 @@ def _elsewhere(
 def _among_alike(observations: Observations, pair: Pairs, rng: Generator) -> float:
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
     assert observations.control is not None
-    [(_, samples, present)] = label_parts(observations, pair)
+    [part] = label_parts(observations, pair)
+    level = observations.control[part.samples]
     # -1 is unknown: such sequences are alike in nothing, so they are no stratum
-    known = observations.control[samples] >= 0
-    samples = samples[known]
-    groups = observations.groups.take(samples)
-    strata = observations.control[samples]
-    values = observations.values[samples]
-    [p_value] = gap_p_values(values, present[known], groups, rng, strata=strata)
+    known = level >= 0
+    about = part.values[known], part.present[known], part.groups.take(known)
+    [p_value] = gap_p_values(*about, rng, strata=level[known])
     return float(p_value)
 
 

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     UserError,
     Verdict,
 )
-from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
 from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.options import TRoVeOptions
@@ -257,21 +257,22 @@ def _precision_evidence(
         # fewer ranked frames than k: there is no such precision
         if value is None:
             continue
-        low, high = share_interval(frames[:k], relevant[:k], cue.groups)
+        share = share_of(frames[:k], relevant[:k], cue.groups)
         verdict: Verdict = "inconclusive"
         words = ""
-        if low > base_rate:
+        if share.low > base_rate:
             verdict = "supported"
-        elif high < base_rate and k <= claimed:
+        elif share.high < base_rate and k <= claimed:
             verdict = "refuted"
-        elif high < base_rate:
+        elif share.high < base_rate:
             # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
             words = f"; but its findings have only {claimed} frames"
         yield Evidence(
             check=f"{name} for '{cue.name}'",
             verdict=verdict,
             detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it "
-            f"({low:.0%} to {high:.0%}); {base_rate:.0%} of all {len(cue.shows)} frames do{words}",
+            f"({share.low:.0%} to {share.high:.0%}); {base_rate:.0%} of all {len(cue.shows)} "
+            f"frames do{words}",
             value=value,
             threshold=base_rate,
             n=k,
@@ -279,19 +280,15 @@ def _precision_evidence(
         )
 
 
-def share_interval(
+def share_of(
     frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
-) -> tuple[float, float]:
-    """Interval of the share of frames with a flag; frames of a group were drawn together."""
+) -> Estimate[float]:
+    """The share of frames with a flag; frames of a group were drawn together."""
     codes, inverse = np.unique(
         [groups[sample] for sample, _ in frames], return_inverse=True
     )
     # frames of one sequence were drawn together, so they count as one group
-    drawn = Groups(inverse, len(codes), True)
-    low, high = mean_interval(flags.astype(float), drawn)
-    assert low is not None
-    assert high is not None
-    return low, high
+    return Estimate.of_mean(flags.astype(float), Groups(inverse, len(codes), True))
 
 
 def _naming_evidence(
@@ -308,15 +305,15 @@ def _naming_evidence(
         if not len(flags) or flags.mean() < NAMING_SHARE:
             continue
         # A cue that is nearly everywhere fills any cluster: its share must also beat its rate.
-        low, _ = share_interval(frames, flags, cue.groups)
-        if low > base_rate:
+        share = share_of(frames, flags, cue.groups)
+        if share.low > base_rate:
             named = True
             yield Evidence(
                 check=f"what {feature.key} shows",
                 verdict="supported",
                 detail=f"'{cue.name}' in {flags.sum()} of its {len(flags)} annotated frames; "
                 f"{base_rate:.0%} of all frames show it",
-                value=float(flags.mean()),
+                value=share.value,
                 threshold=NAMING_SHARE,
                 n=len(flags),
                 feature=feature.key,

@@ -106,7 +106,8 @@ class CosineSilhouette:
             block = slice(start, start + BLOCK)
             members = cluster[block]
             rows = len(members)
-            entries = (np.ones(rows, dtype=np.float32), members, np.arange(rows + 1))
+            ones = np.ones(rows, dtype=np.float32)
+            entries = (ones, members, np.arange(rows + 1))
             member = sparse.csr_array(entries, shape=(rows, count))
             total += member.T @ self.apart[block]
         return total

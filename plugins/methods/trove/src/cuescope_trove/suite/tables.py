@@ -171,7 +171,8 @@ def _table(title: str, rows: Sequence[Row], note: str) -> Table:
 
 
 def _row(column: str, name: str, cells: Iterable[Cell]) -> Row:
-    return {column: name, **dict(zip(MEASURES, cells, strict=True))}
+    by_measure = dict(zip(MEASURES, cells, strict=True))
+    return {column: name, **by_measure}
 
 
 def _rankings(results: Sequence[Result]) -> list[str]:
@@ -197,13 +198,15 @@ def _mean(grades: PerResult) -> float | None:
 
 def _interval(grades: PerResult) -> str | None:
     known = _known(grades)
-    return _span(*mean_interval(known, Groups.single(len(known))))
+    configurations = Groups.single(len(known))
+    return _span(*mean_interval(known, configurations))
 
 
 def _change(changes: PerResult) -> str | None:
     known = _known(changes)
     # on the same models: what is hard for both rankings cancels out
-    span = _span(*change_interval(known, Groups.single(len(known))))
+    configurations = Groups.single(len(known))
+    span = _span(*change_interval(known, configurations))
     return span and f"{100 * known.mean():+.1f} [{span}]"
 
 
