@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from cuescope_confirm.scores import BoolPerSample, PerSample
-from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, shuffle
+from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
@@ -252,4 +252,4 @@ def _some(study: Study, cue: Cue) -> Samples:
     # an even draw would hold too few samples of a rare cue
     keys = shuffle(sorted(shown), rng)[: MOST_SEEN // 2]
     keys += shuffle(sorted(others), rng)[: MOST_SEEN - len(keys)]
-    return {key: study.seen[key] for key in sorted(keys)}
+    return pick(study.seen, sorted(keys))

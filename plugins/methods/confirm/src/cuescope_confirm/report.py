@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
@@ -198,12 +197,11 @@ def _clearest(row: Row, *, removes: bool) -> str:
 
 
 def _effects(row: Row, decisions: Sequence[Decision]) -> str:
-    measured = [
-        testimony for testimony in row.measured if testimony.decision in decisions
+    effects = [
+        f"{testimony.spec} {with_interval(testimony.effect)}"
+        for testimony in row.measured
+        if testimony.decision in decisions
     ]
-    effects = (
-        f"{testimony.spec} {with_interval(testimony.effect)}" for testimony in measured
-    )
     return ", ".join(effects)
 
 
@@ -277,11 +275,13 @@ def places_table(results: Results) -> Table:
 
 def matrix(results: Results) -> Table:
     """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
-    measured = chain.from_iterable(row.measured for row in results.rows)
-    names = tuple(dict.fromkeys(testimony.spec for testimony in measured))
+    names: dict[str, str] = {}
+    for row in results.rows:
+        for testimony in row.measured:
+            names[testimony.spec] = "-"
     rows = []
     for row in results.rows:
-        cells = dict.fromkeys(names, "-")
+        cells = dict(names)
         for testimony in row.measured:
             mark = MARKS[testimony.decision]
             cells[testimony.spec] = f"{with_interval(testimony.effect)} ({mark})"

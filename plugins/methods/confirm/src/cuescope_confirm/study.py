@@ -1,5 +1,6 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -161,6 +162,11 @@ def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
     return [items[row] for row in rng.permutation(len(items))]
 
 
+def pick(samples: Samples, keys: Iterable[str]) -> dict[str, Sample]:
+    """Some of the samples, in the order of their keys here."""
+    return {key: samples[key] for key in keys}
+
+
 def root(key: str, samples: Samples) -> str | None:
     """The sample of the data that a key is, or was made of: then it continues its key after a /."""
     while key not in samples:
@@ -231,8 +237,8 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
 def _note_findings(
     audit: Audit, cues: Sequence[Cue], reports: Mapping[str, Report], samples: int
 ) -> None:
-    counts = {name: sum(cue.run == name for cue in cues) for name in reports}
-    counted = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    counts = Counter(cue.run for cue in cues)
+    counted = ", ".join(f"{counts[name]} of {name}" for name in reports)
     if len(reports) == 1:
         [report] = reports.values()
         counted = f"{len(cues)} of {report.title}"
@@ -382,7 +388,7 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
     if (run.path / "answers.parquet").is_file():
         keys.update(row["sample"] for row in run.answers)
     known = filter(None, {root(key, data) for key in keys})
-    return {key: data[key] for key in sorted(known)}
+    return pick(data, sorted(known))
 
 
 def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:

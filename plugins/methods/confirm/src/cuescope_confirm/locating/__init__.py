@@ -22,6 +22,7 @@ from cuescope_confirm.study import (
     Cue,
     Samples,
     Study,
+    pick,
     shuffle,
 )
 from cuescope_sdk import Sample
@@ -172,4 +173,4 @@ def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:
     chosen = shuffle(judged, rng)[:most]
     # the others are donors, and samples of the labels that the cue leaves alone
     chosen += shuffle(others, rng)[: most // 2]
-    return {key: target.samples[key] for key in sorted(chosen)}
+    return pick(target.samples, sorted(chosen))

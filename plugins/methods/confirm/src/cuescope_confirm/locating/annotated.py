@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
 from cuescope_confirm.scores import youden_cut
-from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
+from cuescope_confirm.study import THING, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Place
@@ -133,8 +133,7 @@ def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | N
     # the run shows it everywhere or nowhere: no cut can be learned
     if not positive.any() or positive.all():
         return SCORE, None
-    samples = {key: study.seen[key] for key in keys}
-    best = _best_scores(study, samples, word)
+    best = _best_scores(study, pick(study.seen, keys), word)
     scores = np.array(list(best.values()))
     threshold = max(youden_cut(scores, positive), LOWEST)
     return threshold, auroc(scores, positive)

@@ -27,7 +27,7 @@ from cuescope_confirm.locating.places import (
     size_of,
     stretch,
 )
-from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, shuffle
+from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Groups
@@ -159,7 +159,7 @@ def _likest_places(
     keys = shuffle(sorted(located.without), rng)
     # samples of the cue's label first: they are the nearest to those that show it
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    samples = {key: pool[key] for key in keys[:CONTROLS]}
+    samples = pick(pool, keys[:CONTROLS])
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
         key, _ = frame

@@ -232,7 +232,7 @@ def learn_region(
         for row in np.flatnonzero(halves == half).tolist():
             scores[row] = model.likest(grids[row])
     model = _fit_patches(grids, data, np.arange(len(grids)))
-    highest = np.array([model.scores(grid).max() for grid in grids])
+    highest = np.array(list(map(np.max, map(model.scores, grids))))
     region = Region(
         model,
         auroc=auroc(scores, data.shows, data.labels) or 0.0,
@@ -240,7 +240,7 @@ def learn_region(
         sure=youden_cut(highest, data.shows),
     )
     masks = map(region.mask, compress(grids, data.shows))
-    return replace(region, area=float(np.mean([mask.mean() for mask in masks])))
+    return replace(region, area=float(np.mean(list(map(np.mean, masks)))))
 
 
 def _fit_patches(

@@ -124,8 +124,8 @@ def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
         direction = direction_of(study, cue)
         directions[cue.id] = direction
         # pulls to two labels are two claims
-        about = cue.label if direction.toward == "the label" else question_of(cue)
-        claims[direction.toward, direction.sign, about].append(cue)
+        label = cue.label if direction.toward == "the label" else question_of(cue)
+        claims[direction.toward, direction.sign, label].append(cue)
 
     def rank(claim: list[Cue]) -> tuple[bool, float]:
         costs = {}
@@ -143,8 +143,9 @@ def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
     lead = min([*chosen, *annotated], key=rank_lead)
     labels: tuple[str, ...] = ()
     # one finding about all labels makes the cue one about all
-    if all(cue.labels for cue in chosen):
-        labels = tuple(sorted({*chain(*(cue.labels for cue in chosen))}))
+    about = [cue.labels for cue in chosen]
+    if all(about):
+        labels = tuple(sorted({*chain(*about)}))
     occurrences = _occurrences(lead, members, pure)
     return replace(
         lead,
