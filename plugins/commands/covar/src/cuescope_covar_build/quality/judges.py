@@ -1,6 +1,6 @@
 """What models say of edited images: a detector, and a zero-shot model; both are optional."""
 
-from collections.abc import Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import cv2
@@ -74,22 +74,21 @@ class Judges:
                 names[kind] = ()
         return replace(self, labels=names["labels"], backgrounds=names["backgrounds"])
 
-    def scores(self, cases: Sequence[Case], memory: Memory) -> Iterator[Scores]:
-        """What they say, a dictionary a case."""
+    def scores(self, cases: Sequence[Case]) -> Iterator[tuple[View, Scores]]:
+        """Each case as arrays, and what the tools say of it."""
+        memory = Memory()
         for start in range(0, len(cases), BATCH):
             views = [View(case, memory) for case in cases[start : start + BATCH]]
             rows: list[Scores] = [{} for _ in views]
             if self.model is not None:
                 self._compare_objects(self.model, views, rows)
+                can_choose = "logits" in self.model.capabilities.outputs
                 # of one background there is no other to be likelier
-                if (
-                    "logits" in self.model.capabilities.outputs
-                    and len(self.backgrounds) > 1
-                ):
+                if can_choose and len(self.backgrounds) > 1:
                     self._compare_backgrounds(self.model, views, rows)
             if self.detector is not None and self.labels:
                 self._compare_boxes(self.detector, views, rows)
-            yield from rows
+            yield from zip(views, rows, strict=True)
 
     def _compare_objects(
         self, model: Model, views: Sequence[View], rows: list[Scores]
@@ -100,9 +99,7 @@ class Judges:
             outputs.discard("logits")
         sources = [cut_out(view.source, view.source_mask) for view in views]
         before = ask(model, sources, self.labels, outputs)
-        after = ask(
-            model, [_edited_object(view) for view in views], self.labels, outputs
-        )
+        after = ask(model, map(_edited_object, views), self.labels, outputs)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             if first.embedding is not None and second.embedding is not None:
                 one = first.embedding
@@ -124,7 +121,7 @@ class Judges:
         self, model: Model, views: Sequence[View], rows: list[Scores]
     ) -> None:
         """By how much the likeliest other background is likelier than the one asked for."""
-        hidden = [without_object(view) for view in views]
+        hidden = map(without_object, views)
         responses = ask(model, hidden, self.backgrounds, {"logits"})
         for view, response, scores in zip(views, responses, rows, strict=True):
             asked = view.case.background
@@ -224,18 +221,19 @@ def _edited_object(view: View) -> Frame:
 
 def ask(
     model: Model,
-    frames: Sequence[Frame],
+    frames: Iterable[Frame],
     choices: tuple[str, ...],
     outputs: AbstractSet[Output],
 ) -> list[Response]:
     """Each frame once: the variants of a source share it."""
-    unique = {frame.key: frame for frame in frames}
+    shown = list(frames)
+    unique = {frame.key: frame for frame in shown}
     trials = []
     for key, frame in unique.items():
         sample = Sample(key=key, frames=(frame,), choices=choices)
         trials.append(Trial(sample=sample, outputs=frozenset(outputs)))
     responses = dict(zip(unique, model.respond(trials), strict=True))
-    return [responses[frame.key] for frame in frames]
+    return [responses[frame.key] for frame in shown]
 
 
 def frame_of(pixels: Pixels) -> Frame:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 from cuescope_covar_build.quality.background import background_scores
 from cuescope_covar_build.quality.border import border_scores
-from cuescope_covar_build.quality.cases import Case, Memory, Scores, View
+from cuescope_covar_build.quality.cases import Case, Scores
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
 from cuescope_covar_build.quality.measures import MEASURES
@@ -50,11 +49,7 @@ def judge(
 
 def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
-    memory = Memory()
-    answers = judges.scores(cases, memory) if judges else repeat({})
-    # not strict: without judges `repeat` has no end
-    for case, of_models in zip(cases, answers, strict=False):
-        view = View(case, memory)
+    for view, of_models in (judges or Judges()).scores(cases):
         scores = (
             object_scores(view)
             | background_scores(view)
