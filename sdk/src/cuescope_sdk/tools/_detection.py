@@ -55,9 +55,8 @@ def suppress_overlaps(
     scores: Float[np.ndarray, " box"], boxes: Boxes, overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
-    order = np.argsort(
-        -scores, kind="stable"
-    )  # equal scores are common in half precision
+    # stable: equal scores are common in half precision
+    order = np.argsort(-scores, kind="stable")
     kept = []
     while len(order):
         best = order[0]

@@ -1,5 +1,6 @@
 """Claims of actions held against a network that recognises them."""
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import chain
 
@@ -70,7 +71,8 @@ class Actions(Plugin, LazyWeights):
             if not ours:
                 return Judgement.open("out of vocabulary")
             judgements = []
-            for clip in choose_clips(meant, len(sample.frames), self._network.length):
+            frames = len(sample.frames)
+            for clip in choose_clips(meant, frames, self._network.length):
                 # claims about one moment share their clip
                 if clip not in logits:
                     images = [sample.frames[index].load() for index in clip]
@@ -90,11 +92,14 @@ class Actions(Plugin, LazyWeights):
         if claim.kind != "action":
             return [], []
         if self._network.classes is None:
-            return [texts.index(text) for text in self._texts(claim)], [0]
-        names = self._network.classes
+            candidates = list(map(texts.index, self._texts(claim)))
+            return candidates, [0]
         # several classes may fit: their shares are added
-        ours = [index for index, name in enumerate(names) if fits(claim, name)]
-        return list(range(len(names))), ours
+        ours = []
+        for index, name in enumerate(self._network.classes):
+            if fits(claim, name):
+                ours.append(index)
+        return list(range(len(self._network.classes))), ours
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
@@ -102,7 +107,8 @@ class Actions(Plugin, LazyWeights):
         if claimed is None or self._network.classes is not None:
             return []
         # "A person opens something." would compete with "The person opens the door."
-        ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
+        verb, _, _ = normalise_words(claim.predicate or "").partition(" ")
+        ours = forms(verb)
         alternatives = self.options.alternatives
         others = [text for text in alternatives if ours.isdisjoint(text.split())]
         return list(dict.fromkeys([claimed, *opposites(claim), *others]))
@@ -120,16 +126,22 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
         wanted = max(meant[0] - spare // 2, 0)
         first = min(wanted, max(frames - length, 0))
         # moments may be further apart than a clip is long: then all of them
-        last = max(meant[-1], min(first + length, frames) - 1)
+        end = min(first + length, frames)
+        last = max(meant[-1], end - 1)
         return [_spread(first, last, length)]
     latest = max(frames - length, 0)
     # the last clip ends where the video ends
-    starts = [*range(0, latest, max(length // 2, 1)), latest]
-    return [_spread(start, min(start + length, frames) - 1, length) for start in starts]
+    step = max(length // 2, 1)
+    clips = []
+    for start in (*range(0, latest, step), latest):
+        end = min(start + length, frames)
+        clips.append(_spread(start, end - 1, length))
+    return clips
 
 
 def _spread(first: int, last: int, length: int) -> Clip:
-    return tuple(np.linspace(first, last, length).round().astype(int).tolist())
+    places = np.linspace(first, last, length)
+    return tuple(places.round().astype(int).tolist())
 
 
 def verdict(
@@ -150,12 +162,12 @@ def fits(claim: Claim, title: str) -> bool:
 
     A class of another thing does not fit; one of "something" does.
     """
-    words = set(title.lower().replace("_", " ").replace(",", " ").split())
+    words = set(re.split(r"[_,\s]+", title.lower()))
     verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
     noun = head_noun(normalise_words(claim.object or ""))
-    if words.isdisjoint(forms(verb)) or not words.issuperset(particle.split()):
-        return False
-    return not noun or not words.isdisjoint({noun, f"{noun}s"} | _ANYTHING)
+    does = not words.isdisjoint(forms(verb)) and words.issuperset(particle.split())
+    objects = {noun, f"{noun}s"} | _ANYTHING
+    return does and (not noun or not words.isdisjoint(objects))
 
 
 def forms(verb: str) -> set[str]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
+import numpy as np
+
 from cuescope_sdk import Detection, Detector, Frame
 from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
 from cuescope_sdk.language import head_noun, normalise_words
@@ -58,12 +60,13 @@ def find_boxes(
     by_video: list[Boxes] = []
     for video, of_video in zip(videos, names, strict=True):
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
-        for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True)):
+        for index, frame in enumerate(video):
             # also where nothing was found: `tracks` reads each name in each frame
-            boxes |= {(index, name): [] for name in of_frame}
+            boxes |= {(index, name): [] for name in of_video[index]}
             for detection in detections.get(frame.key, ()):
-                if detection.name in of_frame and detection.score > threshold:
-                    boxes[index, detection.name].append(TrackedBox(detection))
+                place = (index, detection.name)
+                if place in boxes and detection.score > threshold:
+                    boxes[place].append(TrackedBox(detection))
         by_video.append(boxes)
     return by_video
 
@@ -235,8 +238,10 @@ class BoxEvidence:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         # the first and the last frame have no neighbour: nothing has changed there
-        before = self._tracks(index - 1, phrase) if index else now
-        after = self._tracks(index + 1, phrase) if index + 1 < self.frames else now
+        previous = max(index - 1, 0)
+        following = min(index + 1, self.frames - 1)
+        before = self._tracks(previous, phrase)
+        after = self._tracks(following, phrase)
         if how == "appear":
             changed = _missing_from(before, now)
             elsewhere = range(index)
@@ -295,11 +300,13 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    # of the centre, which is half of both edges
-    right = (after[0] + after[2] - before[0] - before[2]) / 2
-    down = (after[1] + after[3] - before[1] - before[3]) / 2
+    x, y = _centre(before)
+    later_x, later_y = _centre(after)
+    right = later_x - x
+    down = later_y - y
+    farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
-        return (max(abs(right), abs(down)) > step) == (how == "any")
+        return (farthest > step) == (how == "any")
     ways = {
         "right": (right, down),
         "left": (-right, down),
@@ -307,17 +314,22 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
         "up": (-down, right),
     }
     along, across = ways[how]
-    return along > step and along >= abs(
-        across
-    )  # a diagonal is both, and an even one too
+    # a diagonal is both, and an even one too
+    return along > step and along >= abs(across)
+
+
+def _centre(box: Box) -> tuple[float, float]:
+    x0, y0, x1, y1 = box
+    return (x0 + x1) / 2, (y0 + y1) / 2
 
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
-    common = max(0.0, width) * max(0.0, height)
-    return common > SAME_THING * max(_area(box), _area(other))
+    first = np.maximum(box[:2], other[:2])
+    last = np.minimum(box[2:], other[2:])
+    common = (last - first).clip(min=0).prod()
+    larger = max(_area(box), _area(other))
+    return bool(common > SAME_THING * larger)
 
 
 def _area(box: Box) -> float:

@@ -61,7 +61,8 @@ class Combined(Plugin, LazyWeights):
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
-        tool = self.context.build("tool", spec, self.options.options.get(spec, {}))
+        options = self.options.options.get(spec, {})
+        tool = self.context.build("tool", spec, options)
         if not isinstance(tool, ClaimVerifier):
             raise UserError(
                 f"combined: tool {spec} is no claim-verifier", expected="judge()"

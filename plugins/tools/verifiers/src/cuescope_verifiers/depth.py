@@ -58,7 +58,8 @@ class Depth(BoxGeometry):
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Of two things in depth alone."""
-        return super().names(sample, [claim for claim in claims if _is_in_depth(claim)])
+        in_depth = list(filter(_is_in_depth, claims))
+        return super().names(sample, in_depth)
 
     def evidence(self, sample: Sample, boxes: Boxes) -> At:
         of_boxes = super().evidence(sample, boxes)
@@ -129,8 +130,10 @@ def _middle(low: float, high: float, length: int) -> slice:
     """The middle of a span, at least a pixel wide, within `length`."""
     centre = (low + high) / 2
     half = (high - low) * MIDDLE / 2
-    first = min(max(int(centre - half), 0), length - 1)
-    end = max(int(np.ceil(centre + half)), first + 1)
+    wanted = max(int(centre - half), 0)
+    first = min(wanted, length - 1)
+    end = int(np.ceil(centre + half))
+    end = max(end, first + 1)
     return slice(first, min(end, length))
 
 
@@ -151,5 +154,6 @@ def approach(before: Map, after: Map) -> float:
 def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
     middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
+    median = np.median(middle)
     # the floor keeps the logarithm finite where a network says 0
-    return float(np.log(max(np.median(middle), 1e-6)))
+    return float(np.log(max(median, 1e-6)))

@@ -57,7 +57,8 @@ class DepthNetwork:
 
     @torch.inference_mode()
     def _estimate(self, image: Image.Image) -> Float[np.ndarray, "row col"]:
-        inputs = self._processor(images=image.convert("RGB"), return_tensors="pt")
+        picture = image.convert("RGB")
+        inputs = self._processor(images=picture, return_tensors="pt")
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
         predicted = self.files.network(pixel_values=values).predicted_depth.float()
         share = min(LARGEST / max(image.size), 1.0)

@@ -71,7 +71,8 @@ class ImageText(Plugin, LazyWeights):
                 texts |= dict.fromkeys(sentences)
                 for index in claim.frames_meant(len(sample.frames)):
                     frames[sample.frames[index].key] = sample.frames[index]
-        self._embed([frame for key, frame in frames.items() if key not in self._frames])
+        unseen = frames.keys() - self._frames.keys()
+        self._embed([frame for key, frame in frames.items() if key in unseen])
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
@@ -115,6 +116,7 @@ class ImageText(Plugin, LazyWeights):
                     trials.append(Trial(sample=sample, outputs=EMBEDDING))
                     keys.append(frame.key)
                 answers = self._model.respond(trials)
-                rows = unit(np.stack([response.embedding for response in answers]))
+                embeddings = [response.embedding for response in answers]
+                rows = unit(np.stack(embeddings))
                 self._frames |= zip(keys, rows, strict=True)
                 advance(len(keys))

@@ -14,8 +14,12 @@ Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disa
 WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 COLOURS = frozenset(WORDS["colours"].split())
 GOING = frozenset(WORDS["going"].split())
-_WAYS = {word: how for how, words in WORDS["ways"].items() for word in words}
-_ALONE = {word: how for how, words in WORDS["alone"].items() for word in words}
+_WAYS: dict[str, Movement] = {}
+for _how, _words in WORDS["ways"].items():
+    _WAYS |= dict.fromkeys(_words, _how)
+_ALONE: dict[str, Movement] = {}
+for _how, _words in WORDS["alone"].items():
+    _ALONE |= dict.fromkeys(_words, _how)
 _PAIRS = [pair.split("/") for pair in WORDS["opposites"].split(", ")]
 _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
@@ -116,8 +120,9 @@ def names_by_frame(
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
         for frame in claim.frames_meant(frames):
-            for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
-                by_frame[near] |= of_claim
+            first = max(frame - reach, 0)
+            for near in by_frame[first : frame + reach + 1]:
+                near.update(of_claim)
     return by_frame
 
 
@@ -197,8 +202,8 @@ def _swap(words: str) -> list[str]:
     parts = words.split()
     for index, word in enumerate(parts):
         for other in _opposites_of(word):
-            text = " ".join((*parts[:index], other, *parts[index + 1 :]))
-            swapped.append(text)
+            changed = [*parts[:index], other, *parts[index + 1 :]]
+            swapped.append(" ".join(changed))
     return swapped
 
 

@@ -102,7 +102,8 @@ def track(
     starts: dict[Any, tuple[int, int]] = {}
     for index, detections in enumerate(frames):
         # four columns also where there is no box
-        boxes = np.array([box.box for box in detections], float).reshape(-1, 4)
+        corners = [box.box for box in detections]
+        boxes = np.array(corners, float).reshape(-1, 4)
         scores = np.array([box.score for box in detections], float)
         positions = {"position": np.arange(len(detections))}
         seen = supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
