@@ -178,23 +178,20 @@ class ImageNetwork(nn.Module):
         return places.mean(dim=(2, 3))
 
 
-def text_head(width: int, dim: int) -> nn.Sequential:
-    """The projection of CXR-BERT's first token (Boecking et al., 2022)."""
-    layers = OrderedDict[str, nn.Module]()
-    layers["dense_to_hidden"] = nn.Linear(width, dim)
-    layers["gelu"] = nn.GELU()
-    layers["LayerNorm"] = nn.LayerNorm(dim, eps=1e-12)
-    layers["dense_to_output"] = nn.Linear(dim, dim)
-    return nn.Sequential(layers)
-
-
 class TextNetwork(nn.Module):
     """CXR-BERT without what it guesses masked words with."""
 
     def __init__(self, config: BertConfig, dim: int) -> None:
         super().__init__()
         self.bert = BertModel(config, add_pooling_layer=False)
-        self.cls_projection_head = text_head(config.hidden_size, dim)
+        # of the first token (Boecking et al., 2022)
+        layers = {
+            "dense_to_hidden": nn.Linear(config.hidden_size, dim),
+            "gelu": nn.GELU(),
+            "LayerNorm": nn.LayerNorm(dim, eps=1e-12),
+            "dense_to_output": nn.Linear(dim, dim),
+        }
+        self.cls_projection_head = nn.Sequential(OrderedDict(layers))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Float[Tensor, "text dim"]:
         """Embeddings, before they are normalised."""

@@ -9,10 +9,8 @@ from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import TextFile
 
 FIELDS = ("sample", "trace", "answer")
-REFUSED = (
-    "Cc",
-    "Cs",
-)  # control characters, which a terminal would obey; half characters
+# control characters, which a terminal would obey; half characters
+REFUSED = {"Cc", "Cs"}
 MOST_BYTES = 2**30  # of a file
 MOST_LETTERS = 2**26  # of a line: a trace of 8 MiB, each letter of it escaped
 MOST_NAMES = 100  # fields that may be a misspelt one
@@ -80,7 +78,7 @@ def read_line(line: str, where: str) -> tuple[str, str]:
         raise UserError(
             f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample)
         )
-    if any(unicodedata.category(letter) in REFUSED for letter in sample):
+    if not REFUSED.isdisjoint(map(unicodedata.category, sample)):
         raise UserError(
             f"{where}: 'sample'",
             expected="a key without control characters",

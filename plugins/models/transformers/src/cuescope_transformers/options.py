@@ -79,11 +79,19 @@ class LargeOptions(FoundOptions):
             option = f"quantization={self.quantization}"
             require_package(owner, "bitsandbytes", option)
             require_package(owner, "accelerate", option)
-            arguments["quantization_config"] = _quantization(
-                self.quantization, context.dtype
-            )
-            from cuescope_sdk.torch import resolve_device
+            import transformers
 
+            from cuescope_sdk.torch import resolve_device, resolve_dtype
+
+            configuration: Any = transformers.BitsAndBytesConfig
+            words: dict[str, Any] = {"load_in_8bit": True}
+            if self.quantization == "4bit":
+                words = {
+                    "load_in_4bit": True,
+                    "bnb_4bit_quant_type": "nf4",
+                    "bnb_4bit_compute_dtype": resolve_dtype(context.dtype),
+                }
+            arguments["quantization_config"] = configuration(**words)
             device = str(resolve_device(context.device))
             # quantized weights are placed while they are read, and not moved later
             arguments.setdefault("device_map", {"": device})
@@ -98,22 +106,6 @@ def require_package(owner: str, package: str, option: str) -> None:
         raise UserError(
             f"{owner}: {option} needs {package}", got="it is missing", remedy=how
         )
-
-
-def _quantization(bits: str, dtype: str) -> Any:
-    import transformers
-
-    from cuescope_sdk.torch import resolve_dtype
-
-    configuration: Any = transformers.BitsAndBytesConfig
-
-    if bits == "8bit":
-        return configuration(load_in_8bit=True)
-    return configuration(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_compute_dtype=resolve_dtype(dtype),
-    )
 
 
 class TransformersOptions(FoundOptions, ZeroShotOptions):

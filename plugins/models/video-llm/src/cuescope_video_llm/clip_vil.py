@@ -3,7 +3,6 @@
 Modules have the names of the authors' checkpoints.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -13,10 +12,12 @@ import torch
 import transformers
 from jaxtyping import Float
 from PIL import Image
+from pydantic import RootModel
 from torch import Tensor, nn
 from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.models import require_hub
 from cuescope_sdk.torch import Checkpoint, Source, quiet, to_array
 from cuescope_video_llm.checkpoints import read_file
@@ -36,6 +37,10 @@ UNUSED = (
     rf"|{BODY}\.encoder\.visual_model\.(transformer|token_embedding|ln_final)\."
     rf"|{BODY}\.encoder\.visual_model\.(positional_embedding|text_projection|logit_scale)$"
 )
+
+
+class Answers(RootModel[list[str]]):
+    """The authors' list."""
 
 
 class Bottleneck(nn.Module):
@@ -173,8 +178,10 @@ class ClipViLNetwork(nn.Module):
     ) -> Self:
         """The network with all its weights; raises UserError for whatever a person can mend."""
         file = read_file(owner, files["checkpoint"], UNUSED)
+        # in the order of the classes
+        answers = TextFile(files["answers"], owner).json_object(Answers)
         with quiet():
-            network = cls(file, options, read_answers(owner, files["answers"]))
+            network = cls(file, options, answers.root)
         file.load_into(network)
         network.tokenizer = read_tokenizer(owner, options.tokenizer)
         return network.eval().requires_grad_(False)
@@ -226,25 +233,6 @@ def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
     canvas.paste(image.resize((width, height), Image.Resampling.BILINEAR), (left, top))
     values = np.asarray(canvas, np.float32)
     return torch.from_numpy(normalise(values)).permute(2, 0, 1)[None]
-
-
-def read_answers(owner: str, path: Path) -> list[str]:
-    """The authors' list of answers, in the order of the classes; raises UserError."""
-    try:
-        answers = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{owner}: answers {path.name} cannot be read",
-            expected="a JSON list of answers",
-        ) from error
-    texts = isinstance(answers, list) and all(
-        isinstance(answer, str) for answer in answers
-    )
-    if not texts:
-        raise UserError(
-            f"{owner}: answers {path.name}", expected="a JSON list of answers"
-        )
-    return list(answers)
 
 
 def read_tokenizer(owner: str, name: str) -> Any:

@@ -46,16 +46,19 @@ REMEMBERED_BYTES = 2**26  # of frames: a hundred, of some hundred patches each
 ANSWER_BATCH = 128
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
-BEIT_NAMES = (
-    (r"^vision_encoder\.encoder\.layer\.", "vision_encoder.layers."),
-    (r"\.attention\.attention\.relative_position_bias\.", ".relative_position_bias."),
-    (r"\.attention\.attention\.query\.", ".attention.q_proj."),
-    (r"\.attention\.attention\.key\.", ".attention.k_proj."),
-    (r"\.attention\.attention\.value\.", ".attention.v_proj."),
-    (r"\.attention\.output\.dense\.", ".attention.o_proj."),
-    (r"\.intermediate\.dense\.", ".mlp.fc1."),
-    (r"\.output\.dense\.", ".mlp.fc2."),
-)
+BEIT_NAMES = [
+    line.split()
+    for line in r"""
+    ^vision_encoder\.encoder\.layer\.                vision_encoder.layers.
+    \.attention\.attention\.relative_position_bias\. .relative_position_bias.
+    \.attention\.attention\.query\.                  .attention.q_proj.
+    \.attention\.attention\.key\.                    .attention.k_proj.
+    \.attention\.attention\.value\.                  .attention.v_proj.
+    \.attention\.output\.dense\.                     .attention.o_proj.
+    \.intermediate\.dense\.                          .mlp.fc1.
+    \.output\.dense\.                                .mlp.fc2.
+    """.strip().splitlines()
+]
 
 
 class SingularityNetwork(Network):

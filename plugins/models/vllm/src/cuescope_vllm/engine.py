@@ -3,8 +3,9 @@
 https://docs.vllm.ai/en/latest/api/vllm/entrypoints/llm
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,10 @@ def _texts(
     if not numbers:
         return {}
     outputs = _chat(engine, [[messages[number]] for number in numbers], max_tokens=most)
-    texts = [output.outputs[0].text.strip() for output in outputs]
-    return dict(zip(numbers, texts, strict=True))
+    texts = {}
+    for number, output in zip(numbers, outputs, strict=True):
+        texts[number] = output.outputs[0].text.strip()
+    return texts
 
 
 def user_message(
@@ -108,8 +111,8 @@ def _choice_logits(
     logits = {}
     for number, before in zip(numbers, bare, strict=True):
         by_choice = list(islice(outputs, len(trials[number].sample.choices)))
-        prompts = [list(output.prompt_token_ids) for output in (before, *by_choice)]
-        start = shared_length(prompts)
+        tokens_of = attrgetter("prompt_token_ids")
+        start = shared_length(map(tokens_of, (before, *by_choice)))
         values = [_log_probability(output, start) for output in by_choice]
         logits[number] = np.array(values, np.float32)
     return logits
@@ -134,7 +137,7 @@ def _chat(
     return outputs
 
 
-def shared_length(prompts: Sequence[Sequence[int]]) -> int:
+def shared_length(prompts: Iterable[Sequence[int]]) -> int:
     """How many tokens all of them begin with."""
     positions = zip(*prompts, strict=False)  # prompts differ in length
     alike = takewhile(lambda tokens: len(set(tokens)) == 1, positions)

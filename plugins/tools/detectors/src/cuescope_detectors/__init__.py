@@ -49,7 +49,7 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
         # "traffic_light" and "traffic light" are one query, and its scores go to both names
         queries = list(dict.fromkeys(spoken_of.values()))
         if not queries:
-            return [() for _ in frames]
+            return [()] * len(frames)
         columns = [queries.index(query) for query in spoken_of.values()]
         by_frame = []
         size = self.options.images

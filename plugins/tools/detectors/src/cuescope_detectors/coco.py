@@ -56,7 +56,7 @@ class CocoDetector(Plugin, LazyWeights):
         spoken_of = {name: normalise_name(name) for name in names}
         # a closed vocabulary: what is in none of its classes needs no pass
         if self.names.isdisjoint(spoken_of.values()):
-            return [() for _ in frames]
+            return [()] * len(frames)
         by_frame: list[tuple[Detection, ...]] = []
         size = self.options.images
         for start in range(0, len(frames), size):

@@ -35,10 +35,10 @@ def make_captions(
     """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
-    words = [normalise_name(name.translate(ENDS)) for name in names]
-    phrases = [
-        tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words
-    ]
+    phrases = []
+    for name in names:
+        word = normalise_name(name.translate(ENDS))
+        phrases.append(tokenizer(word, add_special_tokens=False).input_ids[:room])
     end = tokenizer.convert_tokens_to_ids(
         PHRASE_END
     )  # the model splits phrases at this token

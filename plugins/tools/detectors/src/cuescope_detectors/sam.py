@@ -28,7 +28,7 @@ class SamNetwork(StockNetwork):
             return np.zeros((0, image.height, image.width), dtype=bool)
         processor = self.processor
         files = self.files
-        listed = [list(box) for box in boxes]
+        listed = list(map(list, boxes))
         inputs = processor(image, input_boxes=[listed], return_tensors="pt")
         pixels = inputs.pixel_values.to(files.device, files.dtype)
         embeddings = files.network.get_image_embeddings(pixels)

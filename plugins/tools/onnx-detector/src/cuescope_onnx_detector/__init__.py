@@ -60,7 +60,7 @@ class OnnxDetector(Plugin, LazyWeights):
             if normal in self._columns:
                 columns[name] = self._columns[normal]
         if not columns:  # what is none of its classes needs no pass
-            return [() for _ in frames]
+            return [()] * len(frames)
         options = self.options
         by_frame = []
         for start in range(0, len(frames), options.images):
