@@ -9,7 +9,6 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.linear import (
     Linear,
     PatchModel,
@@ -165,7 +164,7 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
 )
 def test_a_guess_is_looked_for_by_its_word_alone(name: str, word: str) -> None:
     feature = Feature(key="cluster-03", kind="cluster", name="the feature's own name")
-    assert word_of(Cue(feature, name)) == word
+    assert Cue(feature, name).word == word
 
 
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:

@@ -272,9 +272,7 @@ class PairMaker:
             shares.append(_share(place, fit_place(shown, sizes)))
         best = int(np.argmax(shares))
         # a cue that lies elsewhere would not be pasted, and so be no placebo
-        if shares[best] >= COVERED:
-            return some[best]
-        return None
+        return some[best] if shares[best] >= COVERED else None
 
     @property
     def _is_background(self) -> bool:
@@ -314,10 +312,7 @@ class PairMaker:
             # of the donor's label, so that only the cue differs
             other = self._any(alike)
             case = self._case(sample, place)
-            yield Pair(
-                replace(case, donor=donor, donor_place=self._background(donor)),
-                replace(case, donor=other, donor_place=self._background(other)),
-            )
+            yield Pair(self._with_donor(case, donor), self._with_donor(case, other))
 
     def _beside_object(self, place: Place, sample: Sample) -> Place:
         """Without what would cover the sample's own object."""

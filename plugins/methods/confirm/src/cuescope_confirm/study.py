@@ -22,6 +22,7 @@ from cuescope_sdk import (
     read_sealed,
 )
 from cuescope_sdk.stills import FrameId
+from cuescope_sdk.tools import NameGuess
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
@@ -79,6 +80,24 @@ class Cue:
     def kind(self) -> str:
         """What sort of feature it is."""
         return self.feature.kind
+
+    @property
+    def word(self) -> str | None:
+        """What a person calls it: the object's name, None for a cluster without a name.
+
+        A kind of feature that is not known here and occurs nowhere is located by its name.
+        """
+        # "recognition/bird/tree" has task, object and thing
+        if self.is_object:
+            return self.feature.key.rpartition("/")[2]
+        if self.kind == THING:
+            return self.name.strip("'")
+        # the word alone: a detector would look for the figures of the guess too
+        guess = NameGuess.name_in(self.name)
+        if guess is not None:
+            return guess
+        is_placed = self.feature.occurrences or self.kind in NOWHERE
+        return None if is_placed else self.feature.name
 
     @property
     def is_object(self) -> bool:

@@ -26,7 +26,6 @@ from cuescope_confirm.study import (
     shuffle,
 )
 from cuescope_sdk import Sample
-from cuescope_sdk.tools import NameGuess
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
@@ -89,44 +88,43 @@ def locate(
     finding's `direction`.
     """
     samples = views_of(study.held, cue)
-    word = word_of(cue)
     # a cue that is a name occurs nowhere yet, and then no direction is known
     if direction is None:
-        shown = with_occurrences(study, cue, word)
-        direction = direction_of(study, shown)
+        direction = direction_of(study, with_occurrences(study, cue))
     target = Target(cue, direction, samples, role=role)
     if not samples:
         return replace(target, reason="no held-out sample is about it")
     times = ALL_SHOW if target.by_label else POOL
     pool = _pool(study, times * most_changed(study, role), target)
-    located = _locate_by_kind(study, target, pool, word)
+    located = _locate_by_kind(study, target, pool)
     if located is None:
-        return replace(target, reason=_why_nowhere(study, cue, word))
+        return replace(target, reason=_why_nowhere(study, cue))
     if not located.places:
         return replace(target, reason="no held-out sample shows it")
     return replace(target, located=located)
 
 
-def _locate_by_kind(
-    study: Study, target: Target, pool: Samples, word: str | None
-) -> LocatedCue | None:
+def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue | None:
     cue = target.cue
     if cue.kind in MODALITIES:
         return locate_modality(cue, pool)
     if cue.kind in BACKGROUNDS:
         return locate_background(study, cue, pool)
     seen = None
-    if word:
-        seen = locate_object(study, cue, word, pool)
+    spoken = None
+    if cue.word:
+        seen = locate_object(study, cue, cue.word, pool)
+        spoken = locate_words(cue.word, pool)
     # a thing's samples are those whose steps name it: they need not show it
     if seen is None and cue.feature.occurrences and cue.kind != THING:
         # only a finding is held against samples without its cue: this spares answers
         controls = target.role == "finding"
-        seen = locate_learned(study, cue, pool, word, controls=controls)
-    return merge_places(seen, locate_words(word, pool) if word else None)
+        seen = locate_learned(study, cue, pool, controls=controls)
+    located = merge_places(seen, spoken)
+    return None if located is None else replace(located, word=cue.word)
 
 
-def _why_nowhere(study: Study, cue: Cue, word: str | None) -> str:
+def _why_nowhere(study: Study, cue: Cue) -> str:
     """What is missing to locate a cue that was not found by what it carries."""
     if cue.kind in BACKGROUNDS:
         return "no foreground mask tells the background from the object"
@@ -134,30 +132,11 @@ def _why_nowhere(study: Study, cue: Cue, word: str | None) -> str:
         return "nothing locates it"
     if cue.kind in NOWHERE:
         return "it is a figure of the run as a whole"
-    if word is None:
+    if cue.word is None:
         return "it occurs in no sample, and has no name"
     if "detector" in study.audit.tools:
-        return f"it occurs in no sample, and the detector finds no '{word}'"
-    return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{word}')"
-
-
-def word_of(cue: Cue) -> str | None:
-    """What a person calls the cue: the object's name, None for a cluster without a name.
-
-    A kind of feature that is not known here and occurs nowhere is located by its name.
-    """
-    # "recognition/bird/tree" has task, object and thing
-    if cue.is_object:
-        return cue.feature.key.rpartition("/")[2]
-    if cue.kind == THING:
-        return cue.name.strip("'")
-    # the word alone: a detector would look for the figures of the guess too
-    guess = NameGuess.name_in(cue.name)
-    if guess is not None:
-        return guess
-    if cue.feature.occurrences or cue.kind in NOWHERE:
-        return None
-    return cue.feature.name
+        return f"it occurs in no sample, and the detector finds no '{cue.word}'"
+    return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{cue.word}')"
 
 
 def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:

@@ -55,8 +55,9 @@ def object_masks(sample: Sample, label: str | None) -> Masks:
     return (foreground,) * len(sample.frames)
 
 
-def with_occurrences(study: Study, cue: Cue, word: str | None) -> Cue:
+def with_occurrences(study: Study, cue: Cue) -> Cue:
     """A cue that is a name alone, with the samples of the run that show it."""
+    word = cue.word
     if cue.feature.occurrences or word is None or cue.kind == THING:
         return cue
     keys = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
@@ -77,7 +78,7 @@ def locate_object(
     if any(annotated.values()):
         # nobody knows whether a sample without annotations shows it
         masks = {key: masks for key, masks in annotated.items() if masks is not None}
-        return _cue_in_masks(masks, "annotated boxes and masks", word=word)
+        return _cue_in_masks(masks, "annotated boxes and masks")
     if "detector" not in study.audit.tools:
         return None
     # each detector has a scale of its own: the run's samples tell which score counts
@@ -94,7 +95,7 @@ def locate_object(
             of_sample.append(box_mask(boxes, size_of(frame)))
         masks[key] = tuple(of_sample)
     name = study.audit.tool_specs.get("detector", "detector")
-    return _cue_in_masks(masks, name, quality, word)
+    return _cue_in_masks(masks, name, quality)
 
 
 def _detect(
@@ -179,10 +180,7 @@ def _segment(study: Study, sample: Sample) -> Masks:
 
 
 def _cue_in_masks(
-    masks: Mapping[str, Masks],
-    by: str,
-    auroc: float | None = None,
-    word: str | None = None,
+    masks: Mapping[str, Masks], by: str, auroc: float | None = None
 ) -> LocatedCue:
     """A sample whose masks are empty does not show the cue."""
     places = {}
@@ -192,4 +190,4 @@ def _cue_in_masks(
             frames = np.flatnonzero(shows).tolist()
             places[key] = Place(masks=of_frames, frames=tuple(frames))
     without = masks.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc, word)
+    return LocatedCue(places, without, by, auroc)

@@ -62,7 +62,7 @@ class Patches(Readout):
 
 
 def locate_learned(
-    study: Study, cue: Cue, pool: Samples, word: str | None, *, controls: bool
+    study: Study, cue: Cue, pool: Samples, *, controls: bool
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
@@ -81,7 +81,7 @@ def locate_learned(
         if region is not None:
             by += f"; no patches tell them (AUROC {region.auroc:.2f})"
         showing = _frames_like(study, pool, whole)
-        return _cue_in_frames(pool, showing, {}, by, auroc, word)
+        return _cue_in_frames(pool, showing, {}, by, auroc)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
@@ -94,7 +94,7 @@ def locate_learned(
     # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
     by += ", and the patches that tell them"
-    located = _cue_in_frames(pool, list(masks), masks, by, auroc, word)
+    located = _cue_in_frames(pool, list(masks), masks, by, auroc)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
@@ -177,7 +177,6 @@ def _cue_in_frames(
     masks: Mapping[FrameId, np.ndarray],
     by: str,
     auroc: float,
-    word: str | None,
 ) -> LocatedCue:
     places = {}
     # groupby joins neighbours alone: the frames of a sample come in a row
@@ -196,7 +195,7 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc, word)
+    return LocatedCue(places, without, by, auroc)
 
 
 def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:

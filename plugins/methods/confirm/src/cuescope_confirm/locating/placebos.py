@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 
@@ -67,15 +68,15 @@ def others(study: Study, cue: Cue) -> Iterator[Cue]:
     # of a feature that was not scored for this label the run says nothing
     scored = {score.feature for score in report.scores if score.label in labels}
     able = []
-    # by key first: the next sort is stable, so equals in size keep one order
-    for feature in sorted(report.features, key=lambda feature: feature.key):
+    size = max(len(cue.feature.occurrences), 1)
+    for feature in report.features:
         is_free = feature.key in scored - taken
         if is_free and feature.kind == cue.kind and feature.occurrences:
-            able.append(feature)
-    size = max(len(cue.feature.occurrences), 1)
-    # as a ratio: twice as large is as far away as half as large
-    able.sort(key=lambda feature: abs(np.log(len(feature.occurrences) / size)))
-    for feature in able:
+            # as a ratio: twice as large is as far away as half as large
+            ratio = np.log(len(feature.occurrences) / size)
+            # the key too, so that equals in size have one order
+            able.append((abs(ratio), feature.key, feature))
+    for *_, feature in sorted(able, key=itemgetter(0, 1)):
         name = report.names[feature.key]
         # the name that a check gave, and the members, are those of the finding
         yield replace(cue, feature=feature, name=name, checked=None, members=())
@@ -135,9 +136,8 @@ def _other_object(study: Study, target: Target) -> Target | str:
         report.features, key=lambda f: abs(len(f.occurrences) - size)
     ):
         other_task, label, other_thing = _parts(feature)
-        if (other_task, other_thing) != (task, thing):
-            continue
-        if feature.key in taken or not feature.occurrences:
+        is_free = feature.occurrences and feature.key not in taken
+        if not is_free or (other_task, other_thing) != (task, thing):
             continue
         cue = Cue(feature, report.names[feature.key], (label,), target.cue.run)
         if _leaves_alone(study, cue, target):

@@ -26,7 +26,7 @@ def locate_words(word: str, pool: Samples) -> LocatedCue | None:
             without.add(key)
     if not places and not without:
         return None
-    return LocatedCue(places, without, "the words of the question", word=word)
+    return LocatedCue(places, without, "the words of the question")
 
 
 def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:

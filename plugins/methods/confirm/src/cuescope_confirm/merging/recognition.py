@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
 from cuescope_confirm.locating.linear import (
     Linear,
@@ -81,7 +80,7 @@ def question_of(cue: Cue) -> str | None:
 
 def name_of(cue: Cue) -> str | None:
     """In lower case, by a check, a word or an annotation; None for what a method numbers."""
-    name = cue.checked or word_of(cue) or ": ".join(cue.factor or ())
+    name = cue.checked or cue.word or ": ".join(cue.factor or ())
     return name.strip("' ").lower() if name else None
 
 

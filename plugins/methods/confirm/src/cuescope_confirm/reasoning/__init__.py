@@ -15,7 +15,6 @@ import numpy as np
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.asking import says
-from cuescope_confirm.locating import word_of
 from cuescope_confirm.report import make_table
 from cuescope_confirm.study import Cue, Study, shuffle
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
@@ -95,10 +94,10 @@ def names_of(cue: Cue) -> tuple[str, ...]:
     """What the cue is called: by its findings, a check, or an annotation; without repeats."""
     names: dict[str, None] = {}
     for finding in (cue, *cue.members):
-        given = [word_of(finding)]
+        given = [finding.word]
         if finding.factor:
             given.append(finding.factor[1])
-        # "cluster-03, looks like: ..." begins with its key, and word_of has read it
+        # "cluster-03, looks like: ..." begins with its key, and its word has been read from it
         elif not finding.name.startswith(finding.feature.key):
             given.append(finding.name)
         for name in filter(None, given):
