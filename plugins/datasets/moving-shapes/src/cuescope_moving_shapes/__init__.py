@@ -132,6 +132,3 @@ def _check_size(options: ShapesOptions) -> None:
             got=str(lying),
             remedy=f"Ask for more sequences (-D {options.split}=...) or a lower cramers_v.",
         )
-
-
-__all__ = ["MovingShapes", "ShapesOptions"]

@@ -30,14 +30,14 @@ def outline(name: str) -> Points:
     kind = FAMILY_OF.get(name, name)
     match kind:
         case "round":
-            return _polar(TURN, 0.94)
+            return _polar(0.94)
         case "petalled":
             petals = np.cos(6 * TURN)
-            return _polar(TURN, 0.82 + 0.18 * petals)
+            return _polar(0.82 + 0.18 * petals)
         case "hollow":
-            return _polar(TURN, 1.0)
+            return _polar(1.0)
         case "triangle":
-            return _polar(tau * np.arange(3) / 3, 1.0)
+            return _polar(1.0, tau * np.arange(3) / 3)
         case "heart":
             return _heart()
         case _:
@@ -48,10 +48,10 @@ def hole(name: str) -> Points | None:
     """What is cut out of it."""
     if FAMILY_OF.get(name) != "hollow":
         return None
-    return _polar(TURN, HOLE)
+    return _polar(HOLE)
 
 
-def _polar(angle: Curve, radius: Curve | float) -> Points:
+def _polar(radius: Curve | float, angle: Curve = TURN) -> Points:
     col = radius * np.cos(angle)
     row = radius * np.sin(angle)
     return np.stack([col, row], axis=1)

@@ -63,9 +63,14 @@ class ShapeWorld(Plugin):
 
     def __init__(self, options: ShapeWorldOptions, context: Context) -> None:
         super().__init__(options, context)
-        parameters = (options.split, options.size, options.length, options.seed)
         self.fingerprint = digest(
-            "shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters
+            "shape-world",
+            WORLD_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.length,
+            options.seed,
         )
         self.facts = {
             "videos": f"{options.size} of {options.length} frames, split {options.split}",
@@ -79,12 +84,13 @@ class ShapeWorld(Plugin):
         # -1 is the last one too, and beyond the end it raises IndexError, by which loops stop
         index = range(len(self))[index]
         options = self.options
-        names = ("shape-world", options.split, str(options.length), str(index))
+        length = options.length
+        names = ("shape-world", options.split, str(length), str(index))
         rng = generator(options.seed, *names)
         if options.split == "ood":
-            world = draw_world(rng, options.length, PHRASES, OOD_HELD_OUT)
+            world = draw_world(rng, length, PHRASES, OOD_HELD_OUT)
         else:
-            world = draw_world(rng, options.length, FAMILIAR)
+            world = draw_world(rng, length, FAMILIAR)
         graphs = scene(world)
         # by index, so that the kinds of questions take turns
         question = ask(graphs, rng, index)
@@ -100,7 +106,7 @@ class ShapeWorld(Plugin):
                 "split": options.split,
                 "question_type": question.kind,
                 SCENE: graphs,
-                TIMES: tuple(map(FRAME_SECONDS.__mul__, range(options.length))),
+                TIMES: tuple(map(FRAME_SECONDS.__mul__, range(length))),
             },
         )
 

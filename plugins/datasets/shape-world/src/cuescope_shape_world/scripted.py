@@ -5,7 +5,7 @@ What it says step by step, under dials; and what it makes up of a video that it 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -112,7 +112,7 @@ class Scripted(Plugin):
         self.fingerprint = digest("scripted", VERSION, options)
         dials = options.model_dump(exclude_defaults=True).items()
         listed = ", ".join(f"{name} {value}" for name, value in dials)
-        self.facts: Mapping[str, str] = {"dials": listed or "all true"}
+        self.facts = {"dials": listed or "all true"}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""

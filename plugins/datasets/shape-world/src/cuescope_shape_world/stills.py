@@ -69,9 +69,14 @@ class ShapePictures(Plugin):
 
     def __init__(self, options: ShapePicturesOptions, context: Context) -> None:
         super().__init__(options, context)
-        versions = (PICTURES_VERSION, DRAWING_VERSION)
-        parameters = (options.split, options.size, options.seed)
-        self.fingerprint = digest("shape-pictures", *versions, *parameters)
+        self.fingerprint = digest(
+            "shape-pictures",
+            PICTURES_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.seed,
+        )
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
     def __len__(self) -> int:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from cuescope_scenes.numbers import read_numbers
 
 Points = Float[np.ndarray, "corner 3"]
+Corner = Float[np.ndarray, " 3"]
 ROUND = 20  # corners of a ball's circles
 NUMBERS = read_numbers("camera/solids.toml")
 
@@ -22,7 +23,7 @@ class Part:
 
     faces: tuple[Points, ...]
     normals: Float[np.ndarray, "face 3"]
-    middle: Float[np.ndarray, " 3"]
+    middle: Corner
 
 
 @cache
@@ -51,14 +52,14 @@ def _part(faces: Sequence[Points]) -> Part:
     return Part(tuple(faces), np.stack(normals), middle)
 
 
-def _middle(points: Points) -> Float[np.ndarray, " 3"]:
+def _middle(points: Points) -> Corner:
     """Of their bounding box."""
     ends = points.max(axis=0) + points.min(axis=0)
     return np.asarray(ends / 2)
 
 
-def _box(low: Sequence[float], high: Sequence[float]) -> Part:
-    ends = zip(low, high, strict=True)
+def _box(low: Corner, high: Corner) -> Part:
+    ends = np.stack([low, high], axis=1)
     corners = np.array(list(product(*ends))).reshape(2, 2, 2, 3)
     faces = []
     for axis in range(3):
@@ -110,9 +111,5 @@ def _blocks(side: float, places: Sequence[Sequence[int]]) -> list[Part]:
     """Equal cubes on a lattice about the origin: equal bodies are drawn in the right order."""
     centres = np.array(places, float) * side
     centres -= _middle(centres)
-    blocks = []
-    for centre in centres:
-        low = centre - side / 2
-        high = centre + side / 2
-        blocks.append(_box(low.tolist(), high.tolist()))
-    return blocks
+    half = side / 2
+    return [_box(centre - half, centre + half) for centre in centres]
