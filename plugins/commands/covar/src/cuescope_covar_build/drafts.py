@@ -121,17 +121,13 @@ def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
 
     Raises PluginError where it gives back another size, or changed what it was to keep.
     """
-    waiting: list[Draft] = []
-    edits: list[ImageEdit] = []
-    for draft in drafts:
-        # viewpoints wait for another editor, which is asked after this one
-        if draft.edit is not None and draft.editor is editor:
-            waiting.append(draft)
-            edits.append(draft.edit)
+    # viewpoints wait for another editor, which is asked after this one
+    mine = [draft for draft in drafts if draft.editor is editor]
+    waiting = [(draft, draft.edit) for draft in mine if draft.edit is not None]
     if not waiting:
         return
-    frames = editor.tool.edit(edits)
-    for draft, edit, frame in zip(waiting, edits, frames, strict=True):
+    frames = editor.tool.edit([edit for _, edit in waiting])
+    for (draft, edit), frame in zip(waiting, frames, strict=True):
         before = draft.image
         draft.image = np.asarray(frame.load())
         _require_kept(editor.spec, edit, before, draft.image)

@@ -32,14 +32,12 @@ class Moved:
 
 def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     """Left and right exchanged, or top and bottom."""
-    rows, cols = mask.shape
-    matrix = np.eye(2, 3)
-    if vertical:
-        # - 1: the middles of pixels are whole numbers
-        matrix[1] = 0, -1, rows - 1
-    else:
-        matrix[0] = -1, 0, cols - 1
     axis = 0 if vertical else 1
+    along = 1 - axis  # columns come first in a matrix
+    matrix = np.eye(2, 3)
+    matrix[along, along] = -1
+    # - 1: the middles of pixels are whole numbers
+    matrix[along, 2] = mask.shape[axis] - 1
     # a copy: OpenCV takes no array that runs backwards
     image = np.flip(image, axis).copy()
     mask = np.flip(mask, axis).copy()

@@ -64,8 +64,8 @@ def choose_classes(
     the source's labels.
     """
     if given is None:
-        # lists differ in capitals; the images keep the source's spelling
         return labels
+    # lists differ in capitals; the images keep the source's spelling
     by_name = {label.lower(): label for label in labels}
     if given == PAPER:
         wanted = [name for name in paper_list("classes") if name.lower() in by_name]

@@ -45,14 +45,14 @@ class BuildPlan:
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"
+        disk = f"about {self.bytes / GIGABYTE:.2f} GB"
         free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
-        disk = f"about {self.bytes / GIGABYTE:.2f} GB, {free}"
         lines = {
             "photos": f"{self.photos:,}",
             "images": f"{self.images:,}, {self.made:,} of them made already",
             "edits": edits,
             "time": time,
-            "disk": disk,
+            "disk": f"{disk}, {free}",
         }
         if not self.viewpoints:
             lines["left out"] = "viewpoint: it needs --viewpoint-editor SPEC"

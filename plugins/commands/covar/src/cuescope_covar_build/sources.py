@@ -204,9 +204,7 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
     if side is not None and longest > side:
         cols = max(1, round(side / longest * cols))
         rows = max(1, round(side / longest * rows))
-        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA).astype(
-            np.uint8
-        )
+        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         raise _fault(
             sample,

@@ -71,9 +71,8 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     if view.asked_background is not None:
         return view.asked_background, np.ones(view.size, bool)
     # a new background on the source itself: nothing says how it should look
-    if view.geometry is None or view.case.base.key == view.case.source.key:
-        return None
-    if view.base.shape != view.source.shape:
+    is_new = view.case.base.key == view.case.source.key
+    if view.geometry is None or is_new or view.base.shape != view.source.shape:
         return None
     pixels = view.base if view.in_place else move(view.base, view.geometry, view.size)
     known = view.kept & covered(view.base.shape, view.geometry, view.size)
