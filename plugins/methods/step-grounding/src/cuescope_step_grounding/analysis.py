@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, compress
+from operator import attrgetter
 
 import numpy as np
 
@@ -108,8 +109,8 @@ class _Analysis:
 
     def rate(self, traces: Sequence[JudgedTrace], name: str) -> Figure | None:
         """A figure of each trace, over traces."""
-        values = [getattr(trace, name) for trace in traces]
-        return self.figure([trace.sample for trace in traces], values)
+        samples = [trace.sample for trace in traces]
+        return self.figure(samples, map(attrgetter(name), traces))
 
     def figures(self, traces: Sequence[JudgedTrace]) -> dict[str, Figure]:
         rates = {
@@ -202,8 +203,8 @@ class _Analysis:
         accuracy = self.rate(marked, "accuracy")
         if SGR not in figures or accuracy is None:
             return
-        rates = np.array([(trace.accuracy, trace.grounding) for trace in marked], float)
-        gap = rates[:, 0] - rates[:, 1]
+        rates = list(map(attrgetter("accuracy", "grounding"), marked))
+        gap = -np.diff(np.array(rates, float))[:, 0]
         groups = Groups.of([trace.sample for trace in marked])
         yield Result(
             ANSWERS,
@@ -237,7 +238,7 @@ class _Analysis:
 
     def things(self) -> Iterator[Result]:
         """What is named, by how many of the traces that name it do so of a video without it."""
-        traces = [trace.reasoning for trace in self.judged.baselines]
+        traces = list(map(attrgetter("reasoning"), self.judged.baselines))
         for name in most_named_things(traces, self.options.things):
             samples = []
             shown = []
@@ -284,7 +285,8 @@ def rank(
     what is said of the whole.
     """
     ranked = []
-    q_values = benjamini_hochberg([result.p_value for result in results])
+    p_values = list(map(attrgetter("p_value"), results))
+    q_values = benjamini_hochberg(p_values)
     for result, q_value in zip(results, q_values, strict=True):
         finding = result.large and q_value is not None and q_value <= level
         ranked.append((result, q_value, finding))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -124,21 +125,18 @@ class StepGroundingBench(Plugin):
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
         yield make_table("Models, in and out of distribution", COLUMNS, rows)
         # a generator for each table, so that one more leaves the others as they are
-        result = law(models, self.context.rng("bench step-grounding", "law"))
+        rng = partial(self.context.rng, "bench step-grounding")
+        result = law(models, rng("law"))
         yield result.table()
         if options.components:
             from cuescope_step_grounding.law.components import components
 
-            yield components(
-                models, self.context.rng("bench step-grounding", "components")
-            )
+            yield components(models, rng("components"))
         if swept:
             from cuescope_step_grounding.law.sweep import sweep_table
 
             measured = {setting: self._audited_models(setting)[0] for setting in swept}
-            yield sweep_table(
-                measured, self.context.rng("bench step-grounding", "sweep")
-            )
+            yield sweep_table(measured, rng("sweep"))
         if options.match:
             yield from self._match_tables(models, folders)
         yield figure(models, result)
@@ -166,8 +164,8 @@ class StepGroundingBench(Plugin):
                 expected="--data SPEC and --ood-data SPEC",
             )
         known, new = (context.build("dataset", spec, given) for spec, given in named)
-        samples = [known[index] for index in range(len(known))]
-        others = [new[index] for index in range(len(new))]
+        samples = list(map(known.__getitem__, range(len(known))))
+        others = list(map(new.__getitem__, range(len(new))))
         matching = match(samples, others)
         yield matching.table
         alike = on_pairs(models, folders, samples, others, matching.pairs)
@@ -189,9 +187,9 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
-        reports = [StoredRun(run).report for run in options.runs]
-        others = [StoredRun(run).report for run in options.ood]
-        saliency = [StoredRun(run).report for run in options.saliency]
+        reports = list(map(_report, options.runs))
+        others = list(map(_report, options.ood))
+        saliency = list(map(_report, options.saliency))
         models = models_of(reports, others, options.groups)
         maps = maps_of_models(saliency, len(models))
         for index, of_maps in enumerate(maps):
@@ -244,8 +242,10 @@ class StepGroundingBench(Plugin):
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 
 
+def _report(run: Path) -> Report:
+    return StoredRun(run).report
+
+
 def _row(name: str, model: "MeasuredModel") -> list[Cell]:
-    # Nothing right leaves nothing to keep: the floor only saves the division.
-    retention = model.ood_accuracy / max(model.accuracy, 1e-9)
-    shares = (model.sgr, model.accuracy, model.ood_accuracy, retention)
+    shares = (model.sgr, model.accuracy, model.ood_accuracy, model.retention)
     return [name, *(100 * share for share in shares)]

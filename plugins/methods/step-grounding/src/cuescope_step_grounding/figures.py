@@ -1,7 +1,8 @@
 """Tables and pictures: the metrics beside the paper's, what changes cost, and marked traces."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from textwrap import shorten, wrap
 
 import numpy as np
@@ -66,9 +67,9 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     for other in dict.fromkeys(options.also):
         traces = judged.in_style(other)
         if traces:
-            accuracy = mean(trace.accuracy for trace in traces)
-            sgr = mean(trace.grounding for trace in traces)
-            hr = mean(trace.hallucination for trace in traces)
+            accuracy = _mean_of("accuracy", traces)
+            sgr = _mean_of("grounding", traces)
+            hr = _mean_of("hallucination", traces)
             # TCS and VRS are measured in the style of the options alone
             rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
     note = (
@@ -83,15 +84,17 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     return make_table(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
 
 
+def _mean_of(name: str, values: Iterable[object]) -> float | None:
+    return mean(map(attrgetter(name), values))
+
+
 def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
     """HR by step against 1 - SGR by step: the same only where each step has one claim."""
     rates = []
-    several = 0
-    total = 0
+    claims = []
     for trace in judged.baselines:
         for step in trace.steps:
-            total += 1
-            several += step.claims > 1
+            claims.append(step.claims)
             rate = grounding(step, trace.policy)
             if rate is not None:
                 rates.append((hallucinates(step, trace.policy), 1 - rate))
@@ -100,8 +103,8 @@ def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
     r = pearson(flagged, unsupported)
     if r is not None:
         yield (
-            f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): {several} of "
-            f"{total} steps make several claims."
+            f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): "
+            f"{sum(n > 1 for n in claims)} of {len(claims)} steps make several claims."
         )
 
 
@@ -123,11 +126,9 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
     rows = []
     for kind in dict.fromkeys(cost.kind for cost in costs):
         of_kind = [cost for cost in costs if cost.kind == kind]
-        size = (
-            # other words change no pixel
-            None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
-        )
-        lost = mean(cost.lost for cost in of_kind)
+        # other words change no pixel
+        size = None if kind == "paraphrase" else _mean_of("magnitude", of_kind)
+        lost = _mean_of("lost", of_kind)
         answers = mean(map(_answers_lost, of_kind))
         rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
     note = (
@@ -209,7 +210,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
 def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Frame]:
     """The frames of a step; all where it names none."""
     indices = [i for i in frames_of_step(claims) or () if 0 <= i < len(frames)]
-    return [frames[index] for index in indices or range(len(frames))]
+    return [frames[index] for index in indices] or list(frames)
 
 
 def _claim_line(claim: Claim, judgement: Judgement) -> str:

@@ -4,8 +4,10 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.4. Rates are
 what cannot be told is None.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -41,9 +43,10 @@ class StepCounts:
 
 def sum_counts(steps: Iterable[StepCounts]) -> StepCounts:
     """All claims of some steps."""
-    counts = [(step.supported, step.unsupported, step.unverifiable) for step in steps]
-    # of no steps there is nothing to add, and all counts are 0
-    return StepCounts(*map(sum, zip(*counts, strict=True)))
+    total: Counter[str] = Counter()
+    for step in steps:
+        total.update(vars(step))
+    return StepCounts(**total)
 
 
 def grounding(step: StepCounts, policy: Policy = "exclude") -> float | None:
@@ -70,7 +73,7 @@ def step_grounding_rate(
     steps: Sequence[StepCounts], policy: Policy = "exclude"
 ) -> float | None:
     """SGR (eq. 1): mean grounding over the steps that have one."""
-    return mean([grounding(step, policy) for step in steps])
+    return mean(grounding(step, policy) for step in steps)
 
 
 def hallucination_rate(
@@ -85,8 +88,8 @@ def hallucination_rate(
     """
     flags = [hallucinates(step, policy) for step in steps]
     # of a trace in which nothing could be checked nothing is known, whatever HR is over
-    if over == "all" and any(flag is not None for flag in flags):
-        return mean([bool(flag) for flag in flags])
+    if over == "all" and {True, False} & set(flags):
+        return mean(map(bool, flags))
     return mean(flags)
 
 
@@ -124,8 +127,9 @@ def temporal_consistency(
     similarities: Sequence[float], justifications: Sequence[float | None]
 ) -> float | None:
     """TCS (eq. 2): mean similarity of successive beliefs, where the transition is justified."""
-    pairs = zip(similarities, justifications, strict=True)
-    return mean([None if j is None else similarity * j for similarity, j in pairs])
+    justified = np.array(justifications, float)
+    values = np.array(similarities) * justified
+    return mean(values[~np.isnan(justified)].tolist())
 
 
 def visual_reliance(
@@ -157,8 +161,9 @@ def stages(steps: int) -> list[Stage]:
     >>> stages(4)
     ['early', 'middle', 'middle', 'late']
     """
-    middles = [(index + 0.5) / steps for index in range(steps)]
-    return ["early" if m < 0.25 else "late" if m > 0.75 else "middle" for m in middles]
+    middles = (np.arange(steps) + 0.5) / steps
+    chosen = (middles >= 0.25).astype(int) + (middles > 0.75)
+    return list(map(STAGES.__getitem__, chosen))
 
 
 def rates_of_stage(
@@ -168,8 +173,8 @@ def rates_of_stage(
     over: HallucinationOver = "checked",
 ) -> tuple[float | None, float | None]:
     """SGR and HR of the steps of one stage."""
-    pairs = zip(steps, stages(len(steps)), strict=True)
-    own = [step for step, own_stage in pairs if own_stage == stage]
+    of_stage = map(stage.__eq__, stages(len(steps)))
+    own = list(compress(steps, of_stage))
     return step_grounding_rate(own, policy), hallucination_rate(own, policy, over)
 
 
@@ -179,19 +184,16 @@ def pearson(
 ) -> float | None:
     """Pearson's r; None where one of them does not vary."""
     # as numbers: of truth values numpy has no difference
-    if len(x) < 2 or np.ptp(x.astype(np.float64)) == 0 or np.ptp(y) == 0:
+    pairs = np.array([x, y], float)
+    if len(x) < 2 or not np.ptp(pairs, axis=1).all():
         return None
-    return float(np.corrcoef(x.astype(np.float64), y)[0, 1])
+    return float(np.corrcoef(pairs)[0, 1])
 
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Of those that are known; None where none is."""
-    numbers = known(values)
+    numbers = [value for value in values if value is not None]
     return float(np.mean(numbers)) if numbers else None
-
-
-def known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
 
 
 def _all(needed: Sequence[bool | None], policy: Policy) -> float | None:

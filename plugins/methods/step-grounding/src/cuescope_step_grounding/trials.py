@@ -1,9 +1,8 @@
 """Which traces an audit asks for, in which words, and what came back."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
+from itertools import chain
 from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
@@ -15,6 +14,7 @@ from cuescope_step_grounding.claims import (
     has_model,
     parser,
 )
+from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
 from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
 from cuescope_step_grounding.traces import Trace, is_right, read_trace
@@ -91,11 +91,9 @@ def describe_plan(audit: Audit) -> str:
 
 def most_variants(audit: Audit) -> int:
     """How many traces are asked for at most after those of the samples as they are."""
-    return (
-        0
-        if is_recorded(audit)
-        else len(audit.samples) * sum(_variants_of_each(audit.options))
-    )
+    if is_recorded(audit):
+        return 0
+    return len(audit.samples) * sum(_variants_of_each(audit.options))
 
 
 def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
@@ -119,9 +117,8 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
             requests.append(TraceRequest(sample, "natural", trial))
         else:
             requests.append(TraceRequest(sample, style, trial_of(audit, sample, style)))
-    return read_traces(
-        audit, requests, audit.respond([request.trial for request in requests])
-    )
+    outcomes = audit.respond([request.trial for request in requests])
+    return read_traces(audit, requests, outcomes)
 
 
 def read_traces(
@@ -140,24 +137,22 @@ def read_traces(
         trace = read_trace(outcome.response.text, choices, options.most_steps)
         read.append((request, trace, unasked))
     # All in one call: a text generator answers many prompts at once.
-    claims_of = reader.read(
-        [(trace.steps, _clock(request.sample)) for request, trace, _ in read]
-    )
+    asked = []
+    for request, trace, _ in read:
+        sample = request.sample
+        clock = Clock(len(sample.frames), sample.annotations.get(TIMES))
+        asked.append((trace.steps, clock))
+    claims_of = reader.read(asked)
     traces = []
     for (request, trace, unasked), steps in zip(read, claims_of, strict=True):
         # a video of which nothing was recorded was not answered wrongly
         unrecorded = recorded and "empty" in trace.problems
-        right = (
-            None if unasked or unrecorded else is_right(trace.answer, request.sample)
-        )
+        judged = not (unasked or unrecorded)
+        right = is_right(trace.answer, request.sample) if judged else None
         claims = tuple(step.claims for step in steps)
         contradictory = sum(step.contradictory for step in steps)
         traces.append(Reasoning(request, trace, claims, right, contradictory))
     return traces
-
-
-def _clock(sample: Sample) -> Clock:
-    return Clock(len(sample.frames), sample.annotations.get(TIMES))
 
 
 # -------------------------------------------------------------------------------- changed samples
@@ -182,11 +177,9 @@ def _changes(audit: Audit) -> Iterator[TraceRequest]:
     for change in dict.fromkeys(options.perturbations):
         for instance in range(options.instances):
             name = f"{change}-{instance}"
-            samples = (
-                _paraphrased_samples(audit, traces, name, instance)
-                if change == "paraphrase"
-                else _perturbed_samples(audit, traces, name, change)
-            )
+            samples = _perturbed_samples(audit, traces, name, change)
+            if change == "paraphrase":
+                samples = _paraphrased_samples(audit, traces, name, instance)
             for original, sample in samples:
                 trial = trial_of(audit, sample, options.style, name)
                 yield TraceRequest(original, options.style, trial, change)
@@ -197,14 +190,12 @@ def _perturbed_samples(
 ) -> Iterator[tuple[Sample, Sample]]:
     """Each sample that the change can change, and its changed form."""
     for trace in traces:
-        boxes = key_boxes(
-            trace.sample, (claim for step in trace.claims for claim in step)
-        )
-        frames = perturbed_frames(
-            trace.sample, change, boxes, audit.rng(name, trace.sample.key)
-        )
+        sample = trace.sample
+        boxes = key_boxes(sample, chain.from_iterable(trace.claims))
+        rng = audit.rng(name, sample.key)
+        frames = perturbed_frames(sample, change, boxes, rng)
         if frames is not None:
-            yield trace.sample, trace.sample.with_frames(frames, name)
+            yield sample, sample.with_frames(frames, name)
 
 
 def _paraphrased_samples(
@@ -219,9 +210,7 @@ def _paraphrased_samples(
 
 # ----------------------------------------------------------------------------------- the questions
 
-_PROMPTS = tomllib.loads(
-    files("cuescope_step_grounding").joinpath("prompts.toml").read_text("utf-8")
-)
+_PROMPTS = read_toml("prompts.toml")
 
 
 def trial_of(
@@ -274,15 +263,14 @@ def paraphrases(
     if generator is None:
         return [_reopen(question, instance) for question in questions]
     request: str = _PROMPTS["paraphrases"]["request"]
-    answers = generator.generate(
-        [request.format(question=question) for question in questions]
-    )
-    lines = [" ".join(answer.split()) for answer in answers]
-    return [
+    prompts = [request.format(question=question) for question in questions]
+    reworded = []
+    for old, answer in zip(questions, generator.generate(prompts), strict=True):
+        new = " ".join(answer.split())
         # the same words again would be no paraphrase
-        new if new and new != old else _reopen(old, instance)
-        for old, new in zip(questions, lines, strict=True)
-    ]
+        is_new = new and new != old
+        reworded.append(new if is_new else _reopen(old, instance))
+    return reworded
 
 
 def _reopen(question: str, instance: int) -> str:

@@ -6,6 +6,7 @@ words change as much with the question as with the video. A check is decided by 
 that holds the threshold, it is inconclusive.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
 
@@ -75,13 +76,9 @@ def above(low: float | None, high: float | None, threshold: float) -> Verdict:
     """Whether a figure is at least its threshold, by its interval."""
     if low is None or high is None:
         return "inconclusive"
-    return (
-        "supported"
-        if low >= threshold
-        else "refuted"
-        if high < threshold
-        else "inconclusive"
-    )
+    if low >= threshold:
+        return "supported"
+    return "refuted" if high < threshold else "inconclusive"
 
 
 def below(low: float | None, high: float | None, threshold: float) -> Verdict:
@@ -152,7 +149,8 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
-    steps = [step for trace in judged.baselines for step in trace.reasoning.trace.steps]
+    written = (trace.reasoning.trace.steps for trace in judged.baselines)
+    steps = chain.from_iterable(written)
     turned = ((step, opposite_words(step)) for step in steps)
     example = next((words for step, words in turned if words != step), None)
     detail = (
@@ -281,11 +279,12 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
                 rows.append((trace.grounding, first))
         if not rows:
             continue
-        other, first_asked = np.array(rows).T
-        ends = change_interval(other - first_asked, Groups.of(samples))
-        change = float((other - first_asked).mean())
+        other, plain = np.mean(rows, axis=0)
+        changes = -np.diff(rows)[:, 0]
+        ends = change_interval(changes, Groups.of(samples))
+        change = float(changes.mean())
         detail = (
-            f"SGR {other.mean():.1%} instead of {first_asked.mean():.1%}: "
+            f"SGR {other:.1%} instead of {plain:.1%}: "
             f"{percent(change, *ends, unit=' points')}"
         )
         verdict = within(*ends, STYLES)
@@ -349,10 +348,10 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
         return
     detail = ""
     for verdict in ("supported", "unsupported"):
-        of_people = [theirs for _, own, theirs in pairs if own == verdict]
-        decided = len(of_people) - of_people.count("unverifiable")
+        of_people = Counter(theirs for _, own, theirs in pairs if own == verdict)
+        decided = of_people["supported"] + of_people["unsupported"]
         if decided:
-            same = of_people.count(verdict)
+            same = of_people[verdict]
             detail += f"of {decided} that the verifier calls {verdict} people say so of {same}; "
     yield _compare("people's labels", detail, _agreement(audit, pairs, "people"))
     yield from correct_supported_share(audit, judged, pairs)

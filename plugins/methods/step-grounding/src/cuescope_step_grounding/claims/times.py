@@ -4,35 +4,20 @@ People and prompts count frames from 1 ("frame 1" is the first); claims hold ind
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 
+from cuescope_step_grounding.claims.resources import read_toml
+
 Frames = tuple[int, ...]
 
-_PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
+_PATTERNS = read_toml("claims/times.toml")
 _OPENING = {"first", "opening", "initial"}
-_NUMBERS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-]
-_ORDINALS = dict.fromkeys(_OPENING, 1)
-_ORDINALS |= {
-    word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)
-}
+_NUMBERS = _PATTERNS["numbers"].split()
+_ORDINALS = _PATTERNS["ordinals"].split()  # the first before the second
 _PARTS: dict[str, str] = {}
 # a part may be made of those above it
 for _name, _pattern in _PATTERNS["parts"].items():
@@ -60,9 +45,8 @@ class Clock:
         """The frames of these seconds; the nearest one where none falls between."""
         if self.times is None:
             return None
-        inside = [
-            frame for frame, time in enumerate(self.times) if first <= time <= last
-        ]
+        times = np.array(self.times)
+        inside = np.flatnonzero((first <= times) & (times <= last)).tolist()
         return tuple(inside) or self._nearest(self.times, (first + last) / 2)
 
     def span(self, first: int, last: int) -> Frames:
@@ -241,17 +225,21 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
 def _half(match: re.Match[str], clock: Clock) -> Frames:
     # of an odd number of frames the middle one is in both halves
     half = clock.frames // 2
-    return (
-        clock.every[: clock.frames - half]
-        if match["half"] == "first"
-        else clock.every[half:]
-    )
+    if match["half"] == "first":
+        return clock.span(0, clock.frames - half - 1)
+    return clock.span(half, clock.frames - 1)
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:
     word = match["edge"].lower()
     # "last" and "final" have no number of their own
-    number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word, clock.frames)
+    number = clock.frames
+    if word[0].isdigit():
+        number = int(word[:-2])
+    elif word in _OPENING:
+        number = 1
+    elif word in _ORDINALS:
+        number = _ORDINALS.index(word) + 1
     if match[0].lower().startswith("until"):
         return clock.span(0, number - 1)
     return clock.frame(number - 1)

@@ -6,6 +6,7 @@ figure that it yields: claims verified (SGR), beliefs tracked (TCS), videos chan
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter, itemgetter
 
 import numpy as np
 from jaxtyping import Float
@@ -42,9 +43,15 @@ ROWS: tuple[tuple[str, tuple[str, ...], float | None], ...] = (
 COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
 
 
+def metrics_of(report: Report) -> dict[str, float | None]:
+    """What a report measures of the reasoning as a whole, by metric."""
+    of_all = [score for score in report.scores if score.feature == REASONING]
+    return {score.metric: score.value for score in of_all}
+
+
 def figures_of(report: Report) -> dict[str, float]:
     """What a report measures of a model, by the names above; what it lacks is left out."""
-    measured = {s.metric: s.value for s in report.scores if s.feature == REASONING}
+    measured = metrics_of(report)
     hallucination = measured.get(HR)
     figures = {
         VERIFIED: measured.get(SGR),
@@ -60,12 +67,10 @@ def figures_of(report: Report) -> dict[str, float]:
 def _answers_lost(report: Report) -> float | None:
     """Mean loss of accuracy over the relevant changes, from the report's own table."""
     lost = []
-    for table in report.tables:
-        if "Acc lost" in table.columns:
-            for row in table.rows:
-                points = row["Acc lost"]
-                if row["changed"] in RELEVANT and isinstance(points, int | float):
-                    lost.append(float(points))
+    for row in chain.from_iterable(table.rows for table in report.tables):
+        points = row.get("Acc lost")
+        if row.get("changed") in RELEVANT and isinstance(points, int | float):
+            lost.append(float(points))
     # the table has points, all else here is shares
     return float(np.mean(lost)) / 100 if lost else None
 
@@ -118,10 +123,9 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     # nothing right leaves nothing to keep
     models = [model for model in models if model.accuracy > 0]
     figures = [model.figures for model in models]
-    retention = np.array([model.ood_accuracy / model.accuracy for model in models])
-    benchmarks, strata = np.unique(
-        [model.benchmark for model in models], return_inverse=True
-    )
+    retention = np.array([model.retention for model in models])
+    names = list(map(attrgetter("benchmark"), models))
+    benchmarks, strata = np.unique(names, return_inverse=True)
     maps = sorted(name for name in set().union(*figures) if name.startswith("map of "))
     rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
     lines = []
@@ -134,11 +138,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
         foretold = _standardised_mean(figures, parts, strata)
         within = strata if len(benchmarks) > 1 else None
         result = Correlation.of(foretold, retention, rng, strata=within)
-        cells = (
-            (*correlation_cells(result), result.n)
-            if result
-            else (None, None, None, None)
-        )
+        cells = correlation_cells(result)
         lines.append((title, ", ".join(parts), *cells, paper))
     notes = [
         "Several figures count by their mean, each in standard deviations of its benchmark. r, "
@@ -155,13 +155,13 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
 def _standardised_mean(
     figures: Sequence[Mapping[str, float]], parts: Sequence[str], strata: np.ndarray
 ) -> Float[np.ndarray, " model"]:
-    values = np.array([[of_model[part] for part in parts] for of_model in figures])
+    pick = itemgetter(*parts)
+    values = np.array(list(map(pick, figures))).reshape(len(figures), -1)
     for stratum in np.unique(strata):
         # how high a benchmark's figures are says nothing of a model
         mine = strata == stratum
         # a figure that is the same for all tells nothing: 0, and no division by 0
         spread = values[mine].std(axis=0)
-        values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(
-            spread, spread, 1.0
-        )
+        spread[spread == 0] = 1.0
+        values[mine] = (values[mine] - values[mine].mean(axis=0)) / spread
     return np.asarray(values.mean(axis=1))

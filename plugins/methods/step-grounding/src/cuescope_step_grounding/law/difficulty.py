@@ -6,6 +6,7 @@ before any model answers it: a difficulty that counts wrong answers would match 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,10 @@ def _per_frame(sample: Sample, *names: str) -> float | None:
     scene = sample.annotations.get(SCENE)
     if not scene:
         return None
-    counts = [len(getattr(frame, name)) for frame in scene for name in names]
-    return sum(counts) / len(scene)
+    counts = 0
+    for name in names:
+        counts += sum(map(len, map(attrgetter(name), scene)))
+    return counts / len(scene)
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,8 @@ def complexity(
         if column.std() > 0:
             columns.append((column - column.mean()) / column.std())
             names.append(name)
-    table = (
-        np.stack(columns, axis=1)
-        if columns
-        else np.zeros((len(samples) + len(others), 0))
-    )
+    nothing = np.zeros((len(samples) + len(others), 0))
+    table = np.array(columns).T if columns else nothing
     return table[: len(samples)], table[len(samples) :], names
 
 
@@ -90,9 +90,7 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     known, new, names = complexity(samples, others)
     apart = known[:, None] - new[None]
     # where nothing differs any two samples are alike
-    distance = (
-        np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
-    )
+    distance = np.sqrt(np.square(apart).sum(axis=2) / max(len(names), 1))
     # A pair beyond the caliper costs more than any number of pairs within it.
     cost = np.where(distance <= CALIPER, distance, 1e6)
     rows, cols = linear_sum_assignment(cost)
@@ -103,19 +101,10 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     if len(pairs):
         matched = (new[pairs[:, 1]] - known[pairs[:, 0]]).mean(axis=0).tolist()
     cells = []
-    for name, difference, left in zip(
-        names, differences.tolist(), matched, strict=True
-    ):
+    for name, *apart_by in zip(names, differences.tolist(), matched, strict=True):
         measure = MEASURES[name]
-        cells.append(
-            (
-                name,
-                mean(map(measure, samples)),
-                mean(map(measure, others)),
-                difference,
-                left,
-            )
-        )
+        means = (mean(map(measure, samples)), mean(map(measure, others)))
+        cells.append((name, *means, *apart_by))
     note = (
         f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
         "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
@@ -132,11 +121,14 @@ def accuracy_of(
 ) -> float | None:
     """The share of right answers about these samples among the rows of `answers.parquet`."""
     # answers to changed videos and in other styles have no part in the accuracy
-    texts = {
-        row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"
-    }
-    # A sample is asked about in a style, which its key ends with.
-    texts |= {key.rpartition("/")[0]: text for key, text in texts.items()}
+    texts = {}
+    in_style = {}
+    for row in rows:
+        if row["condition"] == "baseline":
+            texts[row["sample"]] = row["text"]
+            # A sample is asked about in a style, which its key ends with.
+            in_style[row["sample"].rpartition("/")[0]] = row["text"]
+    texts |= in_style
     right = []
     for sample in samples:
         if sample.key in texts:
@@ -153,8 +145,8 @@ def on_pairs(
     pairs: Int[np.ndarray, "pair 2"],
 ) -> list[MeasuredModel]:
     """The models with their accuracy on matched samples alone; [] where one has none there."""
-    own = [samples[index] for index in pairs[:, 0]]
-    other = [others[index] for index in pairs[:, 1]]
+    own = list(map(samples.__getitem__, pairs[:, 0]))
+    other = list(map(others.__getitem__, pairs[:, 1]))
     alike = []
     for model, (run, run_of_other) in zip(models, folders, strict=True):
         known = accuracy_of(StoredRun(run).answers, own)

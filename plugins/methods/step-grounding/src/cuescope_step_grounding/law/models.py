@@ -11,11 +11,11 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
-from cuescope_step_grounding.law.components import figures_of
+from cuescope_step_grounding.law.components import figures_of, metrics_of
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.rows.keys import ACC, REASONING, SGR
+from cuescope_step_grounding.rows.keys import ACC, SGR
 
 # Grounding.
 LOWEST = 0.2
@@ -76,10 +76,7 @@ def models_of(
 
 def _figure(report: Report, metric: str) -> float:
     """A figure of the reasoning as a whole, from 0 to 1."""
-    values = (
-        s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric)
-    )
-    value = next(values, None)
+    value = metrics_of(report).get(metric)
     if value is None:
         run = report.provenance
         title = {SGR: "SGR", ACC: "accuracy"}[metric]
@@ -106,11 +103,11 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
     low = np.array([LOWEST, WEAKEST])
     high = np.array([HIGHEST, STRONGEST])
-    shares = (low + (high - low) * rng.random((count, 2))).tolist()
-    return [
-        Dials(grounding, accuracy, kept_accuracy(grounding, accuracy, driven_by, rng))
-        for grounding, accuracy in shares
-    ]
+    dials = []
+    for grounding, accuracy in (low + (high - low) * rng.random((count, 2))).tolist():
+        kept = kept_accuracy(grounding, accuracy, driven_by, rng)
+        dials.append(Dials(grounding, accuracy, kept))
+    return dials
 
 
 def kept_accuracy(

@@ -46,10 +46,8 @@ def agreement(
 ) -> Agreement:
     """Of the two verdicts on each claim; the interval draws whole groups."""
     decided = [pair for pair in pairs if "unverifiable" not in pair[1:]]
-    first, second = (
-        np.array([pair[side] == "supported" for pair in decided], bool)
-        for side in (1, 2)
-    )
+    verdicts = np.array([pair[1:] for pair in decided]).reshape(-1, 2)
+    first, second = (verdicts == "supported").T
     value = cohen_kappa(first, second)
     ends = None
     # A judge that says the same of all has no kappa, and neither has an interval around it.

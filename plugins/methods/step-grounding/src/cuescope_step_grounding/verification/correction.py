@@ -21,7 +21,9 @@ def correct_supported_share(
 ) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
     options: StepGroundingOptions = audit.options
-    verdicts = [(sample, judgement.verdict) for sample, _, judgement in judged.claims()]
+    verdicts = []
+    for sample, _, judgement in judged.claims():
+        verdicts.append((sample, judgement.verdict))
     observed = supported_share(verdicts, options.confidence)
     if observed is None:
         return
@@ -49,7 +51,7 @@ def correct_supported_share(
 
 def supported_share(verdicts: Verdicts, confidence: float) -> Estimate[float] | None:
     """Of the claims that the verifier decides, those that it calls supported."""
-    decided = [(sample, verdict) for sample, verdict in verdicts if verdict in _DECIDED]
+    decided = [pair for pair in verdicts if pair[1] in _DECIDED]
     return _rate(decided, "supported", confidence)
 
 
@@ -57,17 +59,14 @@ def corrected_share(
     observed: Estimate[float], pairs: Pairs, confidence: float
 ) -> Estimate[float] | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
-    by_people: dict[str, list[tuple[Sample, str]]] = {
-        "supported": [],
-        "unsupported": [],
-    }
+    by_people: dict[str, list[tuple[Sample, str]]]
+    by_people = {"supported": [], "unsupported": []}
     for sample, verdict, people in pairs:
         # of what either leaves open no error is known
         if verdict in _DECIDED and people in _DECIDED:
             by_people[people].append((sample, verdict))
-    sensitivity, specificity = (
-        _rate(own, said, confidence) for said, own in by_people.items()
-    )
+    sensitivity = _rate(by_people["supported"], "supported", confidence)
+    specificity = _rate(by_people["unsupported"], "unsupported", confidence)
     if sensitivity is None or specificity is None:
         return None
     # Rogan and Gladen (1978), with the doubt of the claims and of the labels

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, product
+from operator import attrgetter
 
 from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
@@ -38,14 +39,14 @@ class Judgements:
 
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
-        count = Counter[str](self.of(sample, claim).verdict for claim in claims)
-        return StepCounts(**count)
+        [judgements] = self.judge([(sample, claims)])
+        return StepCounts(**Counter(map(attrgetter("verdict"), judgements)))
 
     def count_steps(
         self, sample: Sample, claims: Sequence[Sequence[Claim]]
     ) -> list[StepCounts]:
         """The same for each step of a trace."""
-        return [self.count(sample, step) for step in claims]
+        return list(map(partial(self.count, sample), claims))
 
     def rate(self, sample: Sample, claims: Claims, policy: Policy) -> float | None:
         """SGR of a trace."""
@@ -146,7 +147,7 @@ class JudgedTraces:
     @property
     def counts(self) -> StepCounts:
         """The claims of all baselines."""
-        steps = (trace.steps for trace in self.baselines)
+        steps = map(attrgetter("steps"), self.baselines)
         return sum_counts(chain.from_iterable(steps))
 
     @property

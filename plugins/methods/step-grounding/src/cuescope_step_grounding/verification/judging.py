@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, repeat
+from operator import attrgetter
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
 from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier
@@ -69,7 +70,8 @@ def has_no_evidence(audit: Audit) -> bool:
     """Whether there is neither a verifier nor an annotated scene."""
     if "claim-verifier" in audit.tools:
         return False
-    return all(SCENE not in sample.annotations for sample in audit.samples)
+    annotated = [sample for sample in audit.samples if SCENE in sample.annotations]
+    return not annotated
 
 
 # ----------------------------------------------------------------------------------------- judging
@@ -83,7 +85,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     variants = trials.read_traces(
         audit, audit.once(trials.variant_requests, audit), audit.outcomes
     )
-    evidence = [_evidence(trace, options.evidence) for trace in variants]
+    evidence = list(map(partial(_evidence, source=options.evidence), variants))
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
     claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
@@ -199,7 +201,7 @@ def _consistencies(
         lapsed = partial(lapses, trace.sample) if of_states else None
         pairs_of.append(beliefs.transitions(trace.claims, lapsed))
     # One call of the encoder for all traces, as networks encode far faster in batches.
-    texts = [(pair.before, pair.after) for pair in chain.from_iterable(pairs_of)]
+    texts = list(map(attrgetter("before", "after"), chain.from_iterable(pairs_of)))
     encoder: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
     values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
@@ -244,8 +246,11 @@ def _maker(audit: Audit, sample: Sample, *names: str) -> controls.Maker:
 
 def _words(audit: Audit) -> controls.Vocabulary:
     traces = audit.once(trials.baseline_traces, audit)
-    steps = chain.from_iterable(trace.claims for trace in traces)
-    samples = [trace.sample for trace in traces]
+    steps: list[Sequence[Claim]] = []
+    samples = []
+    for trace in traces:
+        steps += trace.claims
+        samples.append(trace.sample)
     return controls.vocabulary(samples, chain.from_iterable(steps))
 
 
@@ -306,7 +311,7 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
 def _costs(
     baseline: JudgedTrace, changed: Sequence[JudgedTrace]
 ) -> Iterator[scores.ChangeCost]:
-    frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
+    frames = list(map(attrgetter("reasoning.request.trial.sample.frames"), changed))
     sizes = magnitudes(baseline.sample.frames, frames)
     before = baseline.grounding
     for trace, size in zip(changed, sizes, strict=True):

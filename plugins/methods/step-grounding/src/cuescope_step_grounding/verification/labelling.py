@@ -94,4 +94,4 @@ def frames_shown(
 def _spread(items: Sequence[T], most: int) -> list[T]:
     """At most so many of the items, evenly over all."""
     few = np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int)
-    return [items[index] for index in few.tolist()]
+    return list(map(items.__getitem__, few.tolist()))

@@ -6,7 +6,7 @@ is what a blind trace has. Pure functions of arrays; no model is asked.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -66,11 +66,9 @@ class Swaps(Placement):
     ) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
         # without any claim there is no highest number
         size = int(self.wording.max(initial=-1)) + 1
-        held, decided = (
-            np.bincount(self.wording, mask.sum(axis=1), minlength=size)
-            for mask in (self.verdicts == HOLDS, self.verdicts != OPEN)
-        )
-        return held, decided
+        count = partial(np.bincount, self.wording, minlength=size)
+        held = count((self.verdicts == HOLDS).sum(axis=1))
+        return held, count((self.verdicts != OPEN).sum(axis=1))
 
     @property
     def rate_elsewhere(self) -> float | None:

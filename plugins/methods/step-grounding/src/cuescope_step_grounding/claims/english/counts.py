@@ -8,7 +8,6 @@ from cuescope_step_grounding.claims.english.names import is_nameable, name_of
 from cuescope_step_grounding.claims.english.phrases import View, noun_of_one
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
-_EXACT = {"only", "just", "exactly", "precisely"}
 _SEEN = ("attr", "dobj", "nsubj")
 
 
@@ -50,7 +49,7 @@ def _number_of(noun: Word) -> int | None:
         # "a single cup" counts, "not a single cup" denies them all
         if single and (not noun.kids("det") or _is_denied(noun)):
             continue
-        if kid.text != "one" or kid.before in _EXACT or _is_listed(noun):
+        if kid.text != "one" or kid.before in WORDS["exactly"] or _is_listed(noun):
             return number
     return None
 

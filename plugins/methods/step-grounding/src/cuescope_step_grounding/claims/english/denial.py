@@ -3,11 +3,7 @@
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.tree import Word
 
-_NOT = {"not", "n't", "never"}
 _NONE = {"none", "neither", "nobody"}
-_NO = {"no", "neither", "not", "hardly", "barely"}
-_JOINED = {"or", "nor", "and"}
-_DEFINITE = {"the", "this", "that", "these", "those"}
 
 
 def is_negated(verb: Word) -> bool:
@@ -29,18 +25,15 @@ def is_negated(verb: Word) -> bool:
         # "does not sit or stand" denies both
         if "nor" in joint or "or" in joint:
             return is_negated(head)
-    return any(
-        kid.text == "nor"
-        for kid in verb.kids("cc", "preconj")
-        if kid.index < verb.index
-    )
+    joined = verb.kids("cc", "preconj")
+    return any(kid.text == "nor" and kid.index < verb.index for kid in joined)
 
 
 def is_denied(noun: Word) -> bool:
     """Whether a noun is denied: "no chair", "nobody", "a bus but no taxi", "no cup or plate"."""
     if noun.text in _NONE or noun.text == "nothing":
         return True
-    if noun.has(_NO, "det", "neg", "preconj", "advmod", "predet"):
+    if noun.has(WORDS["denying"], "det", "neg", "preconj", "advmod", "predet"):
         return True
     # "none of the chairs"
     if noun.dep == "pobj" and noun.head.text == "of" and noun.head.head.text in _NONE:
@@ -78,14 +71,13 @@ def is_left_out(noun: Word) -> bool:
     if noun.dep == "pobj" and head.text in {"without", "unlike"}:
         # "without the coat": a coat that is known is elsewhere, not missing
         return not is_definite(noun)
-    return (
-        noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)
-    )
+    lacks = noun.dep == "dobj" and head.lemma in WORDS["lacking"]
+    return lacks and not is_definite(noun)
 
 
 def is_definite(noun: Word) -> bool:
     """Whether a noun names something known: "the door", "his keys"."""
-    return bool(noun.kids("poss")) or noun.has(_DEFINITE, "det")
+    return bool(noun.kids("poss")) or noun.has(WORDS["definite"], "det")
 
 
 def polarity(word: Word, negated: bool) -> bool:
@@ -106,14 +98,16 @@ def _shares_denial(word: Word) -> bool:
         return False
     joint = word.head.texts("cc") | word.texts("cc")
     if joint:
-        return bool(_JOINED & joint) and "but" not in joint
+        return bool(WORDS["joining"] & joint) and "but" not in joint
     # "no people, animals or vehicles": the last conjunct has the "or"
     return any(map(_shares_denial, word.kids("conj")))
 
 
 def _has_not(word: Word) -> bool:
     for kid in word.kids("neg", "advmod", "preconj", "cc"):
-        if kid.text in _NOT or (kid.text == "neither" and kid.index < word.index):
+        if kid.text in WORDS["negations"] or (
+            kid.text == "neither" and kid.index < word.index
+        ):
             return True
     return False
 

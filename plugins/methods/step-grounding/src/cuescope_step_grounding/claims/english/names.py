@@ -6,8 +6,6 @@ from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
 from cuescope_step_grounding.claims.english.tree import Word
 
-_POINTING = {"this", "that", "any", "either", "each", "which"}
-
 
 def modifiers(noun: Word) -> Iterator[str]:
     """The adjectives and nouns before a noun, in order."""
@@ -28,12 +26,10 @@ def modifiers(noun: Word) -> Iterator[str]:
 def heads(noun: Word) -> list[Word]:
     """The nouns that a phrase stands for: each of "a cup and a plate", the chairs of "a row of
     chairs", no one for "no chair"."""
-    nouns = []
+    nouns: list[Word] = []
     if noun.lemma in WORDS["parts"]:
-        for prep in noun.kids("prep"):
-            if prep.text == "of":
-                for whole in prep.kids("pobj"):
-                    nouns += heads(whole)
+        for whole in noun.nouns_of({"of"}):
+            nouns += heads(whole)
     nouns = nouns or [noun]
     for kid in noun.kids("conj"):
         if kid.is_noun or kid.text in WORDS["pronouns"]:
@@ -67,7 +63,7 @@ def is_nameable(noun: Word) -> bool:
         unseen = bool(noun.kids("nummod")) and not noun.kids("poss")
     if noun.lemma == "case":  # to carry things in, not "in this case", "in the case of"
         said = noun.texts("det", "amod", "compound", "poss", "nummod")
-        unseen = not said or bool(said & _POINTING) or noun.has({"of"}, "prep")
+        unseen = not said or bool(said & WORDS["pointing"]) or noun.has({"of"}, "prep")
     if noun.text in WORDS["colours"]:
         said = noun.texts("det", "amod", "compound")
         if said <= WORDS["shades"]:

@@ -1,7 +1,7 @@
 """Where things are: the prepositions of a clause, and those of a noun."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product, starmap
 
 from cuescope_step_grounding.claims.english import clauses
 from cuescope_step_grounding.claims.english.clauses import Clause, about
@@ -24,15 +24,11 @@ _MAKING = WORDS["making"]
 
 def relation(prep: Word, placed: bool = False) -> str | None:
     """The relation that a preposition says; "into" says one only of what was put there."""
-    if (
-        prep.name != prep.text
-    ):  # the parser was shown another word: the name is the relation
+    # the parser was shown another word: the name is the relation
+    if prep.name != prep.text:
         return None if prep.name == "to" else prep.name
-    return (
-        None
-        if prep.text in WORDS["towards"] and not placed
-        else RELATIONS.get(prep.text)
-    )
+    towards = prep.text in WORDS["towards"] and not placed
+    return None if towards else RELATIONS.get(prep.text)
 
 
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
@@ -50,14 +46,10 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
             passed = verb.lemma in WORDS["moving"] and relation(prep) in _PASSED
             # "is carried by a man" names who does it
             by_whom = clause.passive and prep.text == "by"
-            aimed = _is_placing(clause) and prep.text == "at"
+            aimed = verb.lemma in WORDS["placing"] and prep.text == "at"
             if prep is not of_action and not (passed or by_whom or aimed):
                 claims += _places_of(view, clause, prep)
     return claims
-
-
-def _is_placing(clause: Clause) -> bool:
-    return clause.verb.lemma in WORDS["placing"]
 
 
 def _says_where(prep: Word) -> bool:
@@ -70,7 +62,7 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there.
     handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
     put_into = handled and prep.text in WORDS["towards"] and prep.name == prep.text
-    placed = _is_placing(clause) or put_into
+    placed = put_into or clause.verb.lemma in WORDS["placing"]
     rooms = any(noun.lemma in WORDS["rooms"] for noun in about(prep))
     things = clause.subjects
     negated = clause.negated
@@ -82,13 +74,12 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
         negated = False
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
-    if (
-        clause.verb.lemma in WORDS["covering"] and prep.text == "in"
-    ):  # "covered in dust"
+    # "covered in dust"
+    if prep.text == "in" and clause.verb.lemma in WORDS["covering"]:
         return []
     claims: list[UntimedClaim] = []
     for phrase in things:
-        denied = negated == clause.opposed.isdisjoint([phrase])
+        denied = negated != (phrase in clause.opposed)
         claims += _relations_of(view, [phrase], prep, denied, placed)
     return claims
 
@@ -126,11 +117,8 @@ def _names_in_list(noun: Word) -> list[str]:
     words = conjuncts(noun)
     verb = words[0].head
     shown = verb.lemma in WORDS["seeing"] | WORDS["placing"] | {"be"}
-    if (
-        noun is not words[-1]
-        or words[0].dep not in {"attr", "dobj", "nsubj"}
-        or not shown
-    ):
+    has_role = words[0].dep in {"attr", "dobj", "nsubj"}
+    if noun is not words[-1] or not (has_role and shown):
         return []
     names = []
     for word in words:
@@ -138,7 +126,7 @@ def _names_in_list(noun: Word) -> list[str]:
         if word is not noun and any(map(relation, word.kids("prep"))):
             return []
         # The word, or the whole that it is a part of, without what it is joined to.
-        joined = [inner for kid in word.kids("conj") for inner in heads(kid)]
+        joined = list(chain.from_iterable(map(heads, word.kids("conj"))))
         names += _names(inner for inner in heads(word) if inner not in joined)
     return names
 
@@ -175,10 +163,8 @@ def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     if prep.text != "in" or not any(map(is_person, names)):
         return []
     clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS["clothes"]]
-    return [
-        UntimedClaim(prep, "action", *worn)
-        for worn in product(names, ["wear"], clothes)
-    ]
+    worn = product([prep], ["action"], names, ["wear"], clothes)
+    return list(starmap(UntimedClaim, worn))
 
 
 def _prepositions(word: Word) -> Iterator[Word]:

@@ -1,5 +1,7 @@
 """Who does it, and what it is done to: the words in the roles of a verb."""
 
+from operator import attrgetter
+
 from cuescope_step_grounding.claims.english.denial import first_of_list
 from cuescope_step_grounding.claims.english.lexicon import SEPARABLE, WORDS
 from cuescope_step_grounding.claims.english.names import is_actor
@@ -8,7 +10,6 @@ from cuescope_step_grounding.claims.english.tree import Word
 LINKS = {"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"}
 SUBJECTS = ("nsubj", "nsubjpass")
 _RELATIVE = {"WDT", "WP"}
-_LINKING = {"that", "which", "who", "whom"}
 
 
 def subjects_of(verb: Word) -> list[Word]:
@@ -16,11 +17,8 @@ def subjects_of(verb: Word) -> list[Word]:
     shares with the clause or noun that it hangs on."""
     head = verb.head
     # "uses a hammer to drive a nail": who uses it drives, not the hammer.
-    if (
-        head.lemma == "use"
-        and verb.tag == "VB"
-        and verb.dep in {"xcomp", "ccomp", "advcl"}
-    ):
+    used = head.lemma == "use" and verb.dep in {"xcomp", "ccomp", "advcl"}
+    if used and verb.tag == "VB":
         return subjects_of(head)
     own = [kid for kid in verb.kids(*SUBJECTS) if kid.tag not in _RELATIVE]
     if own:
@@ -33,10 +31,9 @@ def subjects_of(verb: Word) -> list[Word]:
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
             seen = head.lemma in WORDS["seeing"] and verb.tag in {"VB", "VBG", "VBN"}
-            objects = [
-                kid for kid in head.kids("dobj") if seen and kid.index < verb.index
-            ]
-            return objects or subjects_of(head)
+            objects = head.kids("dobj") if seen else []
+            before = [kid for kid in objects if kid.index < verb.index]
+            return before or subjects_of(head)
         return _doer_beside_noun(verb, head) if verb.tag in {"VBG", "VBN"} else []
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [] if verb.kids("expl") else verb.kids("attr")
@@ -48,7 +45,7 @@ def objects_of(verb: Word) -> list[Word]:
     inverted = inverted_subject(verb)
     own = []
     for kid in verb.kids("dobj"):
-        relative = kid.tag in _RELATIVE or kid.text in _LINKING
+        relative = kid.tag in _RELATIVE or kid.text in WORDS["relative_pronouns"]
         if not relative and kid not in inverted:
             own.append(kid)
     if len(own) > 1 and own[0].text in WORDS["pronouns"]:
@@ -59,11 +56,9 @@ def objects_of(verb: Word) -> list[Word]:
     if own or verb.dep != "relcl" or not verb.kids("nsubj"):
         return own
     # "the man who sits": the noun is the subject, so it is not the object too
-    relative = any(kid.tag in _RELATIVE for kid in verb.kids(*SUBJECTS))
-    relative = relative or any(
-        kid.tag == "WDT" for kid in verb.grandkids("prep", "pobj")
-    )
-    return [] if relative else [verb.head]
+    of_subjects = verb.tags(*SUBJECTS) & _RELATIVE
+    of_preps = "WDT" in [noun.tag for noun in verb.grandkids("prep", "pobj")]
+    return [] if of_subjects or of_preps else [verb.head]
 
 
 def agents_of(verb: Word) -> list[Word]:
@@ -109,10 +104,10 @@ def separable(verb: Word) -> Word | None:
 
 def inverted_subject(verb: Word) -> list[Word]:
     """ "Beneath the bridge flows a stream"."""
-    fronted = any(prep.index < verb.index for prep in verb.kids("prep"))
+    fronted = len(verb.kids("prep")) > len(verb.kids_after("prep"))
     bare = not verb.kids(*SUBJECTS, "expl", "agent")
     if bare and fronted and verb.dep == "ROOT" and verb.tag in {"VBZ", "VBD"}:
-        return [kid for kid in verb.kids("dobj", "attr") if kid.index > verb.index]
+        return verb.kids_after("dobj", "attr")
     return []
 
 
@@ -122,7 +117,7 @@ def _doer_beside_noun(verb: Word, noun: Word) -> list[Word]:
     doer = _doer_above(noun)
     place = noun.lemma in WORDS["rooms"] | WORDS["clothes"] | WORDS["buildings"]
     # "enters the building carrying an axe", "waits at the kerb to cross": no building carries.
-    aimed = any(kid.tag == "TO" for kid in verb.kids("aux"))
+    aimed = "TO" in verb.tags("aux")
     idle = not actor and (verb.tag == "VB" or place)
     if doer is not None and idle and (aimed or verb.dep != "relcl"):
         return [doer]
@@ -140,11 +135,13 @@ def _doer_beside_noun(verb: Word, noun: Word) -> list[Word]:
 
 def _doer_above(noun: Word) -> Word | None:
     """Who does what a noun is part of, where it acts."""
-    verb = next((word for word in noun.head.above() if word.is_verb), None)
-    if verb is None or noun.dep == "nsubj":
+    verbs = [word for word in noun.head.above() if word.is_verb]
+    if not verbs or noun.dep == "nsubj":
         return None
-    doer = next(iter(subjects_of(verb)), None)
-    return doer if doer and (is_actor(doer.lemma) or doer.tag == "PRP") else None
+    for doer in subjects_of(verbs[0])[:1]:
+        if is_actor(doer.lemma) or doer.tag == "PRP":
+            return doer
+    return None
 
 
 def conjuncts(noun: Word) -> list[Word]:
@@ -152,7 +149,7 @@ def conjuncts(noun: Word) -> list[Word]:
     words = [first_of_list(noun)]
     for word in words:
         words += [kid for kid in word.kids("conj") if kid.is_noun]
-    return sorted(words, key=lambda word: word.index)
+    return sorted(words, key=attrgetter("index"))
 
 
 def _subject_before(verb: Word) -> list[Word]:

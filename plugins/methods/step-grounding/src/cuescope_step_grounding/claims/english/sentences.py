@@ -5,19 +5,16 @@ preposition of several words ("to the left of") is shown to it as "behind", unde
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 
 from cuescope_step_grounding.claims.english.lexicon import ENGLISH, VERBS, WORDS
+from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
-_REWRITING = tomllib.loads(
-    files(__package__).joinpath("sentences.toml").read_text("utf-8")
-)
+_REWRITING = read_toml("claims/english/sentences.toml")
 LONGEST_WORD = 30  # letters
 LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
@@ -125,7 +122,7 @@ def without_openers(text: str) -> str:
 def is_english(words: list[str]) -> bool:
     """Whether words read as English: every short line of plain letters, and a longer one with a
     sixth of common English words."""
-    plain = [word.lower() for word in words if word.isalpha()]
+    plain = list(map(str.lower, filter(str.isalpha, words)))
     # A parser finds nouns and verbs in any text: other languages and noise are kept from it.
     if not plain or max(map(len, plain)) > LONGEST_WORD or len(words) > LONGEST:
         return False

@@ -66,9 +66,22 @@ class Word:
         """The texts of its kids of these dependencies."""
         return {kid.text for kid in self.kids(*deps)}
 
+    def tags(self, *deps: str) -> set[str]:
+        """The tags of its kids of these dependencies."""
+        return {kid.tag for kid in self.kids(*deps)}
+
+    def kids_after(self, *deps: str) -> "list[Word]":
+        """Its kids of these dependencies that stand behind it."""
+        return [kid for kid in self.kids(*deps) if kid.index > self.index]
+
+    def nouns_of(self, preps: Collection[str]) -> "list[Word]":
+        """The nouns that it is joined to by one of these prepositions."""
+        nouns = self.grandkids("prep", "pobj")
+        return [noun for noun in nouns if noun.head.text in preps]
+
     def has(self, texts: Collection[str], *deps: str) -> bool:
         """Whether a kid of these dependencies is one of the texts."""
-        return any(kid.text in texts for kid in self.kids(*deps))
+        return not self.texts(*deps).isdisjoint(texts)
 
     def grandkids(self, dep: str, *deps: str) -> "list[Word]":
         """The kids of dependencies `deps` of its kids of the dependency `dep`."""
