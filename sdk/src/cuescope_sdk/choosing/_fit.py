@@ -107,10 +107,9 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
+        how = " ".join(f"-O {name}=..." for name in required)
         # some methods are started by a command of their own, which gives them these options
-        how = getattr(method, "started_by", None) or " ".join(
-            f"-O {n}=..." for n in required
-        )
+        how = getattr(method, "started_by", how)
         yield Lack(f"options of its own: {', '.join(required)}", how, "open")
 
 
@@ -118,15 +117,15 @@ def needs_in_words(method: Any) -> str:
     """What a method needs of model, tools and data, in a line."""
     requires: Requirements = method.requires
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-    wanted = [
-        *sorted(requires.outputs),
-        *sorted(requires.edits),
-        *sorted(requires.exposes),
-    ]
-    model = ", ".join(WORDS["needs"].get(word, word) for word in wanted)
-    of_data = ["questions with answers"] if needs.questions else []
-    of_data += ["clips"] if needs.clips else []
-    of_data += [f"{needs.choices} labels or more"] if needs.choices else []
+    # all of it is missing of a model that can nothing
+    wanted = missing_of(requires, Capabilities(outputs=frozenset()))
+    of_data = []
+    if needs.questions:
+        of_data.append("questions with answers")
+    if needs.clips:
+        of_data.append("clips")
+    if needs.choices:
+        of_data.append(f"{needs.choices} labels or more")
     if needs.enough:
         each = "" if needs.each == "data set" else f" of each {needs.each}"
         of_data.append(f"about {needs.enough} samples{each}")
@@ -135,27 +134,28 @@ def needs_in_words(method: Any) -> str:
         or_tool = f" or a {annotation.tool}" if annotation.tool else ""
         of_data.append(annotation.name + or_tool)
     tools = [f"a {role}" for role in sorted(requires.tools)]
-    parts = {"model": model, "tools": ", ".join(tools), "data": ", ".join(of_data)}
-    return "; ".join(f"{part}: {words}" for part, words in parts.items() if words)
+    parts = {"model": wanted, "tools": tools, "data": of_data}
+    lines = [f"{part}: {', '.join(words)}" for part, words in parts.items() if words]
+    return "; ".join(lines)
 
 
 # ------------------------------------------------------------------------------- what is missing
 
 
 def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
-    """What a model lacks for a method, by the names that both declare."""
-    return [
+    """What a model lacks for a method, in words."""
+    names = [
         *sorted(requires.outputs - has.outputs),
         *sorted(requires.edits - has.edits),
         *sorted(requires.exposes - has.exposes),
     ]
+    return [WORDS["needs"].get(name, name) for name in names]
 
 
 def refusal(method: Any, has: Capabilities) -> str | None:
     """Why a model cannot be audited by a method; None where it can."""
     if missing := missing_of(method.requires, has):
-        words = " and ".join(WORDS["needs"].get(word, word) for word in missing)
-        return f"the model does not give {words}"
+        return f"the model does not give {' and '.join(missing)}"
     # A method may refuse models by more than single capabilities can say.
     refuses = getattr(method, "refuses", None)
     why = refuses(has) if refuses is not None else None
