@@ -134,9 +134,7 @@ class CovarManifest:
         columns = [(f.name, kinds.get(f.type, "float64")) for f in fields(CovarRow)]
         # the answers are those of all images, so no column has them
         choices = json.dumps(list(self.choices))
-        schema = pa.schema(
-            [pa.field(*column) for column in columns], {"choices": choices}
-        )
+        schema = pa.schema(columns, {"choices": choices})
         table = pa.Table.from_pylist([asdict(row) for row in self.rows], schema=schema)
         # in memory first: the seal is of the bytes
         content = BytesIO()
@@ -151,11 +149,15 @@ class CovarManifest:
         dropped = [row for row in self.rows if row.dropped]
         if not dropped:
             return ""
+        faults: dict[str, Counter[str]] = {}
+        for row in dropped:
+            faults.setdefault(row.subset, Counter())[_fault(row)] += 1
         parts = []
-        for subset, total in Counter(row.subset for row in dropped).most_common():
-            faults = Counter(_fault(row) for row in dropped if row.subset == subset)
-            counts = [f"{count} {fault}" for fault, count in faults.most_common()]
-            parts.append(f"{subset}: {total} ({', '.join(counts)})")
+        # the subset that lost most goes first
+        for subset in sorted(faults, key=lambda name: -faults[name].total()):
+            counts = faults[subset].most_common()
+            words = ", ".join(f"{count} {fault}" for fault, count in counts)
+            parts.append(f"{subset}: {faults[subset].total()} ({words})")
         asked = " (shown, as keep_all asks)" if shown else ""
         return (
             f"{len(dropped):,} of {len(self.rows):,} images by the quality filter{asked}: "

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, product
+from itertools import chain, product, starmap
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,9 +75,7 @@ class Clavi(Plugin):
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
         # published questions are not always whole: counted, not 19 times the videos
-        self._ends = np.cumsum(
-            [len(questions) for questions in of_videos(self.entries)]
-        )
+        self._ends = np.cumsum(list(map(len, of_videos(self.entries))))
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         self.fingerprint = self._digest()
@@ -210,7 +208,7 @@ class Clavi(Plugin):
 
     def _open_clips(self) -> Mapping[str, Probe]:
         """The written clips; raises UserError where one is missing, for then all would be mixed."""
-        names = [video_key(*pair) for pair in product(self.entries, (False, True))]
+        names = list(starmap(video_key, product(self.entries, (False, True))))
         folder = Path(self.options.clips or ".").expanduser()
         clips = Videos.open(folder, names, self.context, "clavi")
         if clips.problems:
@@ -249,9 +247,10 @@ def of_videos(entries: Sequence[Entry]) -> Iterator[Sequence[Question]]:
 
 def count_types(entries: Sequence[Entry]) -> Counter[str]:
     """How many questions there are of each type."""
-    return Counter(
-        question.kind for question in chain.from_iterable(of_videos(entries))
-    )
+    counts: Counter[str] = Counter()
+    for question in chain.from_iterable(of_videos(entries)):
+        counts[question.kind] += 1
+    return counts
 
 
 def _no_charades(source: str, got: str) -> UserError:

@@ -131,7 +131,7 @@ def probe_all(
             for start in range(0, len(unknown), _SAVE_EVERY):
                 chunk = unknown[start : start + _SAVE_EVERY]
                 # before the look: a change during it is seen next time
-                stamps = [Stamp.of(path) for path in chunk]
+                stamps = list(map(Stamp.of, chunk))
                 _let_clock_tick(stamps)
                 futures = {}
                 for path, stamp in zip(chunk, stamps, strict=True):
