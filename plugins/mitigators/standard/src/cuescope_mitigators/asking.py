@@ -65,22 +65,21 @@ class Asker:
 
     names: tuple[str, ...]
     question: str
-    ask: Ask
 
     def answers(
-        self, ways: Sequence[str], trials: Trials, cues: Sequence[int]
+        self, ways: Sequence[str], trials: Trials, cues: Sequence[int], ask: Ask
     ) -> dict[str, list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
         if "dual" in ways:
-            described = self.ask(list(map(_ask_description, trials)))
+            described = ask(list(map(_ask_description, trials)))
             descriptions = [answer.text or "" for answer in described]
         rows: dict[str, list[list[Trial]]] = {}
         for way in ways:
             put = partial(self._put, way)
             rows[way] = list(map(put, trials, cues, descriptions))
-        everything = chain.from_iterable(chain.from_iterable(rows.values()))
-        responses = iter(self.ask(list(everything)))
+        everything = list(chain(*chain(*rows.values())))
+        responses = iter(ask(everything))
         answers: dict[str, list[list[Response]]] = {}
         for way, of_trials in rows.items():
             answers[way] = [list(islice(responses, len(row))) for row in of_trials]
@@ -204,13 +203,11 @@ def ways_of(
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What is found on the task: the ways that count, and the question of samples without one."""
+class Learned(Asker):
+    """What is found on the task: the ways that count, with their weights."""
 
     ways: tuple[Way, ...]
     weights: Float[np.ndarray, " way"]
-    names: tuple[str, ...]
-    question: str
 
 
 def fit_ways(
@@ -224,7 +221,7 @@ def fit_ways(
     [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
     question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
     names = tuple(name or "" for name in task.names)
-    asker = Asker(names, question_of_model or question, task.ask)
+    asker = Asker(names, question_of_model or question)
     is_asked = np.logical_or(everywhere, task.shows.any(axis=1))
     trials = list(baseline_trials(compress(task.samples, is_asked)))
     if not trials:
@@ -239,16 +236,16 @@ def fit_ways(
     shown = TRIED if single else len(trials)
     # plain is always asked: other ways are held against it
     with_plain = dict.fromkeys(("plain", *ways))
-    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown])
+    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown], task.ask)
     _require_reading(answers)
     if single:
-        return Learned(ways, np.ones(1), names, asker.question)
+        return Learned(names, asker.question, ways, np.ones(1))
     of_ways = [_label_rows(task, trials, answers[way]) for way in ways]
     logits = np.stack(of_ways)
     weights = softmax(sharpness * TENTHS * information(logits))
     heavy = weights >= LEAST
     weights = weights[heavy] / weights[heavy].sum()
-    return Learned(tuple(compress(ways, heavy)), weights, names, asker.question)
+    return Learned(names, asker.question, tuple(compress(ways, heavy)), weights)
 
 
 def _label_rows(
@@ -317,9 +314,9 @@ class OtherWays(LearnedPrompts):
         responses = [
             next(plain) if request.outputs else Response() for request in requests
         ]
-        asker = Asker(self.learned.names, self.learned.question, ask)
         some = [trials[number] for number in changed]
-        by_way = asker.answers(ways, some, [cues[number] for number in changed])
+        of_some = [cues[number] for number in changed]
+        by_way = self.learned.answers(ways, some, of_some, ask)
         for row, number in enumerate(changed):
             of_ways = [answers[row] for answers in by_way.values()]
             outputs = trials[number].outputs
