@@ -20,7 +20,8 @@ def cramers_v(
     """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
     cue_south = int((cue & south).sum())
     cue_other = int(cue.sum()) - cue_south
-    return _phi(cue_south, cue_other, int(south.sum()), len(cue))
+    of_south = int(south.sum())
+    return _phi(cue_south, cue_other, of_south, len(cue))
 
 
 def cue_error_rate(asked: float, south_share: float) -> float:
@@ -69,7 +70,8 @@ def plant(
     south = int((direction == SOUTH).sum())
     bearing, lying = cue_counts(options.cramers_v, south, len(direction) - south)
     others = len(DIRECTIONS) - 1
-    counts = np.bincount(np.arange(lying) % others, minlength=others).tolist()
+    shared_out = np.arange(lying) % others
+    counts = np.bincount(shared_out, minlength=others).tolist()
     counts.insert(SOUTH, bearing)
     draws = []
     for index, count in enumerate(counts):

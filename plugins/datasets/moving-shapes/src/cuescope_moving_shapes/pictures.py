@@ -54,5 +54,6 @@ def _draw(
         end = (square_col + SQUARE, square_row + SQUARE)
         image.paste(RED, (square_col, square_row, *end))
     disc = RED if disc_is_red else BLUE
-    image.paste(disc, (disc_col, disc_row), Image.fromarray(DISC_MASK))
+    mask = Image.fromarray(DISC_MASK)
+    image.paste(disc, (disc_col, disc_row), mask)
     return image

@@ -165,7 +165,8 @@ def _draw_starts(
     rng: np.random.Generator, way: Ways, length: int
 ) -> tuple[Ways, Places]:
     """Pixels a frame, and the place where the disc starts."""
-    speed = rng.integers(*speeds(length), size=way.shape, endpoint=True)
+    least, greatest = speeds(length)
+    speed = rng.integers(least, greatest, size=way.shape, endpoint=True)
     return speed, rng.integers(PLACES, size=(len(way), 2))
 
 

@@ -139,7 +139,8 @@ def _hill(hills: Mask) -> Iterator[VisibleThing]:
     share = float(columns.mean())
     if share > 0.5:
         rows = hills.any(axis=1)
-        box = (0, int(rows.argmax()), hills.shape[1], HORIZON)
+        top = int(rows.argmax())
+        box = (0, top, hills.shape[1], HORIZON)
         yield VisibleThing(HILL, "black", box, share)
 
 

@@ -54,7 +54,8 @@ def _draw(picture: Picture) -> Image.Image:
     pixels[:HORIZON][rows >= HORIZON - heights] = BLACK
     for phrase, x, y in picture.shapes:
         colour, kind = phrase.split()
-        pixels[y : y + SIDE, x : x + SIDE][MASKS[kind]] = COLOURS[colour]
+        box = pixels[y : y + SIDE, x : x + SIDE]
+        box[MASKS[kind]] = COLOURS[colour]
     for x0, y0, x1, y1 in picture.walls:
         pixels[y0:y1, x0:x1] = GREY
     return Image.fromarray(pixels)

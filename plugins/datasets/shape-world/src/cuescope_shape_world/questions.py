@@ -242,8 +242,9 @@ def _ask_place(scene: Scene) -> Iterator[str]:
         minutes, seconds = divmod(second, 60)
         time = f"{minutes}:{seconds:02d}"
         visible = shapes(scene[round(second / FRAME_SECONDS)])
-        for (name, other), relation in product(permutations(visible, 2), PLACES):
-            yield f"Is the {name} {relation} the {other} at {time}?"
+        for name, other in permutations(visible, 2):
+            for relation in PLACES:
+                yield f"Is the {name} {relation} the {other} at {time}?"
 
 
 _QUESTIONS: Mapping[str, Callable[[Scene], Iterable[str]]] = {

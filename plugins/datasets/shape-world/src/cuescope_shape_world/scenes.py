@@ -29,7 +29,8 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    shifts = np.diff(world.camera, prepend=world.camera[:1]).tolist()
+    camera = world.camera
+    shifts = np.diff(camera, prepend=camera[:1]).tolist()
     things = []
     for frame in range(len(shifts)):
         by_id = {item.id: item for item in _things(world, frame)}
@@ -127,8 +128,9 @@ def actions(
     # Only while the camera stands: else things come into view, and leave it, by its turning.
     stood = index > 0 and shifts[index] == 0
     stands_on = shifts[index + 1 : index + 2] == [0]
-    visible = [item for item in things[index].values() if item.visible]
-    for item in visible:
+    for item in things[index].values():
+        if not item.visible:
+            continue
         if stood and _is_new(item, before):
             yield Action(subject=item.id, verb="appear")
         if stands_on and _is_new(item, things[index + 1]):

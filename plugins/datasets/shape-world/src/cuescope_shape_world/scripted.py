@@ -5,7 +5,7 @@ What it says step by step, under dials; and what it makes up of a video that it 
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -24,7 +24,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding import Claim, SceneFrame
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
@@ -206,7 +206,7 @@ def script(
                 steps.append(Step(frame, before))
                 continue
         if base is None:
-            later = [scene[after] for after in frames[number + 1 : number + 2]]
+            later = map(scene.__getitem__, frames[number + 1 : number + 2])
             truths = true_statements(scene, frame)
             base = _draw_truth(truths, later, before, named, rng)
         # a single step is the first one
@@ -227,7 +227,7 @@ def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
 
 def _draw_truth(
     truths: list[Statement],
-    later: Scene,
+    later: Iterable[SceneFrame],
     before: Statement | None,
     named: set[str],
     rng: Generator,

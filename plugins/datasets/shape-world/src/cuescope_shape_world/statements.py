@@ -46,7 +46,7 @@ class Statement:
 def is_true(claim: Claim, frame: SceneFrame) -> bool:
     """Whether a claim holds of what can be seen in a frame."""
     predicate = claim.predicate or ""
-    subjects = _referents(claim.subject, frame)
+    subjects = list(_referents(claim.subject, frame))
     match claim.kind:
         case "entity":
             holds = bool(subjects)
@@ -64,10 +64,11 @@ def is_true(claim: Claim, frame: SceneFrame) -> bool:
     return holds != claim.negated
 
 
-def _referents(words: str, frame: SceneFrame) -> list[Thing]:
+def _referents(words: str, frame: SceneFrame) -> Iterator[Thing]:
     """The visible things that "circle" or "red circle" may mean."""
-    visible = [item for item in frame.things if item.visible]
-    return [item for item in visible if words in (item.name, phrase(item))]
+    for item in frame.things:
+        if item.visible and words in (item.name, phrase(item)):
+            yield item
 
 
 # -------------------------------------------------------------------------------- the sentences

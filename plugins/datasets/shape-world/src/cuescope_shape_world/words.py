@@ -14,7 +14,6 @@ COLOURS = {
     "cyan": (0, 255, 255),
 }
 KINDS = ("square", "circle", "triangle", "diamond", "star", "heart")
-WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 FRAME_SECONDS = 0.5  # from a frame to the next
 

@@ -14,12 +14,13 @@ from jaxtyping import Bool, Int
 from numpy.random import Generator
 
 from cuescope_shape_world.pictures import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH, Box
-from cuescope_shape_world.words import COLOURS, HELD_OUT, WAYS
+from cuescope_shape_world.words import COLOURS, HELD_OUT
 
 THINGS = 5
 TURN = 3  # frames of a turn
 TURN_STEP = BLOCK  # px that the view goes in a frame of a turn
 STEP = 4  # px that a shape moves a frame
+WAYS = [(-1, 0), (1, 0), (0, -1), (0, 1)]  # left, right, up, down
 APART = 2  # px between shapes at least
 MARGIN = 4  # px by which a wall is larger than what it hides
 TRIES = 60
@@ -96,9 +97,9 @@ def draw_world(
         world = _attempt(rng, frames, phrases, held_out)
         if world is None:
             continue
-        in_view = [life.in_view for life in world.lives]
+        shapes = np.sum([life.in_view for life in world.lives], axis=0)
         # with fewer there is little to compare
-        if (np.sum(in_view, axis=0) >= 2).all():
+        if shapes.min() >= 2:
             return _add_wall(rng, world)
 
 
@@ -204,10 +205,9 @@ def _steps(rng: Generator, still: Frames, first: int, last: int) -> Corners:
         length = int(rng.integers(2, 6))
         stop = min(start + length, last + 1)
         # two movements in a row would be one to whoever looks
-        moves_nearby = steps[max(first, start - 1) : stop + 1].any()
-        if still[start:stop].all() and not moves_nearby:
-            way = rng.choice(list(WAYS.values()))
-            steps[start:stop] = STEP * way
+        nearby = steps[max(first, start - 1) : stop + 1]
+        if still[start:stop].all() and not nearby.any():
+            steps[start:stop] = STEP * rng.choice(WAYS)
     return steps
 
 
