@@ -297,7 +297,10 @@ def share_showing(target: Target) -> float:
     located = target.located
     if located is None:
         return 0.0
-    judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
+    judged = set()
+    for key, sample in target.samples.items():
+        if target.is_judged(sample):
+            judged.add(key)
     showing = judged & located.places.keys()
     without = judged & located.without
     # of a sample in neither nobody knows

@@ -77,6 +77,11 @@ class Cue:
         return ", ".join(self.labels)
 
     @property
+    def runs(self) -> set[str]:
+        """What found its members."""
+        return {member.run for member in self.members}
+
+    @property
     def kind(self) -> str:
         """What sort of feature it is."""
         return self.feature.kind
@@ -197,8 +202,12 @@ def root(key: str, samples: Samples) -> str | None:
 
 def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
     """The samples of the data in which a feature occurs."""
-    keys = {root(occurrence.sample, samples) for occurrence in occurrences}
-    return set(filter(None, keys))
+    keys = set()
+    for occurrence in occurrences:
+        key = root(occurrence.sample, samples)
+        if key is not None:
+            keys.add(key)
+    return keys
 
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
@@ -233,8 +242,9 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
             name = f"{name} {len(reports) + 1}"
         reports[name] = report
         checked = {check.feature: check.name for check in report.evidence if check.name}
-        answers = {sample.label for sample in shown.values()}
-        answers.update(*(sample.choices for sample in shown.values()))
+        answers = set[str | None]()
+        for sample in shown.values():
+            answers.update(sample.choices, [sample.label])
         for feature, label in wanted:
             cue = Cue(
                 strongest(feature, shown),
@@ -366,7 +376,8 @@ def _requests(
         return [(features[score.feature], score.label) for score in findings]
     of_all_runs = set[str]()
     for other in runs:
-        of_all_runs.update(feature.key for feature in other.report.features)
+        for feature in other.report.features:
+            of_all_runs.add(feature.key)
     wanted: list[tuple[Feature, str | None]] = []
     for text in options.features:
         key, at, label = text.rpartition("@")
@@ -391,7 +402,8 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
     """
     keys = set[str]()
     for feature in run.report.features:
-        keys.update(occurrence.sample for occurrence in feature.occurrences)
+        for occurrence in feature.occurrences:
+            keys.add(occurrence.sample)
     missing = {key for key in keys if root(key, data) is None}
     stamp = run.report.provenance.data
     if missing or run.data.fingerprint != stamp.fingerprint:
@@ -405,7 +417,8 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
         )
     # samples without the cue were looked at too, and only the answers name them
     if (run.path / "answers.parquet").is_file():
-        keys.update(row["sample"] for row in run.answers)
+        for row in run.answers:
+            keys.add(row["sample"])
     known = filter(None, {root(key, data) for key in keys})
     return pick(data, sorted(known))
 
@@ -413,9 +426,13 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
 def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
     # None is no group: it must not join all samples without one
-    groups = {sample.group for sample in seen.values()} - {None}
-    # the same frames under another key are the same sample
-    contents = {content(sample) for sample in seen.values()}
+    groups: set[str | None] = set()
+    contents = set()
+    for sample in seen.values():
+        groups.add(sample.group)
+        # the same frames under another key are the same sample
+        contents.add(content(sample))
+    groups.discard(None)
     held = {}
     for sample in sorted(audit.samples, key=lambda sample: sample.key):
         if sample.group not in groups and content(sample) not in contents:

@@ -205,7 +205,9 @@ def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     unlisted = [frame for frame in frames_in(seen) if frame not in listed]
     rng = study.rng("training", cue.id)
     shown = shuffle(list(listed), rng)[:FRAMES]
-    labels = {seen[key].label for key, _ in shown}
+    labels = set()
+    for key, _ in shown:
+        labels.add(seen[key].label)
     others = shuffle(unlisted, rng)
     # else a model could learn the label in place of the cue
     others.sort(key=lambda frame: seen[frame[0]].label not in labels)
@@ -229,10 +231,13 @@ def training(
     regions: tuple[Mask | None, ...] = (),
 ) -> Training:
     """What a model of some frames learns from."""
-    of_frames = [samples[key] for key, _ in frames]
-    # as text: np.unique cannot sort None among labels
-    labels = np.array([str(sample.label) for sample in of_frames])
-    return Training(shows, labels, Groups.of(of_frames), regions)
+    of_frames = []
+    labels = []
+    for key, _ in frames:
+        of_frames.append(samples[key])
+        # as text: np.unique cannot sort None among labels
+        labels.append(str(samples[key].label))
+    return Training(shows, np.array(labels), Groups.of(of_frames), regions)
 
 
 def _frame(samples: Samples, frame: FrameId) -> Frame:

@@ -83,8 +83,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
         merged.append(_merge(study, members, pure))
 
     def rank(cue: Cue) -> tuple[int, int]:
-        methods = {member.run for member in cue.members}
-        return -len(methods), min(map(study.cues.index, cue.members))
+        return -len(cue.runs), min(map(study.cues.index, cue.members))
 
     return tuple(sorted(merged, key=rank)[: study.options.top])
 

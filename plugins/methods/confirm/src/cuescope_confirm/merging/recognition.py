@@ -23,7 +23,7 @@ from cuescope_confirm.locating.linear import (
 )
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
+from cuescope_confirm.study import Cue, Frames, Study, frames_in, pick, shuffle
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
@@ -90,7 +90,7 @@ def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
         return frozenset(study.frames_of(cue))
     # an annotation is of a whole sample, so it holds in each frame
     keys = cue.samples_with_cue(study.seen)
-    return frozenset(frame for frame in frames_in(study.seen) if frame[0] in keys)
+    return frozenset(frames_in(pick(study.seen, keys)))
 
 
 def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:

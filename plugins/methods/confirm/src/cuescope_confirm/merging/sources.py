@@ -49,7 +49,7 @@ def methods(study: Study, cues: Sequence[Cue]) -> Table:
     findings = Counter(cue.run for cue in study.cues)
     of_cues: Counter[str] = Counter()
     for cue in cues:
-        of_cues.update({member.run for member in cue.members})
+        of_cues.update(cue.runs)
     rows: list[Sequence[Cell]] = [
         (run, findings[run], of_cues[run], None) for run in study.reports
     ]
