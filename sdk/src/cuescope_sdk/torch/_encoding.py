@@ -19,6 +19,7 @@ from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._ahead import LoadedAhead
+from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
 from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
 
@@ -139,13 +140,13 @@ class TowerEncoder:
             torch.inference_mode(),
         ):
             row = tower.encode(inputs)[0]
-        self._remember_row(item.key, row.float().cpu().numpy())
+        self._remember_row(item.key, to_array(row))
         rows, cols = tower.grid(
             inputs
         )  # some towers take images of any shape, each with its grid
         end = tower.prefix + rows * cols
-        patches = tokens[0][0, tower.prefix : end].float().cpu().numpy()
-        return patches.reshape(rows, cols, -1)
+        patches = tokens[0][0, tower.prefix : end]
+        return to_array(patches).reshape(rows, cols, -1)
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
         # a limit in numbers is one in bytes
@@ -183,9 +184,7 @@ class TowerEncoder:
                 name: torch.cat([item[name] for item in placed]) for name in stacked
             }
         masks = self._stack(shown + shown[-1:] * missing, inputs[0])
-        rows: np.ndarray = (
-            encode_visible(self.tower, stacked, masks).float().cpu().numpy()
-        )
+        rows = to_array(encode_visible(self.tower, stacked, masks))
         return rows[: len(inputs)]
 
     def _stack(self, masks: list[np.ndarray | None], inputs: Inputs) -> Tensor | None:

@@ -94,8 +94,8 @@ class Pooler(nn.Module):
         places = sine_positions(*current.shape[1:]).to(current)
         # current and previous, in the order of `images`
         where = torch.cat([places + when for when in self.type_embed])
-        images = torch.cat([current.flatten(2), previous.flatten(2)], dim=2)
-        tokens = images.transpose(1, 2)
+        both = [current.flatten(2), previous.flatten(2)]
+        tokens = torch.cat(both, dim=2).transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
         rows: Tensor = self.norm_post(tokens)[:, : len(places)]

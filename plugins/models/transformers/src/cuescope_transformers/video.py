@@ -48,7 +48,8 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen
-        places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
+        by_frame = patches.unflatten(0, (-1, count))
+        places = by_frame.nanmean(dim=1).nan_to_num(0.0)
         embedding = output.pooler_output.float()
         return torch.cat([embedding, places.flatten(1)], dim=1)
 

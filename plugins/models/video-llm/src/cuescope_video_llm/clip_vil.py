@@ -230,7 +230,8 @@ def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
     left = (box[0] - width + 1) // 2
     top = (box[1] - height + 1) // 2
     canvas = Image.new("RGB", box)
-    canvas.paste(image.resize((width, height), Image.Resampling.BILINEAR), (left, top))
+    resized = image.resize((width, height), Image.Resampling.BILINEAR)
+    canvas.paste(resized, (left, top))
     values = np.asarray(canvas, np.float32)
     return torch.from_numpy(normalise(values)).permute(2, 0, 1)[None]
 

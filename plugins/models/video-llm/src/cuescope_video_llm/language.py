@@ -53,9 +53,11 @@ def continue_prompt(
             rows.append(embed(tokens.input_ids.long().to(language_model.device)))
         else:
             rows.append(part.to(language_model.device, language_model.dtype))
-    inputs = torch.cat([row for row in rows if row.shape[1]], dim=1)
+    spoken = [row for row in rows if row.shape[1]]
+    inputs = torch.cat(spoken, dim=1)
     # one row: nothing is padded
-    mask = torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device)
+    shape = inputs.shape[:2]
+    mask = torch.ones(shape, dtype=torch.long, device=inputs.device)
     criteria = [_NextTurn(tokenizer, stop)] if stop else []
     padding = tokenizer.pad_token_id
     with quiet():

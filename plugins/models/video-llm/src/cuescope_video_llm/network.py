@@ -103,7 +103,8 @@ class Network(nn.Module):
     def pixels(self, frames: Sequence[Frame]) -> Pixels:
         pictures = [np.asarray(self.picture(frame), np.float32) for frame in frames]
         values = torch.from_numpy(normalise(np.stack(pictures)))
-        return values.permute(0, 3, 1, 2).to(next(self.parameters()))
+        pixels = values.permute(0, 3, 1, 2)
+        return pixels.to(next(self.parameters()))
 
     def note(self, sample: Sample) -> str:
         """What is said of the frames; nothing unless the option `note` says it."""

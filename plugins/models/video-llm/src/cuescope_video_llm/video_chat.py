@@ -41,9 +41,12 @@ class GlobalAttention(nn.Module):
         side = round((count - 1) ** 0.5)
         patches = states[:, 1:]
         # frames become the depth of the convolution
-        grid = patches.view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
-        places = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
-        states = torch.cat([states[:, :1], patches + places], dim=1).reshape(1, -1, dim)
+        grid = patches.view(1, frames, side, side, dim)
+        convolved = self.dpe(grid.permute(0, 4, 1, 2, 3))
+        places = convolved.permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
+        first = states[:, :1]
+        states = torch.cat([first, patches + places], dim=1)
+        states = states.reshape(1, -1, dim)
         read, _ = self.attn(self.ln_1(query), states, states, need_weights=False)
         query = query + read
         return query + self.mlp(self.ln_2(query))  # type: ignore[no-any-return]
@@ -80,7 +83,8 @@ class VideoChatNetwork(Network):
             states = layer(states)
             if index >= first:
                 query = self.gmhra[index - first](query, states)
-        video = torch.cat([states.flatten(0, 1)[None], query], dim=1)
+        tokens = states.flatten(0, 1)[None]
+        video = torch.cat([tokens, query], dim=1)
         queries = torch.cat([self.query_tokens, self.extra_query_tokens], dim=1)
         video = self.vision.post_layernorm(video)
         output = self.qformer(query_embeds=queries, encoder_hidden_states=video)

@@ -1,6 +1,7 @@
 """Trials through a network: in batches, under their edits, and its attention."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -15,12 +16,12 @@ from cuescope_sdk.torch import Fusion, group_by_edit, to_array
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
+@dataclass
 class NetworkRunner:
     """A network that answers trials. A batch shows equally many frames a sample."""
 
-    def __init__(self, network: Network, batch_size: int) -> None:
-        self.network = network
-        self._batch_size = batch_size
+    network: Network
+    batch_size: int
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """The responses, in order."""
@@ -74,8 +75,8 @@ class NetworkRunner:
         for index, prompt in enumerate(prompts):
             by_frames.setdefault(len(prompt.frames), []).append(index)
         for indices in by_frames.values():
-            for start in range(0, len(indices), self._batch_size):
-                yield indices[start : start + self._batch_size]
+            for start in range(0, len(indices), self.batch_size):
+                yield indices[start : start + self.batch_size]
 
     def modalities(
         self, trial: Trial, layer: int
@@ -105,9 +106,11 @@ class NetworkRunner:
         keys = key_modality != OTHER
         heads = batch.rows * self.network.fusion.heads
         if layer not in by_layer:  # no video: its cross-attention was skipped
-            return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
-        weights = by_layer[layer].flatten(0, 1)[:, queries][:, :, keys]
-        return to_array(weights)
+            count = int(queries.sum())
+            return np.zeros((heads, count, 0), dtype=np.float32)
+        weights = by_layer[layer].flatten(0, 1)
+        between = weights[:, queries][:, :, keys]
+        return to_array(between)
 
     def _first_batch(self, trial: Trial, layer: int) -> Batch:
         self._require_layers([layer])

@@ -124,7 +124,8 @@ class SingularityNetwork(Network):
         video = self._video([prompt.frames for prompt in prompts])
         # `on_device` moves no `cross`
         cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
-        batch = self.on_device((mask * TEXT).to(torch.int8), ids=ids, video=video)
+        modality = (mask * TEXT).to(torch.int8)
+        batch = self.on_device(modality, ids=ids, video=video)
         return replace(batch, cross=cross)
 
     def _video(

@@ -44,7 +44,8 @@ def class_boxes(
         scores = output["scores"].tolist()
         labels = output["labels"].tolist()
         # in float32: half precision would round pixels of a large image
-        boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
+        corners = output["boxes"].float().cpu()
+        boxes = corners.clamp(min=0).minimum(limits).tolist()
         kept = []
         for score, label, (x0, y0, x1, y1) in zip(scores, labels, boxes, strict=True):
             # a box that lies outside of the image has no extent once it is clipped

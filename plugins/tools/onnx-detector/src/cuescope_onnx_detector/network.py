@@ -81,7 +81,8 @@ class OnnxNetwork:
         if layout == "suppressed":
             count = len(self.names)
             scores = np.zeros((len(output), count), np.float32)
-            chosen = output[:, 5].round().astype(int).clip(0, count - 1)
+            numbers = output[:, 5].round().astype(int)
+            chosen = numbers.clip(0, count - 1)
             scores[np.arange(len(output)), chosen] = output[:, 4]
             return scores, output[:, :4]
         table = output.T if layout == "classes" else output

@@ -97,7 +97,8 @@ def fused_self_attention(
     """
 
     def split(projected: Tensor) -> Tensor:
-        return projected.view(*projected.shape[:2], heads, -1).transpose(1, 2)
+        by_head = projected.view(*projected.shape[:2], heads, -1)
+        return by_head.transpose(1, 2)
 
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
@@ -136,7 +137,8 @@ def _shorten(
     most = int(
         kept.sum(1).max()
     )  # samples keep different numbers of tokens: the rest is padding
-    order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
+    hidden_last = (~kept).to(torch.int8).sort(dim=1, stable=True)
+    order = hidden_last.indices[:, :most]
     index = order[..., None].expand(-1, -1, states.shape[-1])
     parts = [states.gather(1, index)]
     counts = []
@@ -197,7 +199,8 @@ def _by_layout(
     queries, keys = sides
     kinds = [queries, keys]
     if padding is not None:
-        kinds.append(padding.seen.to(queries.dtype).expand(len(queries), -1))
+        seen_keys = padding.seen.to(queries.dtype)
+        kinds.append(seen_keys.expand(len(queries), -1))
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # one kernel call a layout: most batches have very few
     layouts = _alike_rows(torch.cat(kinds, dim=1))
@@ -252,24 +255,22 @@ def _attend_edited(
         early = visible.part(0, blind, first)
         states = query[:, :, :blind], key[:, :, :first], value[:, :, :first]
         if early.square:
-            parts.append(
-                scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
-            )
+            mixed = scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
         else:
             sides = queries[:blind], keys[:first]
-            parts.append(attend_averaged(*states, early, *sides, frozenset(), scaling))
+            mixed = attend_averaged(*states, early, *sides, frozenset(), scaling)
+        parts.append(mixed)
         query = query[:, :, blind:]
         queries = queries[blind:]
         visible = visible.part(blind, visible.queries, visible.keys)
     if visible.queries:
         states = query, key, value
         if isinstance(edit, AverageTokens):
-            parts.append(attend_averages(*states, visible, keys, edit, scaling))
+            mixed = attend_averages(*states, visible, keys, edit, scaling)
         else:
             sides = queries, keys
-            parts.append(
-                attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
-            )
+            mixed = attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
+        parts.append(mixed)
     return torch.cat(parts, dim=2) if len(parts) > 1 else parts[0]
 
 

@@ -40,7 +40,9 @@ def embeddings(
         for at, row in enumerate(part):
             # float first: a mean of many tokens in half precision loses digits
             seen = tokens[at][visual[at]].float()
-            mean = seen.mean(dim=0) if len(seen) else seen.new_zeros(seen.shape[-1])
+            mean = seen.new_zeros(seen.shape[-1])
+            if len(seen):
+                mean = seen.mean(dim=0)
             means[row.index] = to_array(mean)
     return means
 

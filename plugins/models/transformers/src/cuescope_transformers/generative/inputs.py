@@ -49,7 +49,9 @@ class Batch:
     def shows_video(self) -> bool:
         """Whether any token is known to be visual."""
         visual = bool((self.modality == VIDEO).any())
-        return visual or (self.cross is not None and bool((self.cross == VIDEO).any()))
+        if self.cross is None:
+            return visual
+        return visual or bool((self.cross == VIDEO).any())
 
 
 def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:

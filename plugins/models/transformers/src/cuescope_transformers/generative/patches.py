@@ -154,10 +154,11 @@ def _unpack_pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
     merge = processor.merge_size
     _, rows, cols = inputs["image_grid_thw"][0].tolist()
     blocks = (rows // merge, cols // merge, merge, merge)
+    patches = inputs["pixel_values"].view(*blocks, 3, -1, size, size)
     # the first of the frames that a patch spans: a single image is there twice
-    patches = inputs["pixel_values"].view(*blocks, 3, -1, size, size)[:, :, :, :, :, 0]
-    pixels = patches.permute(0, 2, 5, 1, 3, 6, 4).reshape(rows * size, cols * size, 3)
-    return torch.as_tensor(pixels)
+    first = patches[:, :, :, :, :, 0]
+    pixels = first.permute(0, 2, 5, 1, 3, 6, 4)
+    return torch.as_tensor(pixels.reshape(rows * size, cols * size, 3))
 
 
 def _packed_layers(base: Any) -> list[nn.Module]:
@@ -198,7 +199,8 @@ def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     # the tiles behind these are padding
     values = inputs["pixel_values"][0, 0, : rows * cols]
     tiles = values.unflatten(0, (rows, cols))
-    return torch.as_tensor(tiles.permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2))
+    pixels = tiles.permute(0, 3, 1, 4, 2).flatten(0, 1)
+    return torch.as_tensor(pixels.flatten(1, 2))
 
 
 def _tiled_layers(base: Any) -> list[nn.Module]:

@@ -198,7 +198,8 @@ def attention(
         weights = _watch_attention(model, batch, part[0].trial, layer)
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
-            between = weights[at][:, queries.real[at]][:, :, keys.real[at]]
+            of_queries = weights[at][:, queries.real[at]]
+            between = of_queries[:, :, keys.real[at]]
             by_trial[row.index] = to_array(between)
     # batches group the rows by edit: back to the order of the trials
     return [by_trial[index] for index in sorted(by_trial)]
@@ -246,7 +247,6 @@ def query_and_key(
         blocks(network.get_encoder())
     ):
         return prompt, prompt
-    first = Axis(
-        torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1])
-    )
-    return first, prompt
+    first = torch.full_like(batch.modality[:, :1], TEXT)
+    real = torch.ones_like(mask[:, :1])
+    return Axis(first, real), prompt

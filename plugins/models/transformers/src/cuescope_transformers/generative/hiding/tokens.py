@@ -43,7 +43,8 @@ def put_back(tokens: Kept, visible: Visible) -> Whole:
     """What `gather_visible` took, back at its places; all others are NaN."""
     counts = visible.sum(dim=1, keepdim=True)
     kept = torch.arange(tokens.shape[1], device=visible.device) < counts
-    full = tokens.new_full((*visible.shape, tokens.shape[-1]), float("nan"))
+    shape = (*visible.shape, tokens.shape[-1])
+    full = tokens.new_full(shape, float("nan"))
     full[visible] = tokens[kept]
     return full
 
@@ -110,7 +111,9 @@ def _mask_between(
         return filled
     # the library's own mask (windows, packed images) between the tokens that stay
     row = torch.arange(len(order), device=order.device)[:, None, None]
-    between = mask[row, 0, order[:, :, None], order[:, None, :]][:, None]
+    query = order[:, :, None]
+    key = order[:, None, :]
+    between = mask[row, 0, query, key][:, None]
     return between if filled is None else between + filled
 
 
@@ -150,7 +153,8 @@ def without_placeholders(
     kept[visual] = visible
     most = int(kept.sum(dim=1).max())
     # stable: what stays keeps its order at the end of the row, padding comes before it
-    order = kept.int().argsort(dim=1, stable=True)[:, -most:]
+    order = kept.int().argsort(dim=1, stable=True)
+    order = order[:, -most:]
     fills = ~kept.gather(1, order)
     ids = tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id)
     index = order.expand(*positions.shape[:-1], -1)
