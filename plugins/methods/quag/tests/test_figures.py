@@ -43,7 +43,9 @@ def answers_of(before, after, types=None, video=None):
         samples=samples,
         conditions=conditions,
         keys=[condition.key for condition in conditions],
-        video=np.arange(count) if video is None else np.array(video),
+        groups=SimpleNamespace(
+            codes=np.arange(count) if video is None else np.array(video)
+        ),
         before=np.array(before, dtype=bool),
         after=np.array(after, dtype=bool).reshape(count, 2),
     )

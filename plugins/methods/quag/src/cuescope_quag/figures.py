@@ -235,4 +235,4 @@ def caption(plain: Outcome, changed: Outcome, condition: Condition) -> str:
 
 def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:
     kind = answers.samples[index].annotations.get("question_type")
-    return {("video", int(answers.video[index])), ("type", kind)}
+    return {("video", int(answers.groups.codes[index])), ("type", kind)}

@@ -119,7 +119,7 @@ def warn_of_few(
             "can be tested; add questions with other right answers",
         )
         return
-    videos = len(np.unique(videos_of(samples)))
+    videos = videos_of(samples).count
     chance = measure.chance / 100
     # questions about a video stand or fall together: one guess a video
     if chance**videos > level:

@@ -195,7 +195,7 @@ def _note(audit: Audit, figures: Figures) -> None:
     only = only_answer(answers.samples)
     guess = f"guessing gives {rate.chance:.1f}%"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
-    count = f"{len(answers.samples)} questions about {answers.videos} videos"
+    count = f"{len(answers.samples)} questions about {answers.groups.count} videos"
     audit.note(figures.measure, f"{rate.value:.1f}% of {count}; {chance}")
     audit.note(
         "counts for the verdict",

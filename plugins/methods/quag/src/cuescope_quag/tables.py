@@ -124,7 +124,7 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
         f"{options.fdr:g} over the table) and the interval does not contain 0."
     )
     title = f"Points of {figures.measure} lost"
-    few = few_videos(figures.answers.videos)
+    few = few_videos(figures.answers.groups)
     audit.attach(make_table(title, ("condition", *comparisons), rows, note, *few))
 
 
@@ -137,10 +137,10 @@ def loss_cell(loss: Loss, significant: bool) -> str:
     return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{star}"
 
 
-def few_videos(count: int) -> list[str]:
+def few_videos(videos: Groups) -> list[str]:
     """A warning of intervals over too few of them."""
     rough = "so few that the intervals are rough and may be too narrow"
-    return [f"Videos: {count}, {rough}."] if count < Groups.FEW else []
+    return [f"Videos: {videos.count}, {rough}."] if videos.few else []
 
 
 # ------------------------------------------------------------------------------- open answers

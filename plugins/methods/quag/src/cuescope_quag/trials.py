@@ -256,7 +256,7 @@ def other_videos(
 
     The videos stand in a circle in a drawn order, and each is given the next one.
     """
-    videos = videos_of(samples).tolist()
+    videos = videos_of(samples).codes.tolist()
     samples_by_video = zip(videos, samples, strict=True)
     # a sample without frames has no video to lend
     shown = {video: sample for video, sample in samples_by_video if sample.frames}
@@ -337,8 +337,8 @@ def trials(audit: Audit, options: QUAGOptions) -> Iterator[Trial]:
 class Answers:
     """Right or wrong: each sample as it is (`before`) and under each condition (`after`).
 
-    `plain` are the outcomes of the samples as they are, `changed` those by condition; `video`
-    numbers the video that each question is about.
+    `plain` are the outcomes of the samples as they are, `changed` those by condition; `groups`
+    are the videos that questions are about: what was drawn, of which all intervals and tests are.
     """
 
     samples: list[Sample]
@@ -347,7 +347,7 @@ class Answers:
     changed: Sequence[Sequence[Outcome]]
     before: RightPerSample
     after: Bool[np.ndarray, "sample condition"]
-    video: Codes
+    groups: Groups
 
     @property
     def keys(self) -> list[str]:
@@ -375,16 +375,6 @@ class Answers:
             sample.choices for sample in self.samples
         )
 
-    @property
-    def groups(self) -> Groups:
-        """The video of each sample: what was drawn, of which all intervals and tests are."""
-        return Groups(self.video, self.videos, declared=True)
-
-    @property
-    def videos(self) -> int:
-        """How many the questions are about."""
-        return len(np.unique(self.video))
-
 
 def collect_answers(
     audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]
@@ -403,14 +393,15 @@ def collect_answers(
         changed=runs[1:],
         before=by_run[0],
         after=by_run[1:].T,
-        video=videos_of(samples),
+        groups=videos_of(samples),
     )
 
 
-def videos_of(samples: Sequence[Sample]) -> Codes:
-    """A number for each sample's video: its group, its `annotations["video_id"]`, or the frames."""
+def videos_of(samples: Sequence[Sample]) -> Groups:
+    """Each sample's video: its group, its `annotations["video_id"]`, or the frames."""
     names = list(map(video_name, samples))
-    return np.asarray(np.unique(names, return_inverse=True)[1])
+    videos, codes = np.unique(names, return_inverse=True)
+    return Groups(codes, len(videos), declared=True)
 
 
 def video_name(sample: Sample) -> str:

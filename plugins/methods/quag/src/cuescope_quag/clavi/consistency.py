@@ -152,7 +152,7 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     paper = paper_rows(options.beside, CONSISTENT) if clavi else ()
     title = "Consistent accuracy on complements, %"
     columns = ("condition", *groups)
-    notes = (_note(options, columns, bool(paper)), *few_videos(answers.videos))
+    notes = (_note(options, columns, bool(paper)), *few_videos(answers.groups))
     audit.attach(make_table(title, columns, rows, *notes, paper=paper))
 
 
