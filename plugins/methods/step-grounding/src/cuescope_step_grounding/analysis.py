@@ -77,7 +77,8 @@ def results_of(
     results = [whole, *analysis.answers()]
     if reliance is not None:
         results += analysis.video(reliance, whole.figures.get(SGR))
-    return [*results, *analysis.stages(), *analysis.kinds(), *analysis.things()]
+    parts = chain(analysis.stages(), analysis.kinds(), analysis.things())
+    return [*results, *parts]
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,8 @@ class _Analysis:
             hr = self.figure(samples, false)
             if sgr is None or hr is None:
                 continue
-            result = Result(
-                OF_STAGE + stage, int(np.isfinite(supported).sum()), {SGR: sgr, HR: hr}
-            )
+            n = int(np.isfinite(supported).sum())
+            result = Result(OF_STAGE + stage, n, {SGR: sgr, HR: hr})
             if result.feature == LATE:
                 result = self._with_decay(result, early, supported)
             yield result

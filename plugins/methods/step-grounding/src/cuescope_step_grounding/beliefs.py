@@ -103,7 +103,8 @@ def similarities(
     # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
-    vectors = dict(zip(texts, np.asarray(encoder.encode(texts), float), strict=True))
+    rows = np.asarray(encoder.encode(texts), float)
+    vectors = dict(zip(texts, rows, strict=True))
     before = np.stack([vectors[first] for first, _ in pairs])
     after = np.stack([vectors[second] for _, second in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.
@@ -126,7 +127,8 @@ def calibrate(
     levels = np.unique(similarities)
     middles = (levels[1:] + levels[:-1]) / 2
     # beyond both ends too: the best threshold may call all pairs the same, or none
-    taus = np.concatenate([[levels[0] - 1e-6], middles, [levels[-1] + 1e-6]])
+    ends = (levels[0] - 1e-6, levels[-1] + 1e-6)
+    taus = np.sort([*middles, *ends])
     accuracies = ((similarities > taus[:, None]) == same).mean(axis=1)
     best = np.flatnonzero(accuracies == accuracies.max())[-1]
     return float(taus[best]), float(accuracies[best])

@@ -33,6 +33,7 @@ from cuescope_step_grounding.scores import RELEVANT, stages, sum_counts
 from cuescope_step_grounding.trials import Reasoning
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.judging import verdicts_on_thing
+from cuescope_step_grounding.verification.labelling import spread
 
 HELD = "supported"
 FAILED = "unsupported"
@@ -228,7 +229,8 @@ def _short(reasoning: Reasoning, step: int) -> str:
 
 
 def _side(judged: JudgedTraces, title: str, wanted: Wanted) -> Side:
-    return Side(title=title, exhibits=tuple(map(_exhibit, _typical(judged, wanted))))
+    exhibits = map(_exhibit, _typical(judged, wanted))
+    return Side(title=title, exhibits=tuple(exhibits))
 
 
 def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
@@ -261,7 +263,8 @@ def _exhibit(shown: StepClaim) -> Exhibit:
     sample = reasoning.sample
     step = _short(reasoning, shown.step)
     # a claim about the whole video means no frame in particular
-    meant = shown.claim.frames_meant(len(sample.frames)) if shown.claim.frames else ()
+    claim = shown.claim
+    meant = claim.frames_meant(len(sample.frames)) if claim.frames else ()
     decided = shown.judgement.frame
     frame = next(iter(meant), None) if decided is None else decided
     frames = [sample.frames[index] for index in meant] or sample.frames
@@ -280,8 +283,4 @@ def _exhibit(shown: StepClaim) -> Exhibit:
 
 def _strip(frames: Sequence[Frame]) -> bytes | None:
     """Some of the frames in their order, small."""
-    count = min(len(frames), EXHIBITED_FRAMES)
-    if not count:
-        return None
-    evenly = np.linspace(0, len(frames) - 1, count).round().astype(int).tolist()
-    return draw_beside(list(map(frames.__getitem__, evenly)))
+    return draw_beside(spread(frames, EXHIBITED_FRAMES)) if frames else None

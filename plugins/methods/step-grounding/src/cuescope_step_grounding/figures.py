@@ -112,8 +112,9 @@ def paper_rows(benchmark: str) -> Iterator[tuple[Cell, ...]]:
     """Table 1 of the paper."""
     tables = paper.read_tables()
     column = paper.BENCHMARKS.index(benchmark)
-    grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr], axis=-1)
-    for model, figures in zip(tables.models, grids[:, column].tolist(), strict=True):
+    grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr])
+    for row, model in enumerate(tables.models):
+        figures = grids[:, row, column].tolist()
         yield model, *figures, None
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from operator import itemgetter
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from cuescope_sdk import Table, generator
 from cuescope_sdk.statistics import Correlation
@@ -80,8 +80,8 @@ def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
 def _correlations(tables: PaperTables, seed: int) -> Table:
     """r, interval, p and partial r under the readings that the text leaves open."""
     columns = ("figure", "text", "tables", "interval", "p", "")
-    benchmark = np.tile(np.arange(len(BENCHMARKS)), (len(tables.models), 1))
-    model = np.tile(np.arange(len(tables.models))[:, None], (1, len(BENCHMARKS)))
+    places: Int[np.ndarray, "2 model benchmark"] = np.indices(tables.accuracy.shape)
+    model, benchmark = places
     rows = []
     for reading in read_toml("paper_text.toml")["correlations"]:
         chosen = np.ones(benchmark.shape, bool)
@@ -129,7 +129,8 @@ def _statements(tables: PaperTables) -> Table:
     gap = t.accuracy - t.sgr
     exceeding = int((gap > 0).sum())
     # Three figures are printed with one decimal each, so a difference may be off by one unit.
-    exact = int((np.abs(t.ood_accuracy - t.accuracy - t.ood_drop) < 0.051).sum())
+    missed = np.abs(t.ood_accuracy - t.accuracy - t.ood_drop)
+    exact = int((missed < 0.051).sum())
     more = True
     for kind in RELEVANT:
         sgr = np.abs(t.perturbed[kind]["sgr"])
@@ -187,7 +188,8 @@ def _reliance(tables: PaperTables) -> Table:
     """VRS needs magnitudes that are not printed; with equal ones it is the ratio of the drops."""
     printed = read_toml("paper_text.toml")["reliance"]
     # drops are printed below 0
-    relevant = -np.mean([tables.perturbed[kind]["sgr"] for kind in RELEVANT], axis=0)
+    drops = [tables.perturbed[kind]["sgr"] for kind in RELEVANT]
+    relevant = -np.mean(drops, axis=0)
     ratios = (relevant / -tables.perturbed["irrelevant"]["sgr"]).tolist()
     rows = []
     for name, ratio in zip(tables.models, ratios, strict=True):

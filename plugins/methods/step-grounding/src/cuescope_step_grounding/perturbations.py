@@ -113,7 +113,8 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     Without boxes every other draw shifts the picture instead.
     """
     # Each thing by its own shift: moved together, their relations would stay as they were.
-    shifts = {name: _shift(rng) for name in sorted({*chain.from_iterable(key)})}
+    things = sorted(set(chain.from_iterable(key)))
+    shifts = {name: _shift(rng) for name in things}
     if shifts:
         moved = list(frames)
         for index, boxes in enumerate(key):
@@ -245,7 +246,8 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
     # as bytes the sum would wrap around
-    changed = np.clip(pixels.astype(np.int16) + signed, 0, 255).astype(np.uint8)
+    brighter = pixels.astype(np.int16) + signed
+    changed = np.clip(brighter, 0, 255).astype(np.uint8)
     for x0, y0, x1, y1 in _cells_of(boxes, image):
         changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
     return Image.fromarray(changed)
@@ -256,8 +258,9 @@ def difference(image: Image.Image, other: Image.Image) -> float:
     # frames of a video may differ in size, and a new order brings them together
     if image.size != other.size:
         other = other.resize(image.size)
-    pixels = np.asarray(image, dtype=np.float32)
-    return float(np.abs(pixels - np.asarray(other, dtype=np.float32)).mean()) / 255
+    pixels = np.asarray(image, np.float32)
+    change = np.abs(pixels - np.asarray(other, np.float32))
+    return float(change.mean()) / 255
 
 
 def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:

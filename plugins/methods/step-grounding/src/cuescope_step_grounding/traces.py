@@ -131,7 +131,8 @@ def read_json_steps(text: str) -> JsonSteps | None:
     Of JSON that breaks off, or is wrong in places, the whole items are taken.
     """
     fence = _FENCE.search(text)
-    inner, after = (fence[1], text[fence.end() :]) if fence else (text, "")
+    inner = fence[1] if fence else text
+    after = text[fence.end() :] if fence else ""
     # Prose may hold brackets: JSON starts with "[" before an item or "{" before a key.
     start = re.search(r"\[\s*[\[{\"]|\{\s*\"", inner)
     if start is None:
@@ -344,7 +345,8 @@ def _split_answer(text: str) -> tuple[str, str | None]:
     lines = text.splitlines()
     last = lines[-1] if lines else ""
     if not marked_answer(_without_number(last)) and (match := _CLOSING.search(last)):
-        lines[-1:] = [lines[-1][: match.start()], lines[-1][match.start() :].strip()]
+        start = match.start()
+        lines[-1:] = [last[:start], last[start:].strip()]
     following = ""
     # From the end: models repeat the word "answer" while they reason.
     while lines:

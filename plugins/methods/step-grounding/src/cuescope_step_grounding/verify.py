@@ -311,22 +311,21 @@ def another_verifier(
 
     It catches figures that are one verifier's own.
     """
-    traces = judged.baselines
     cases = []
-    for trace in traces:
+    for trace in judged.baselines:
         # said twice it is still one judgement
         claims = dict.fromkeys(chain.from_iterable(trace.reasoning.claims))
         cases.append((trace.sample, claims))
     other = judge_claims(verifier, cases)
     first = judged.judgements
     check = f"verifier {spec}"
-    sgr = mean(other.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    sgr = judged.mean_rate(other)
     if sgr is None:
         detail = "it could verify no claim"
         return Evidence(
             check=check, feature=REASONING, verdict="inconclusive", detail=detail
         )
-    own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    own_sgr = judged.mean_rate(first)
     pairs = []
     for sample, claims in cases:
         for claim in claims:

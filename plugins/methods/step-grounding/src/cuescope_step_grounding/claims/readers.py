@@ -196,4 +196,4 @@ def _claim(
 def _phrase(words: str) -> str:
     """Lower case, single spaces, no article; who holds the camera is the agent."""
     phrase = _ARTICLE.sub("", " ".join(words.lower().split()))
-    return "agent" if phrase in WORDS["agents"] else phrase
+    return "agent" if phrase in WORDS.agents else phrase

@@ -184,7 +184,8 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
     if low and " and " in words and not words.startswith("between"):
         return union([low, high])
     # an end beyond the video: up to its last frame
-    return clock.span(low[0], high[-1] if high else clock.frames - 1) if low else ()
+    last = high[-1] if high else clock.frames - 1
+    return clock.span(low[0], last) if low else ()
 
 
 def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -211,7 +212,8 @@ def _since(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     after = match[0].lower().startswith("after")
-    return clock.span(point[-1] + 1 if after else point[0], clock.frames - 1)
+    first = point[-1] + 1 if after else point[0]
+    return clock.span(first, clock.frames - 1)
 
 
 def _until(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -219,7 +221,8 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     before = match[0].lower().startswith("before")
-    return clock.span(0, point[0] - 1 if before else point[-1])
+    last = point[0] - 1 if before else point[-1]
+    return clock.span(0, last)
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:

@@ -126,7 +126,8 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     retention = np.array([model.retention for model in models])
     names = list(map(attrgetter("benchmark"), models))
     benchmarks, strata = np.unique(names, return_inverse=True)
-    maps = sorted(name for name in set().union(*figures) if name.startswith("map of "))
+    names = sorted(set().union(*figures))
+    maps = [name for name in names if name.startswith("map of ")]
     rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
     lines = []
     missing = []
@@ -163,5 +164,6 @@ def _standardised_mean(
         # a figure that is the same for all tells nothing: 0, and no division by 0
         spread = values[mine].std(axis=0)
         spread[spread == 0] = 1.0
-        values[mine] = (values[mine] - values[mine].mean(axis=0)) / spread
+        middle = values[mine].mean(axis=0)
+        values[mine] = (values[mine] - middle) / spread
     return np.asarray(values.mean(axis=1))

@@ -90,7 +90,8 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     known, new, names = complexity(samples, others)
     apart = known[:, None] - new[None]
     # where nothing differs any two samples are alike
-    distance = np.sqrt(np.square(apart).sum(axis=2) / max(len(names), 1))
+    squares = np.square(apart).sum(axis=2)
+    distance = np.sqrt(squares / max(len(names), 1))
     # A pair beyond the caliper costs more than any number of pairs within it.
     cost = np.where(distance <= CALIPER, distance, 1e6)
     rows, cols = linear_sum_assignment(cost)
@@ -99,7 +100,8 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     differences = new.mean(axis=0) - known.mean(axis=0)
     matched = [None] * len(names)
     if len(pairs):
-        matched = (new[pairs[:, 1]] - known[pairs[:, 0]]).mean(axis=0).tolist()
+        first, second = pairs.T
+        matched = (new[second] - known[first]).mean(axis=0).tolist()
     cells = []
     for name, *apart_by in zip(names, differences.tolist(), matched, strict=True):
         measure = MEASURES[name]

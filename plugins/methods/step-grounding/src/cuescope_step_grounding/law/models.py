@@ -104,7 +104,8 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     low = np.array([LOWEST, WEAKEST])
     high = np.array([HIGHEST, STRONGEST])
     dials = []
-    for grounding, accuracy in (low + (high - low) * rng.random((count, 2))).tolist():
+    shares = low + (high - low) * rng.random((count, 2))
+    for grounding, accuracy in shares.tolist():
         kept = kept_accuracy(grounding, accuracy, driven_by, rng)
         dials.append(Dials(grounding, accuracy, kept))
     return dials
@@ -200,4 +201,6 @@ def live_models(
 ) -> Iterator[MeasuredModel]:
     """Each model of yours, measured on both data sets."""
     for known, other in pairs:
-        yield model_of(run(setting.of(known)), run(setting.of(other, known=False)))
+        report = run(setting.of(known))
+        of_other = run(setting.of(other, known=False))
+        yield model_of(report, of_other)

@@ -155,6 +155,14 @@ class JudgedTraces:
         """The baseline's traces of which an SGR is known."""
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
 
+    def mean_rate(self, judgements: Judgements) -> float | None:
+        """SGR of the baselines by these judgements."""
+        rates = []
+        for trace in self.baselines:
+            claims = trace.reasoning.claims
+            rates.append(judgements.rate(trace.sample, claims, trace.policy))
+        return scores.mean(rates)
+
     def claims(self) -> Iterator[tuple[Sample, Claim, Judgement]]:
         """Every claim of the baselines, with what the verifier says of it."""
         for trace in self.baselines:

@@ -52,7 +52,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     rows = [row for row in run.answers if row["condition"] == VERDICT]
     for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
         shown = run.samples.get(sample)
-        for row in _spread(list(of_trace), each):
+        for row in spread(list(of_trace), each):
             about = json.loads(row["text"])
             step, number = row["feature"].removeprefix(CLAIM).split("/")
             when = f" ({about['when']})" if about["when"] else ""
@@ -88,10 +88,11 @@ def frames_shown(
     near = (-1, 0, 1) if around else (0,)
     named = {index + step for index in meant or () for step in near}
     frames = sorted(named.intersection(range(count))) or range(count)
-    return tuple(_spread(frames, MOST_FRAMES))
+    return tuple(spread(frames, MOST_FRAMES))
 
 
-def _spread(items: Sequence[T], most: int) -> list[T]:
+def spread(items: Sequence[T], most: int) -> list[T]:
     """At most so many of the items, evenly over all."""
-    few = np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int)
-    return list(map(items.__getitem__, few.tolist()))
+    places = np.linspace(0, len(items) - 1, min(most, len(items)))
+    few = places.round().astype(int).tolist()
+    return list(map(items.__getitem__, few))

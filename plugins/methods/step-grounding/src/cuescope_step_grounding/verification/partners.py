@@ -86,7 +86,8 @@ class Plan:
         """The verdicts in all places; None where there is nothing to swap."""
         if not self.places:
             return None
-        verdicts = np.full((len(self.places), max(map(len, self.places))), OPEN)
+        most = max(map(len, self.places))
+        verdicts = np.full((len(self.places), most), OPEN)
         for row, places in enumerate(self.places):
             for column, place in enumerate(places):
                 if place is not None:
@@ -229,7 +230,8 @@ def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
         # a claim may name frames that its video does not have
         inside = claim.frames_meant(frames)
         # the middle of a frame tells which frame of the other video it falls into
-        moment = tuple(sorted({int((f + 0.5) * others / frames) for f in inside}))
+        same_share = {int((frame + 0.5) * others / frames) for frame in inside}
+        moment = tuple(sorted(same_share))
     return claim.replace(parts=parts, frames=moment)
 
 

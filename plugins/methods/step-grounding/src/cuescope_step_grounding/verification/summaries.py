@@ -10,7 +10,6 @@ from cuescope_sdk.grounding import Claim
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -105,11 +104,7 @@ def describe_general(judged: JudgedTraces) -> str | None:
     general = general_supports(judged)
     if not general:
         return None
-    exact = judged.judgements.without_general()
-    rate = mean(
-        exact.rate(trace.sample, trace.reasoning.claims, trace.policy)
-        for trace in judged.baselines
-    )
+    rate = judged.mean_rate(judged.judgements.without_general())
     example = claim_words(general[0])
     return (
         f"{len(general)} of {judged.counts.supported} supported claims, as '{example}': a person "

@@ -46,9 +46,8 @@ class Swaps(Placement):
     @cached_property
     def own(self) -> Int[np.ndarray, " claim"]:
         """The verdict of each claim in its own place."""
-        return np.asarray(
-            self.verdicts[np.arange(len(self.unit)), self.place[self.unit]]
-        )
+        column = self.place[self.unit]
+        return np.asarray(self.verdicts[np.arange(len(column)), column])
 
     @cached_property
     def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
@@ -56,9 +55,9 @@ class Swaps(Placement):
 
         Claims that say the same are counted together, each without its own place.
         """
-        held, decided = self._counts
+        everywhere = np.stack(self._counts)[:, self.wording]
         own = np.stack([self.own == HOLDS, self.own != OPEN])
-        return np.asarray(np.stack([held, decided])[:, self.wording] - own)
+        return np.asarray(everywhere - own)
 
     @cached_property
     def _counts(
@@ -73,18 +72,16 @@ class Swaps(Placement):
     @property
     def rate_elsewhere(self) -> float | None:
         """The share of the claims, of those decided in other places of their block, that hold."""
-        other = np.ones_like(self.verdicts, dtype=bool)
-        other[np.arange(len(self.unit)), self.place[self.unit]] = False
-        decided = int((other & (self.verdicts != OPEN)).sum())
-        return (
-            int((other & (self.verdicts == HOLDS)).sum()) / decided if decided else None
-        )
+        held = int((self.verdicts == HOLDS).sum() - (self.own == HOLDS).sum())
+        decided = int((self.verdicts != OPEN).sum() - (self.own != OPEN).sum())
+        return held / decided if decided else None
 
     @cached_property
     def telling(self) -> Bool[np.ndarray, " claim"]:
         """Claims that hold in some places and not in others: all that a swap can show."""
         held, decided = self._counts
-        return np.asarray(((held > 0) & (held < decided))[self.wording])
+        telling = (held > 0) & (held < decided)
+        return np.asarray(telling[self.wording])
 
     def table(self, share: float = ASSUMED) -> Float[np.ndarray, "unit place"]:
         """The log-likelihood ratio of each unit's claims in each place of its block.
@@ -96,7 +93,8 @@ class Swaps(Placement):
         """
         held, decided = self._counts
         # one that holds nowhere tells nothing, see below: the floor only saves the logarithm
-        rate = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)[self.wording, None]
+        rates = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)
+        rate = rates[self.wording, None]
         # the log of (share + (1 - share) * rate) / rate
         gain = np.log1p(share * (1 / rate - 1))
         values = np.select(
@@ -109,7 +107,8 @@ class Swaps(Placement):
         known = self.verdicts != OPEN
         middle = values.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         values -= np.where(known, middle[:, None], 0.0)
-        table = np.zeros((len(self.block), self.verdicts.shape[1]))
+        _, places = self.verdicts.shape
+        table = np.zeros((len(self.block), places))
         # add.at, for a unit has several claims: += would add only one of them
         np.add.at(table, self.unit, values)
         return table
@@ -137,7 +136,8 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float]
     rate = ((held + 0.5) / (decided + 0.5))[used]
     holds = swaps.own[used] == HOLDS
     # numbered anew: groups without a decided claim would leave gaps
-    group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
+    groups = swaps.group[swaps.unit[used]]
+    group = np.unique(groups, return_inverse=True)[1].ravel()
     return share_beyond_chance(holds, rate, group, confidence=confidence)
 
 
@@ -172,5 +172,6 @@ def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
 
 def noisy(swaps: Swaps, rate: float, rng: Generator) -> Swaps:
     """The same audit by a verifier that takes the opposite of this share of its decisions."""
-    turned = (rng.random(swaps.verdicts.shape) < rate) & (swaps.verdicts != OPEN)
-    return replace(swaps, verdicts=np.where(turned, 1 - swaps.verdicts, swaps.verdicts))
+    verdicts = swaps.verdicts
+    turned = (rng.random(verdicts.shape) < rate) & (verdicts != OPEN)
+    return replace(swaps, verdicts=np.where(turned, 1 - verdicts, verdicts))

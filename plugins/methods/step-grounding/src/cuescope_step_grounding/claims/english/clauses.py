@@ -87,9 +87,9 @@ def predicate(clause: Clause) -> tuple[str, Word | None]:
     # "walks from the sofa to the shelf": whither before whence
     for prep in sorted(verb.kids("prep"), key=lambda prep: prep.text == "from"):
         words = " ".join([prep.text, *(kid.text for kid in prep.kids("prep"))])
-        directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
+        directed = verb.lemma in WORDS.moving and prep.text in WORDS.directed
         # "weaves past the cones": a preposition of a path is part of what is done
-        of_path = words in WORDS["paths"] or words == "out of"
+        of_path = words in WORDS.paths or words == "out of"
         phrasal = verb.lemma in LISTS["phrasal"].get(words, "").split()
         nouns = about(prep)
         named = any(map(is_nameable, nouns)) or any(map(_is_meant, nouns))
@@ -101,7 +101,7 @@ def predicate(clause: Clause) -> tuple[str, Word | None]:
 
 
 def _is_meant(noun: Word) -> bool:
-    meant = WORDS["pronouns"] | WORDS["agents"]
+    meant = WORDS.pronouns | WORDS.agents
     return noun.text in meant and noun.name != "each other"
 
 
@@ -111,7 +111,7 @@ def _particle(verb: Word) -> str:
     for kid in verb.kids_after("prt", "advmod", "prep"):
         bare = kid.name == kid.text and not kid.kids()
         first = not preps or kid.index <= preps[0].index
-        if kid.text in WORDS["particles"] and bare and first:
+        if kid.text in WORDS.particles and bare and first:
             return kid.text
     return ""
 
@@ -161,10 +161,10 @@ def camera_motion(verb: Word) -> str | None:
     lemma = verb.lemma
     first = next(iter(direction), "")
     side = next((word for word in direction if word in {"left", "right"}), None)
-    if lemma in WORDS["stops"] or (lemma in WORDS["stays"] and first == "still"):
+    if lemma in WORDS.stops or (lemma in WORDS.stays and first == "still"):
         return "stop"
-    takes_turn = lemma in WORDS["takes"] and (side or "turn" in direction)
-    if takes_turn or lemma in WORDS["turns"]:
+    takes_turn = lemma in WORDS.takes and (side or "turn" in direction)
+    if takes_turn or lemma in WORDS.turns:
         if side:
             return f"turn {side}"
         around = {"around", "180", "round", "u-turn"}.intersection(direction)
@@ -177,21 +177,19 @@ def camera_motion(verb: Word) -> str | None:
     if lemma == "descend":
         return "go down"
     back = first in {"back", "backward", "backwards"}
-    if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS["walks"] and back):
+    if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS.walks and back):
         return "move backward"
     # "leaves the cup on the table"
     behind = verb.kids("dobj") and verb.has({"on", "in"}, "prep")
     left_behind = behind and lemma in {"leave", "follow"}
-    if lemma not in WORDS["walks"] or left_behind:
+    if lemma not in WORDS.walks or left_behind:
         return None
     # Stairs before sides: "go up the stairs on the left" climbs.
     below = {word.text for word in verb.below()}
     for way in ("up", "down"):
-        if f"{way}stairs" in direction or (
-            way in direction and below & WORDS["stairs"]
-        ):
+        if f"{way}stairs" in direction or (way in direction and below & WORDS.stairs):
             return f"go {way}"
-    if side and lemma not in WORDS["arrives"] and "forward" not in direction:
+    if side and lemma not in WORDS.arrives and "forward" not in direction:
         return f"turn {side}"
     # "keeps the cup": no word says that anybody moves
     if lemma == "keep" and not direction:
@@ -204,7 +202,7 @@ def _direction_words(verb: Word) -> list[str]:
     words: list[str] = []
     # "turn slowly left", "keep walking": one word may come before the direction
     for word in verb.sentence[verb.index + 1 : verb.index + 6]:
-        tells = word.text in WORDS["direction_words"] or word.text.isdigit()
+        tells = word.text in WORDS.direction_words or word.text.isdigit()
         begins = not words and word.tag[:2] in {"RB", "JJ", "VB"}
         if word.name != word.text or not (tells or begins):
             break

@@ -12,11 +12,11 @@ def is_negated(verb: Word) -> bool:
     if _has_not(verb) or _is_never(verb):
         return True
     if verb.dep == "pcomp":
-        return head.text == "without" or head.lemma in WORDS["failing"]
+        return head.text == "without" or head.lemma in WORDS.failing
     if verb.dep in {"xcomp", "ccomp"} and head is not verb:
         # "is unable to open": the adjective stands between, or beside
-        fails = head.lemma in WORDS["failing"] or head.has(WORDS["failing"], "acomp")
-        bound = head.lemma in WORDS["beginning"] or not head.is_verb
+        fails = head.lemma in WORDS.failing or head.has(WORDS.failing, "acomp")
+        bound = head.lemma in WORDS.beginning or not head.is_verb
         above = head if head.is_verb else head.head
         # two denials cancel out: who does not fail to open a door opens it
         return fails != (bound and above.is_verb and is_negated(above))
@@ -33,7 +33,7 @@ def is_denied(noun: Word) -> bool:
     """Whether a noun is denied: "no chair", "nobody", "a bus but no taxi", "no cup or plate"."""
     if noun.text in _NONE or noun.text == "nothing":
         return True
-    if noun.has(WORDS["denying"], "det", "neg", "preconj", "advmod", "predet"):
+    if noun.has(WORDS.denying, "det", "neg", "preconj", "advmod", "predet"):
         return True
     # "none of the chairs"
     if noun.dep == "pobj" and noun.head.text == "of" and noun.head.head.text in _NONE:
@@ -71,13 +71,13 @@ def is_left_out(noun: Word) -> bool:
     if noun.dep == "pobj" and head.text in {"without", "unlike"}:
         # "without the coat": a coat that is known is elsewhere, not missing
         return not is_definite(noun)
-    lacks = noun.dep == "dobj" and head.lemma in WORDS["lacking"]
+    lacks = noun.dep == "dobj" and head.lemma in WORDS.lacking
     return lacks and not is_definite(noun)
 
 
 def is_definite(noun: Word) -> bool:
     """Whether a noun names something known: "the door", "his keys"."""
-    return bool(noun.kids("poss")) or noun.has(WORDS["definite"], "det")
+    return bool(noun.kids("poss")) or noun.has(WORDS.definite, "det")
 
 
 def polarity(word: Word, negated: bool) -> bool:
@@ -98,14 +98,14 @@ def _shares_denial(word: Word) -> bool:
         return False
     joint = word.head.texts("cc") | word.texts("cc")
     if joint:
-        return bool(WORDS["joining"] & joint) and "but" not in joint
+        return bool(WORDS.joining & joint) and "but" not in joint
     # "no people, animals or vehicles": the last conjunct has the "or"
     return any(map(_shares_denial, word.kids("conj")))
 
 
 def _has_not(word: Word) -> bool:
     for kid in word.kids("neg", "advmod", "preconj", "cc"):
-        if kid.text in WORDS["negations"] or (
+        if kid.text in WORDS.negations or (
             kid.text == "neither" and kid.index < word.index
         ):
             return True
@@ -115,6 +115,4 @@ def _has_not(word: Word) -> bool:
 def _is_never(verb: Word) -> bool:
     """ "at no point", "in no frame", "under no circumstances"."""
     nouns = verb.grandkids("prep", "pobj")
-    return any(
-        noun.lemma in WORDS["unseen"] and noun.has({"no"}, "det") for noun in nouns
-    )
+    return any(noun.lemma in WORDS.unseen and noun.has({"no"}, "det") for noun in nouns)

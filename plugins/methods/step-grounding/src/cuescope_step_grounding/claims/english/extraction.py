@@ -101,13 +101,13 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     results = list(_results(view, clause))
     # "stops walking" ends it, "stops to look" does not
     ended = [kid for kid in verb.kids("xcomp") if lemma != "stop" or kid.tag == "VBG"]
-    if ended and lemma in WORDS["beginning"] | WORDS["failing"]:
+    if ended and lemma in WORDS.beginning | WORDS.failing:
         return results
     # "is left open"
     if results and clause.passive and lemma in {"leave", "keep"}:
         return results
     # "feels soft" is a state, "feels the wall" is none
-    if lemma == "be" or (lemma in WORDS["linking"] and verb.kids("acomp", "oprd")):
+    if lemma == "be" or (lemma in WORDS.linking and verb.kids("acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(clause):
         return list(_states(clause))
@@ -130,7 +130,7 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         return results
     places = {noun.lemma for noun in verb.grandkids("prep", "pobj")}
     # "comes into view"
-    if places & WORDS["out_of_nowhere"] or (agent and lemma in WORDS["planning"]):
+    if places & WORDS.out_of_nowhere or (agent and lemma in WORDS.planning):
         return []
     return _actions(view, clause) + results
 
@@ -142,7 +142,7 @@ def _attribute(clause: Clause, word: Word, phrase: str, state: str) -> UntimedCl
 def _states(clause: Clause) -> Iterator[UntimedClaim]:
     """How things are, of a passive ("is closed")."""
     verb = clause.verb
-    if verb.lemma in WORDS["nowhere"]:
+    if verb.lemma in WORDS.nowhere:
         return
     # "painted green": green is what it is
     states = [kid.text for kid in verb.kids("oprd", "acomp") if kid.tag[:2] == "JJ"]
@@ -155,11 +155,11 @@ def _states(clause: Clause) -> Iterator[UntimedClaim]:
 def _is_no_event(clause: Clause) -> bool:
     """Whether a clause says too little to be seen ("has"), or what the camera's holder plans."""
     verb = clause.verb
-    causing = WORDS["causing"] - {"see", "watch", "hear", "help"}
+    causing = WORDS.causing - {"see", "watch", "hear", "help"}
     if verb.lemma in causing and verb.kids("ccomp"):
         return True
     # "I zoom in" tells of the filming alone
-    if AGENT in clause.subjects and verb.lemma in WORDS["filming"]:
+    if AGENT in clause.subjects and verb.lemma in WORDS.filming:
         return True
     # "looks as if he were asleep" says how it seems
     marks = {kid.text for kid in verb.grandkids("advcl", "mark")}
@@ -171,20 +171,18 @@ def _is_no_event(clause: Clause) -> bool:
         return True
     # "have their books open" says how the books are
     left = verb.head.lemma in {"have", "leave", "keep"}
-    return left and verb.text in WORDS["results"]
+    return left and verb.text in WORDS.results
 
 
 def is_state(clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
-    lasting = {verb.lemma, verb.text} & WORDS["states"] or verb.lemma in WORDS[
-        "nowhere"
-    ]
+    lasting = {verb.lemma, verb.text} & WORDS.states or verb.lemma in WORDS.nowhere
     if not clause.passive or clause.subjects or not lasting:
         return False
     # "is being closed" and "is then closed" tell of an event
     done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
-    return not done and not verb.has(WORDS["order"], "advmod")
+    return not done and not verb.has(WORDS.order, "advmod")
 
 
 def _material(view: View, verb: Word) -> str | None:
@@ -196,14 +194,14 @@ def _material(view: View, verb: Word) -> str | None:
 def is_holding(clause: Clause) -> bool:
     """Whether a clause says what a thing has in it: "the shelf contains books"."""
     verb = clause.verb
-    if verb.lemma not in WORDS["holding"] or clause.passive or not clause.subjects:
+    if verb.lemma not in WORDS.holding or clause.passive or not clause.subjects:
         return False
     # "a man holds a cup": who acts does not have it inside
     if any(map(is_actor, clause.subjects)):
         return False
     if verb.lemma != "hold":
         return True
-    grips = any(head_noun(phrase) in WORDS["grippers"] for phrase in clause.subjects)
+    grips = any(head_noun(phrase) in WORDS.grippers for phrase in clause.subjects)
     return verb.tag != "VBG" and not grips  # "the hand is holding a brush"
 
 
@@ -213,7 +211,7 @@ def is_sight(clause: Clause) -> bool:
     if is_holding(clause):
         return False
     watched = any(phrase != AGENT and is_actor(phrase) for phrase in clause.subjects)
-    sees = verb.lemma in WORDS["seeing"] and not watched
+    sees = verb.lemma in WORDS.seeing and not watched
     return sees or _is_shown(verb) or bool(verb.kids("expl"))
 
 
@@ -244,7 +242,7 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
 
 
 def _is_shown(verb: Word) -> bool:
-    shown = verb.has(WORDS["shown"], "acomp", "advmod")
+    shown = verb.has(WORDS.shown, "acomp", "advmod")
     return shown and verb.lemma in {"be", "become"}
 
 
@@ -259,7 +257,7 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
             than = [prep for prep in word.kids("prep") if prep.text == "than"]
             others = all_referents(view, about(than[0])) if than else []
             inverted = kid.head is verb and word.index < verb.index
-            listed = word.text in VERBS and word.text not in WORDS["adjectives"]
+            listed = word.text in VERBS and word.text not in WORDS.adjectives
             if others:
                 # "taller than", "more colourful than"
                 degree = sorted(word.texts("advmod") & {"more", "less"})
@@ -281,7 +279,7 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
 
 def _is_said_of_subject(word: Word) -> bool:
     adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-    return adjective or (word.text in WORDS["switches"] and not about(word))
+    return adjective or (word.text in WORDS.switches and not about(word))
 
 
 def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
@@ -302,7 +300,7 @@ def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
     for noun, state in pairwise(words):
         following = words[state.index + 1 : state.index + 2]
         last = not following or not following[0].text.isalpha()
-        says = state.tag in {"JJ", "VBN"} or state.text in WORDS["switches"]
+        says = state.tag in {"JJ", "VBN"} or state.text in WORDS.switches
         if last and says and noun.is_noun and is_nameable(noun):
             yield UntimedClaim(state, "attribute", name_of(noun), state.text)
 
@@ -310,11 +308,11 @@ def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
 def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     """How something is after it was handled: "pushes it open", "has her eyes closed"."""
     verb = clause.verb
-    if verb.lemma in WORDS["linking"] - {"keep"}:
+    if verb.lemma in WORDS.linking - {"keep"}:
         return
     for kid in verb.kids("acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
         before = kid.index < verb.index
-        if before or kid.text not in WORDS["results"] or kid.kids("aux"):
+        if before or kid.text not in WORDS.results or kid.kids("aux"):
             continue
         for phrase in all_referents(view, kid.kids("nsubj")) or clause.objects:
             yield _attribute(clause, kid, phrase, kid.text)
@@ -331,13 +329,13 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     action, preposition = clauses.predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
     acts = any(map(is_actor, clause.subjects))
-    posture = verb.lemma in WORDS["postures"] and verb.kids("prep") and not acts
+    posture = verb.lemma in WORDS.postures and verb.kids("prep") and not acts
     if posture or not (clause.subjects or clause.objects):
         return []
     objects: Iterable[str | None] = clause.objects
     if preposition is not None:
         objects = all_referents(view, about(preposition))
-    elif not objects and verb.lemma in WORDS["light"]:
+    elif not objects and verb.lemma in WORDS.light:
         # What a verb that says little by itself is said with: "pay attention", "take a bite".
         objects = [noun.lemma for noun in verb.kids("dobj") if noun.is_noun]
     claims = []
@@ -370,7 +368,7 @@ def orders_of(
         if order and other is not None:
             yield other, order, event
         # "then" or the like stands with a verb, or straight before it
-        then = verb.has(WORDS["order"], "advmod", "dep", "npadvmod")
+        then = verb.has(WORDS.order, "advmod", "dep", "npadvmod")
         follows = then or verb.before == "then"
         if follows and before is not None and before is not event:
             yield before, "before", event

@@ -20,9 +20,9 @@ def is_about_question(words: Words) -> bool:
     for verb in words:
         subjects = verb.kids(*SUBJECTS)
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in WORDS["inferring"] and verb.has(_POINTING, *SUBJECTS)
+            infers = verb.lemma in WORDS.inferring and verb.has(_POINTING, *SUBJECTS)
             lemmas = {kid.lemma for kid in subjects}
-            return infers or bool(lemmas & WORDS["about_question"])
+            return infers or bool(lemmas & WORDS.about_question)
     return False
 
 
@@ -33,11 +33,7 @@ def unreported_words(words: Words) -> set[int]:
         unreported.update(range(len(words)))
         for verb in words:
             # "The answer is B because the man sits": what follows "because" was seen.
-            if (
-                verb.is_verb
-                and verb.dep == "advcl"
-                and verb.has(WORDS["reasons"], "mark")
-            ):
+            if verb.is_verb and verb.dep == "advcl" and verb.has(WORDS.reasons, "mark"):
                 unreported.difference_update(_below([verb]))
     unreported.update(_unreal_condition(words))
     for verb in words:
@@ -59,31 +55,31 @@ def _below(words: Iterable[Word]) -> Iterator[int]:
 def _guess(verb: Word) -> Iterator[int]:
     """ "might open", "perhaps he sits"; but "cannot open" and "can be seen" report what is so."""
     texts = verb.texts("aux") - {"do", "does", "did"}
-    hedged = not texts.isdisjoint(WORDS["hedges"])
+    hedged = not texts.isdisjoint(WORDS.hedges)
     modal = "MD" in verb.tags("aux")
-    sight = verb.lemma in WORDS["seeing"] or verb.has({"visible"}, "acomp")
-    denied = verb.has(WORDS["negations"], "neg", "advmod")
+    sight = verb.lemma in WORDS.seeing or verb.has({"visible"}, "acomp")
+    denied = verb.has(WORDS.negations, "neg", "advmod")
     unable = denied and not texts.isdisjoint({"can", "ca", "could"})
     # "could not have opened it" is a guess
     guessed = unable and not sight and "have" in texts
     # what cannot be done is not done
     if not unable:
         guessed = hedged or (modal and not sight)
-    if guessed or verb.has(WORDS["doubting"], "advmod"):
+    if guessed or verb.has(WORDS.doubting, "advmod"):
         yield from _with_subject(verb)
 
 
 def _plan(verb: Word) -> Iterator[int]:
     """ "tries to open the door": the opening is not seen, but the door is."""
-    if verb.has(WORDS["intending"], "acomp", "oprd", "advmod"):
+    if verb.has(WORDS.intending, "acomp", "oprd", "advmod"):
         inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
         yield from _words_of_intention(verb, inner)
     # who begins, stops or fails to do something is seen to
-    if verb.lemma in WORDS["planning"] - WORDS["beginning"] - WORDS["failing"]:
+    if verb.lemma in WORDS.planning - WORDS.beginning - WORDS.failing:
         # "wants a drink": nor is what is wanted seen
-        wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)
+        wanted = ("xcomp", "dobj") if verb.lemma in WORDS.wanting else ("xcomp",)
         yield from _words_of_intention(verb, verb.kids(*wanted))
-        if verb.lemma in WORDS["telling"]:
+        if verb.lemma in WORDS.telling:
             yield from _below(verb.kids_after("ccomp"))
     if verb.lemma == "have" and verb.kids("xcomp"):  # "has to turn left"
         yield verb.index
@@ -93,7 +89,7 @@ def _unreal_condition(words: Words) -> Iterable[int]:
     """ "Had he braked, the car would have stopped": the words up to the comma."""
     texts = [word.text for word in words]
     unreal = texts[:1] in (["had"], ["were"], ["should"])
-    if unreal and "," in texts and not WORDS["hedges"].isdisjoint(texts[1:]):
+    if unreal and "," in texts and not WORDS.hedges.isdisjoint(texts[1:]):
         return range(texts.index(","))
     return ()
 
@@ -111,7 +107,7 @@ def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
 
 def _has_agent(verb: Word) -> bool:
     lemmas = {kid.lemma for kid in verb.kids("nsubj")}
-    return bool(lemmas & WORDS["agents"])
+    return bool(lemmas & WORDS.agents)
 
 
 def _condition(verb: Word) -> Iterator[int]:
@@ -121,9 +117,7 @@ def _condition(verb: Word) -> Iterator[int]:
         # "as if" says how it seems
         unsure = mark.text in {"if", "unless", "whether"}
         real = real or (unsure and mark.before != "as")
-    asked = verb.has(
-        WORDS["questioning"], "nsubj", "dobj", "advmod", "nsubjpass", "attr"
-    )
+    asked = verb.has(WORDS.questioning, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
     if not real and not (asked and verb.dep in {"ccomp", "pcomp"}):
         return
     yield from _below([verb])
@@ -134,13 +128,13 @@ def _condition(verb: Word) -> Iterator[int]:
 
 def _inference(verb: Word) -> Iterator[int]:
     """ "..., suggesting that he is a chef"."""
-    if verb.lemma in WORDS["inferring"]:
+    if verb.lemma in WORDS.inferring:
         yield verb.index
         yield from _below(verb.kids("ccomp", "xcomp"))
         # "this suggests a party"
         if verb.has(_POINTING, "nsubj"):
             yield from _below(verb.kids("dobj"))
-    if verb.lemma in WORDS["reporting"] and not _is_ours(verb):
+    if verb.lemma in WORDS.reporting and not _is_ours(verb):
         yield from _below(verb.kids_after("ccomp"))
 
 

@@ -5,7 +5,8 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from cuescope_sdk.language import CLAIM_WORDS
 from cuescope_step_grounding.claims.resources import read_toml
@@ -13,13 +14,22 @@ from cuescope_step_grounding.claims.resources import read_toml
 LISTS: dict[str, Any] = {}
 for _file in ("verbs.toml", "words.toml"):
     LISTS |= read_toml(f"claims/english/{_file}")
-# Each list by its name.
-WORDS: dict[str, frozenset[str]] = {}
+
+
+class _Words(SimpleNamespace):
+    """Each list by its name: `WORDS.rooms`."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> frozenset[str]: ...
+
+
+WORDS = _Words()
 for _name, _words in LISTS.items():
     if isinstance(_words, str):
-        WORDS[_name] = frozenset(_words.split())
-WORDS["unseen"] |= CLAIM_WORDS["ideas"]
-WORDS["planning"] |= CLAIM_WORDS["mental"]
+        setattr(WORDS, _name, frozenset(_words.split()))
+WORDS.unseen |= CLAIM_WORDS["ideas"]
+WORDS.planning |= CLAIM_WORDS["mental"]
 
 
 def by_word(table: str) -> dict[str, str]:
@@ -61,13 +71,13 @@ def _doubles(lemma: str) -> bool:
     """Whether the last consonant is doubled: always in short words, else in those listed."""
     short = len(lemma) < 5 and sum(map(lemma.count, "aeiou")) == 1
     closed = len(lemma) > 2 and lemma[-1] not in "aeiouwxy" and lemma[-2] in "aeiou"
-    return lemma in WORDS["doubled"] or (short and closed)
+    return lemma in WORDS.doubled or (short and closed)
 
 
 # Form -> lemma and tag; a past form is also a participle.
 VERBS: dict[str, tuple[str, str]] = {}
 # sorted: of a form that two verbs share the last one stays, and sets differ by process
-for _lemma in (*sorted(_IRREGULAR), *sorted(WORDS["regular"] - _IRREGULAR.keys())):
+for _lemma in (*sorted(_IRREGULAR), *sorted(WORDS.regular - _IRREGULAR.keys())):
     for _form, _tag in _forms(_lemma):
         VERBS[_form] = (_lemma, _tag)
 
@@ -83,4 +93,4 @@ for _particles, _verbs in LISTS["separable"].items():
     SEPARABLE |= dict.fromkeys(_particles.split(), frozenset(_verbs.split()))
 
 # Words by which a text is read as English; verbs that other languages have as words are none.
-ENGLISH = WORDS["common"] | VERBS.keys() - WORDS["foreign"]
+ENGLISH = WORDS.common | VERBS.keys() - WORDS.foreign

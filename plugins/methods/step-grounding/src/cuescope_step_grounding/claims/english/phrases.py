@@ -40,7 +40,7 @@ def referents_of(view: View, noun: Word) -> list[str]:
     if noun.text in {"one", "ones"} and noun.kids("det", "amod"):
         return noun_of_one(view, noun)
     # "each other" is shown to the parser as "himself", see `sentences.toml`
-    if noun.text in WORDS["pronouns"] and noun.name != "each other":
+    if noun.text in WORDS.pronouns and noun.name != "each other":
         return view.story.resolve(noun)
     return [name_of(noun)] if is_nameable(noun) else []
 

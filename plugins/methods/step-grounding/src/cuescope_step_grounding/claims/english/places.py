@@ -19,7 +19,7 @@ from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
 _PASSED = {"between", "under", "above", "around", "behind", "across from"}
 # "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.
-_MAKING = WORDS["making"]
+_MAKING = WORDS.making
 
 
 def relation(prep: Word, placed: bool = False) -> str | None:
@@ -27,7 +27,7 @@ def relation(prep: Word, placed: bool = False) -> str | None:
     # the parser was shown another word: the name is the relation
     if prep.name != prep.text:
         return None if prep.name == "to" else prep.name
-    towards = prep.text in WORDS["towards"] and not placed
+    towards = prep.text in WORDS.towards and not placed
     return None if towards else RELATIONS.get(prep.text)
 
 
@@ -43,10 +43,10 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
             continue
         for prep in _prepositions(word):
             # "walks behind the car": part of the action, and yet a place too
-            passed = verb.lemma in WORDS["moving"] and relation(prep) in _PASSED
+            passed = verb.lemma in WORDS.moving and relation(prep) in _PASSED
             # "is carried by a man" names who does it
             by_whom = clause.passive and prep.text == "by"
-            aimed = verb.lemma in WORDS["placing"] and prep.text == "at"
+            aimed = verb.lemma in WORDS.placing and prep.text == "at"
             if prep is not of_action and not (passed or by_whom or aimed):
                 claims += _places_of(view, clause, prep)
     return claims
@@ -61,9 +61,9 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     handled, but of who does it where the place is a room or a seat."""
     # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there.
     handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
-    put_into = handled and prep.text in WORDS["towards"] and prep.name == prep.text
-    placed = put_into or clause.verb.lemma in WORDS["placing"]
-    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(prep))
+    put_into = handled and prep.text in WORDS.towards and prep.name == prep.text
+    placed = put_into or clause.verb.lemma in WORDS.placing
+    rooms = any(noun.lemma in WORDS.rooms for noun in about(prep))
     things = clause.subjects
     negated = clause.negated
     if clause.objects and (clause.passive or placed or _is_of_object(clause, prep)):
@@ -75,7 +75,7 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
     # "covered in dust"
-    if prep.text == "in" and clause.verb.lemma in WORDS["covering"]:
+    if prep.text == "in" and clause.verb.lemma in WORDS.covering:
         return []
     claims: list[UntimedClaim] = []
     for phrase in things:
@@ -116,7 +116,7 @@ def _names_in_list(noun: Word) -> list[str]:
     """All of a list whose last noun has the place: "puts a cup and a fork on the table"."""
     words = conjuncts(noun)
     verb = words[0].head
-    shown = verb.lemma in WORDS["seeing"] | WORDS["placing"] | {"be"}
+    shown = verb.lemma in WORDS.seeing | WORDS.placing | {"be"}
     has_role = words[0].dep in {"attr", "dobj", "nsubj"}
     if noun is not words[-1] or not (has_role and shown):
         return []
@@ -162,7 +162,7 @@ def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     """ "a man in a blue shirt" wears it."""
     if prep.text != "in" or not any(map(is_person, names)):
         return []
-    clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS["clothes"]]
+    clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS.clothes]
     worn = product([prep], ["action"], names, ["wear"], clothes)
     return list(starmap(UntimedClaim, worn))
 

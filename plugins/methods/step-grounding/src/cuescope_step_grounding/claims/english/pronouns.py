@@ -88,7 +88,7 @@ class Story:
         here = [m for m in now if m.index != owner]
         earlier += _free_mentions(pronoun, here, owner)
         subject = pronoun.dep in SUBJECTS
-        if text in WORDS["plural_pronouns"]:
+        if text in WORDS.plural_pronouns:
             return _plural(earlier, acts=subject)
         # "It drops the sponge" is said of something else than the sponge.
         others = set()
@@ -134,9 +134,9 @@ def clause_of(word: Word) -> Word:
 
 def _is_of_weather(verb: Word) -> bool:
     """ "it rains", "it is dark outside"."""
-    dark = verb.has(WORDS["weather_states"], "acomp")
+    dark = verb.has(WORDS.weather_states, "acomp")
     outside = verb.has({"outside"}, "advmod", "prt")
-    return dark or outside or verb.lemma in WORDS["weather"]
+    return dark or outside or verb.lemma in WORDS.weather
 
 
 def _free_mentions(
@@ -207,9 +207,9 @@ def _fits(mention: Mention, pronoun: str) -> bool:
     head = head_noun(mention.phrase)
     if pronoun in _MAN:
         # "person" may be either: only words for the other sex are ruled out
-        return is_person(head) and head not in WORDS["she"]
+        return is_person(head) and head not in WORDS.she
     if pronoun in _WOMAN:
-        return is_person(head) and head not in WORDS["he"]
+        return is_person(head) and head not in WORDS.he
     return not is_person(head)
 
 

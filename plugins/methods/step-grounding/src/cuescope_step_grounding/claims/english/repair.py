@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
-_STATES = WORDS["results"] | WORDS["switches"]
+_STATES = WORDS.results | WORDS.switches
 _FINITE = {"VBZ", "VBD", "VBP"}
 _SUBJECTS = {"nsubj", "nsubjpass"}
 _OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
-_DOERS = WORDS["people"] | WORDS["agents"]
+_DOERS = WORDS.people | WORDS.agents
 _COMPLEMENTS = {"dobj", "attr", "acomp", "oprd"}
 _OF_CLOTHES = {"DT", "JJ", "NN", "PR", "RB"}
 # how tags of a noun phrase begin
@@ -100,7 +100,7 @@ class _Repairs(list[Analysis]):
             if VERBS.get(opens, ("", ""))[1] == "VBZ":
                 self.change(0, tag="VBZ")
             # "Lamp off": parsers take the first word for a command
-            elif opens not in VERBS and first.lemma not in WORDS["helpers"]:
+            elif opens not in VERBS and first.lemma not in WORDS.helpers:
                 self.change(0, tag="NN")
         if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
             return
@@ -117,7 +117,7 @@ class _Repairs(list[Analysis]):
     def repair_adjective(self, index: int) -> None:
         analysis = self[index]
         head = self[analysis.head]
-        colour = self.words[index] in WORDS["colours"]
+        colour = self.words[index] in WORDS.colours
         before = self.words[index - 1]
         if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
             self.change(index, tag="JJ")  # "narrow, dimly lit and empty"
@@ -142,7 +142,7 @@ class _Repairs(list[Analysis]):
     def _is_state_noun(self, index: int) -> bool:
         """Whether a noun says how something is or becomes."""
         analysis = self[index]
-        becomes = self[analysis.head].lemma in WORDS["copulas"]
+        becomes = self[analysis.head].lemma in WORDS.copulas
         return self.is_noun(index) and analysis.dep in _COMPLEMENTS and becomes
 
     def _is_before_noun(self, index: int) -> bool:
@@ -169,9 +169,9 @@ class _Repairs(list[Analysis]):
     def repair_side(self, index: int) -> None:
         if self.words[index] not in {"left", "right"} or not index:
             return
-        signals = self[index - 1].lemma in WORDS["sided"]
+        signals = self[index - 1].lemma in WORDS.sided
         before = {analysis.lemma for analysis in self[max(0, index - 2) : index]}
-        moves = before & (WORDS["turns"] | WORDS["walks"])
+        moves = before & (WORDS.turns | WORDS.walks)
         if self[index].tag[:2] in {"VB", "NN"} and (signals or moves):
             self.change(index, tag="RB", dep="advmod")  # "turn slightly left"
 
@@ -252,10 +252,10 @@ class _Repairs(list[Analysis]):
         """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
         clothes do nothing ("the kid in the T-shirt jumps")."""
         person = index - 1
-        if person < 0 or self[person].lemma not in WORDS["people"]:
+        if person < 0 or self[person].lemma not in WORDS.people:
             return
         following = range(index + 1, min(index + 6, len(self)))
-        worn = [i for i in following if self.words[i] in WORDS["clothes"]]
+        worn = [i for i in following if self.words[i] in WORDS.clothes]
         if not worn:
             return
         clothes = worn[0]
@@ -285,7 +285,7 @@ class _Repairs(list[Analysis]):
         nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
         for i in list(nouns):
             # "the next moment": a time does nothing
-            if self[i].dep == "npadvmod" and self[i].lemma in WORDS["unseen"]:
+            if self[i].dep == "npadvmod" and self[i].lemma in WORDS.unseen:
                 nouns.remove(i)
         if not nouns or not (articles or self.is_noun(nouns[-1])):
             return

@@ -30,7 +30,7 @@ def subjects_of(verb: Word) -> list[Word]:
             head = head.head
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
-            seen = head.lemma in WORDS["seeing"] and verb.tag in {"VB", "VBG", "VBN"}
+            seen = head.lemma in WORDS.seeing and verb.tag in {"VB", "VBG", "VBN"}
             objects = head.kids("dobj") if seen else []
             before = [kid for kid in objects if kid.index < verb.index]
             return before or subjects_of(head)
@@ -45,10 +45,10 @@ def objects_of(verb: Word) -> list[Word]:
     inverted = inverted_subject(verb)
     own = []
     for kid in verb.kids("dobj"):
-        relative = kid.tag in _RELATIVE or kid.text in WORDS["relative_pronouns"]
+        relative = kid.tag in _RELATIVE or kid.text in WORDS.relative_pronouns
         if not relative and kid not in inverted:
             own.append(kid)
-    if len(own) > 1 and own[0].text in WORDS["pronouns"]:
+    if len(own) > 1 and own[0].text in WORDS.pronouns:
         own = own[1:]  # "hand them cups"
     particle = separable(verb)
     if particle is not None:
@@ -85,7 +85,7 @@ def is_passive(verb: Word) -> bool:
 
 def _is_bare_state(verb: Word) -> bool:
     """ "cars stuck in traffic", "door locked": a state without its "is"."""
-    if verb.text not in WORDS["states"] or verb.tag not in {"VBN", "VBD"}:
+    if verb.text not in WORDS.states or verb.tag not in {"VBN", "VBD"}:
         return False
     subjects = verb.kids("nsubj")
     if not subjects or verb.kids("aux", "dobj", "prt"):
@@ -115,7 +115,7 @@ def _doer_beside_noun(verb: Word, noun: Word) -> list[Word]:
     """Who does what is said of a noun: "the man who sits", "a cup standing there"."""
     actor = is_actor(noun.lemma)
     doer = _doer_above(noun)
-    place = noun.lemma in WORDS["rooms"] | WORDS["clothes"] | WORDS["buildings"]
+    place = noun.lemma in WORDS.rooms | WORDS.clothes | WORDS.buildings
     # "enters the building carrying an axe", "waits at the kerb to cross": no building carries.
     aimed = "TO" in verb.tags("aux")
     idle = not actor and (verb.tag == "VB" or place)

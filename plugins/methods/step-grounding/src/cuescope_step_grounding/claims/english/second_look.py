@@ -19,7 +19,7 @@ _FINITE = {"VBZ", "VBP", "VBD", "MD"}
 _OF_NOUNS = {"pobj", "compound", "amod", "appos"}
 _RELATIVE = {"that", "which", "who"}
 _JOINING = {"and", "then", ",", "but"}
-_BREAKS = _RELATIVE | _JOINING | WORDS["subordinating"]
+_BREAKS = _RELATIVE | _JOINING | WORDS.subordinating
 _PHRASE = ("DT", "PRP", "CD", "JJ", "NN", "WP")  # how a noun phrase begins
 # A plain verb with an object, and one without, in each form.
 _PLAIN = {"VBZ": ("holds", "sits"), "VB": ("hold", "sit")}
@@ -106,7 +106,7 @@ class _Doubts:
         start, end = self._clause(index)
         before = self.analyses[index - 1]
         lemmas = {word.lemma for word in self.analyses[start : max(index - 1, start)]}
-        caused = form == "VB" and not WORDS["causing"].isdisjoint(lemmas)
+        caused = form == "VB" and not WORDS.causing.isdisjoint(lemmas)
         # "dog run" is no sentence: this form needs several dogs, or "makes the dog run"
         if form == "VB" and not caused and not self._is_of_several(start, index):
             return False
@@ -147,7 +147,7 @@ class _Doubts:
         counted = "CD" in self._tags(max(index - 3, 0), index - 1)
         joined = start > 1 and self.words[start - 1] == "and"
         nouns = joined and self.analyses[start - 2].tag.startswith("NN")
-        of_all = self.words[index - 1] in WORDS["anyone"]
+        of_all = self.words[index - 1] in WORDS.anyone
         return bool(plural) or counted or nouns or of_all
 
     def _tags(self, start: int, end: int) -> set[str]:

@@ -40,7 +40,7 @@ _WORD = re.compile(
     rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
 )
 # The verbs after which a side is a direction.
-_SIDED_LEMMAS = WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
+_SIDED_LEMMAS = WORDS.moving | WORDS.sided | WORDS.turns | WORDS.walks
 _SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {
     "falls",
     "fall",
