@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cuescope_commands.comparing._runs import Run, Runs
+from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
@@ -23,11 +23,12 @@ MOST_LABELS = 20  # without a finding, by name
 
 def consensus_tables(runs: Runs) -> Iterator[Table]:
     """How many labels and which, then the cues, and what chance would give."""
+    contents = set()
     for run in runs:
         _refuse_unlike(run, runs[0])
+        contents.add(run.report.provenance.data.fingerprint)
     yield agreement(runs)
     yield labels_table(runs)
-    contents = {run.report.provenance.data.fingerprint for run in runs}
     # a frame of other data is another frame
     if len(contents) == 1:
         yield cues_table(runs)
@@ -119,7 +120,7 @@ def labels_table(runs: Runs) -> Table:
     ending = f": {named}{more}." if missed else "."
     return Table(
         title="Labels, and the cue of the strongest finding in each run",
-        columns=("label", "runs", *(run.name for run in runs)),
+        columns=("label", "runs", *names_of(runs)),
         rows=tuple(row for _, row in rows),
         notes=(f"No run has a finding about {len(missed)} labels{ending}",),
     )
@@ -143,21 +144,16 @@ class Cue:
 def cues_table(runs: Runs) -> Table:
     """Findings of several runs that are one cue: by name, or by the frames that they share."""
     groups = _groups(runs)
-    cues = list(chain.from_iterable(_cues(run, groups) for run in runs))
+    cues: list[Cue] = []
+    for run in runs:
+        cues += _cues(run, groups)
     frames = frozenset().union(*(cue.frames for cue in cues))
     joined = same_cues(cues, sorted(set(groups.values())))
     # found by most runs first
-    joined.sort(key=lambda same: (-len({cue.run for cue in same}), same[0].title))
+    joined.sort(key=lambda same: (-len(_runs_of(same)), same[0].title))
     return Table(
         title="Cues that findings are about",
-        columns=(
-            "cue",
-            "labels",
-            "runs",
-            *(run.name for run in runs),
-            "shared",
-            "by chance",
-        ),
+        columns=("cue", "labels", "runs", *names_of(runs), "shared", "by chance"),
         rows=tuple(_cue_row(same, runs, len(frames)) for same in joined),
         notes=(
             f"Findings are one cue where a check gave both the same name, or where {SAME:.0%} of "
@@ -168,9 +164,13 @@ def cues_table(runs: Runs) -> Table:
     )
 
 
+def _runs_of(same: Sequence[Cue]) -> set[Run]:
+    return {cue.run for cue in same}
+
+
 def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     """The cue that findings share; `frames` is how many those of all cues are."""
-    found_by = {cue.run for cue in same}
+    found_by = _runs_of(same)
     labels = set(chain.from_iterable(cue.labels for cue in same))
     row: dict[str, Any] = {
         "cue": " / ".join(dict.fromkeys(cue.title for cue in same)),
@@ -201,11 +201,16 @@ def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
     checked = {check.feature: check.name for check in report.evidence if check.name}
     for feature in report.features:
         if feature.key in labels:
+            frames = set()
+            groups = set()
+            for occurrence in feature.occurrences:
+                frames.add((occurrence.sample, occurrence.frame))
+                groups.add(group_of[occurrence.sample])
             yield Cue(
                 run=run,
                 name=checked.get(feature.key, feature.name),
-                frames=frozenset((o.sample, o.frame) for o in feature.occurrences),
-                groups=frozenset(group_of[o.sample] for o in feature.occurrences),
+                frames=frozenset(frames),
+                groups=frozenset(groups),
                 labels=labels[feature.key],
                 title=run.cue_names[feature.key],
             )

@@ -49,19 +49,20 @@ class Pairs:
         # by trial: two runs need not have answered in one order
         seconds = {_trial(row): row for row in second}
         both = 0
-        self.rows: list[Pair] = []
+        answers: list[Row] = []
+        others: list[Row] = []
         for row in first:
             other = seconds.get(_trial(row))
             both += other is not None
             # without a known label nobody can say what changed
             if other and row["correct"] is not None and other["correct"] is not None:
-                self.rows.append((row, other))
+                answers.append(row)
+                others.append(other)
+        self.rows: list[Pair] = list(zip(answers, others, strict=True))
         self.counts = (len(first), len(second), both)
-        answers = [row for row, _ in self.rows]
         self._groups = _group(answers)
         self._conditions = _column(answers, "condition")
         self._labels = _column(answers, "label")
-        others = [row for _, row in self.rows]
         self.alike = bool((self._labels == _column(others, "label")).all())
         correct = _column(answers, "correct"), _column(others, "correct")
         self._correct = np.stack(correct).astype(float)

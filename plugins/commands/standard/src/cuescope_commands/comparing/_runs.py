@@ -81,3 +81,8 @@ def load_runs(folders: Sequence[Path]) -> Runs:
         names = list(map(str, folders))
     reports = [StoredRun(folder).report for folder in folders]
     return list(map(Run, names, folders, reports))
+
+
+def names_of(runs: Runs) -> list[str]:
+    """What their columns are called."""
+    return [run.name for run in runs]

@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope.application import figure
 from cuescope_commands.comparing._pairs import Change, Pairs
-from cuescope_commands.comparing._runs import Run, Runs
+from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Score, Table
 from cuescope_sdk.report import interval
 
@@ -20,7 +20,7 @@ def settings(runs: Runs) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
     rows = []
     alike = 0
-    for setting, cells in _join([_settings(run) for run in runs]).items():
+    for setting, cells in _join(list(map(_settings, runs))).items():
         differ = len(set(cells)) > 1
         if differ or setting in ALWAYS:
             row = _row(setting, runs, ["-" if cell is None else cell for cell in cells])
@@ -30,7 +30,7 @@ def settings(runs: Runs) -> Table:
             alike += 1
     return Table(
         title="What was run",
-        columns=("", *(run.name for run in runs), "runs"),
+        columns=("", *names_of(runs), "runs"),
         rows=tuple(rows),
         notes=(f"{alike} more settings are alike.",),
     )
@@ -88,7 +88,7 @@ def verdicts(runs: Runs) -> Iterator[Table]:
         if rows:
             yield Table(
                 title=f"The strongest finding for each label, and what is about none ({method})",
-                columns=("", *(run.name for run in alike)),
+                columns=("", *names_of(alike)),
                 rows=tuple(_row(name, alike, cells) for name, cells in rows.items()),
                 notes=tuple(notes),
             )

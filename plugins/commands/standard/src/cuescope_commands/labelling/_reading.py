@@ -98,9 +98,15 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
     answered = select_answered(items)
     yield f"{len(answered):,} of {len(items):,} questions are answered"
     # there are questions on which the run takes no side
-    judged = [item for item in answered if item["expected"] is not None]
-    decided = [item for item in judged if item["answer"] != item.get("abstains")]
-    if left_out := len(judged) - len(decided):
+    decided = []
+    left_out = 0
+    for item in answered:
+        if item["expected"] is not None:
+            if item["answer"] == item.get("abstains"):
+                left_out += 1
+            else:
+                decided.append(item)
+    if left_out:
         yield f"{left_out:,} answers decide nothing and are left out of what follows"
     if not decided:
         return
@@ -124,10 +130,13 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _agreement(words: str, items: Sequence[Item]) -> str:
-    said = [item["expected"] == item["answer"] for item in items]
-    agree = np.array(said, dtype=float)
-    # A picture may be asked about several times, and counts once.
-    pictures = [str(item["group"]) for item in items]
+    alike = []
+    pictures = []
+    for item in items:
+        alike.append(item["expected"] == item["answer"])
+        # A picture may be asked about several times, and counts once.
+        pictures.append(str(item["group"]))
+    agree = np.array(alike, dtype=float)
     names, codes = np.unique(pictures, return_inverse=True)
     groups = Groups(codes, len(names), declared=True)
     ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
