@@ -141,8 +141,8 @@ class Ray(WorkerExecutor):
         wanted = options.num_gpus
         if wanted is None:
             wanted = float(gpus > 0 and self.context.device != "cpu")
-        memory = {"memory": options.memory * 1e9} if options.memory else {}
-        return {"CPU": options.num_cpus, "GPU": wanted, **memory}
+        memory = 1e9 * (options.memory or 0)
+        return {"CPU": options.num_cpus, "GPU": wanted, "memory": memory}
 
 
 def in_words(needs: dict[str, float]) -> str:
@@ -150,7 +150,7 @@ def in_words(needs: dict[str, float]) -> str:
     words = [f"{needs['CPU']:g} CPU"]
     if needs["GPU"]:
         words.append(f"{needs['GPU']:g} GPU")
-    if "memory" in needs:
+    if needs["memory"]:
         words.append(f"{needs['memory'] / 1e9:g} GB")
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -22,7 +22,7 @@ class RayPool(Pool):
         actor = ray.remote(
             num_cpus=needs["CPU"],
             num_gpus=needs["GPU"],
-            memory=needs.get("memory"),
+            memory=needs["memory"] or None,
             max_restarts=0,
             max_task_retries=0,
             # batches are taken beside the one that is answered
@@ -111,9 +111,6 @@ class RayPool(Pool):
                 else:
                     actor.__ray_terminate__.remote()
         self._actors = {}
-        self._calls = {}
-        self._batches = {}
-        self._began = {}
 
 
 def _reason(error: Exception) -> str:
