@@ -182,8 +182,8 @@ class CoOp(Mitigator):
             second = rows[half == 1]
             if _has_labels(task, first) and _has_labels(task, second):
                 pairs[cue] = (first, second)
-        taught = chain.from_iterable(pairs.values())
-        parts = iter(self._learn(task, list(taught)))
+        taught = list(chain(*pairs.values()))
+        parts = iter(self._learn(task, taught))
         logits = task.logits
         embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
@@ -130,7 +130,7 @@ class LastLayer(Mitigator):
         groups = task.groups[rows]
         before = task.logits.argmax(axis=1) == task.targets
 
-        def head(which: Bool[np.ndarray, " row"], strength: float) -> np.ndarray:
+        def head(which: slice | np.ndarray, strength: float) -> np.ndarray:
             weights = balanced_weights(groups[which], targets[which])
             return fit_head(
                 inputs[which], offset[which], targets[which], weights, strength
@@ -152,9 +152,8 @@ class LastLayer(Mitigator):
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
         best = best_setting(right, before, most, loss)
-        everything = np.ones(len(rows), bool)
         # where every strength costs too much, the one that changes least is taken
-        return head(everything, strengths[0] if best is None else best)
+        return head(slice(None), strengths[0] if best is None else best)
 
 
 def fit_head(

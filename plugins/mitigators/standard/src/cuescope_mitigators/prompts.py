@@ -83,7 +83,7 @@ class TemplateRows(Readout):
             )
         templates = Templates(self.templates)
         prompts = [templates.prompts(label) for label in self.labels]
-        texts = list(chain.from_iterable(zip(*prompts, strict=True)))
+        texts = list(chain(*zip(*prompts, strict=True)))
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1
         return [rows.reshape(shape).astype(np.float32)] * len(trials)
@@ -181,7 +181,7 @@ class Prompts(Mitigator):
     def _fit_templates(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
         sets = map(_templates, self.options.sets)
-        templates = tuple(dict.fromkeys(chain.from_iterable(sets)))
+        templates = tuple(dict.fromkeys(chain(*sets)))
         # texts do not depend on the sample that a readout is asked with
         first = task.samples[0]
         of_templates = TemplateRows(templates=templates, labels=task.labels)
