@@ -24,6 +24,8 @@ from cuescope_sdk.data import CovarManifest, CovarRow
 ORIGINAL = CovarManifest.ORIGINAL
 # pixels of images on backgrounds that are in memory together, without variants
 AT_ONCE = 2**21
+# in keys: a slash would name a changed sample
+SEPARATOR = "--"
 THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
@@ -148,7 +150,7 @@ class Builder:
         return CovarRow(
             image=image,
             mask=mask,
-            key=_key(source.sample, draft.background, draft.variant.name),
+            key=SEPARATOR.join(parts),
             source=self.recipe.source,
             source_key=source.sample.key,
             group=source.group,
@@ -186,5 +188,4 @@ def _parts(sample: Sample, background: Background | None, name: str) -> list[str
 
 
 def _key(sample: Sample, background: Background | None, name: str) -> str:
-    # no slash: it would name a changed sample
-    return "--".join(_parts(sample, background, name))
+    return SEPARATOR.join(_parts(sample, background, name))

@@ -117,7 +117,7 @@ class Sources:
 
     def samples(self) -> Iterator[Sample]:
         """The samples, unopened."""
-        return (self._data[index] for index in self._indices)
+        return map(self._data.__getitem__, self._indices)
 
     def typical(self, count: int) -> list[Sample]:
         """So many samples, spread over those that were chosen from; one that fails is left out.

@@ -267,10 +267,10 @@ def _square(matrix: np.ndarray) -> Matrix:
 
 def _whole(matrix: Matrix) -> bool:
     """Whether pixels land on pixels, as large as they were."""
-    near = np.abs(matrix - np.rint(matrix)).max() < 1e-6
+    near = np.allclose(matrix, np.rint(matrix), rtol=0, atol=1e-6)
     # whole numbers may enlarge all the same
     area = abs(np.linalg.det(matrix[:2, :2]))
-    return bool(near and abs(area - 1) < 1e-6)
+    return near and bool(abs(area - 1) < 1e-6)
 
 
 def _reduce(image: Image.Image) -> Picture:
