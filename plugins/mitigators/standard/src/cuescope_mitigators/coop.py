@@ -199,8 +199,8 @@ class CoOp(Mitigator):
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
-            best = best_setting(right, before, may_lose, gap_left(task, [cue]))
-            shares[cue] = best or 0.0
+            loss = gap_left(task, [cue])
+            shares[cue] = best_setting(right, before, may_lose, loss)
         return shares
 
 

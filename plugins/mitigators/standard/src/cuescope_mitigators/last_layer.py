@@ -151,9 +151,7 @@ class LastLayer(Mitigator):
         if self.options.goal == "worst-group":
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
-        best = best_setting(right, before, most, loss)
-        # where every strength costs too much, the one that changes least is taken
-        return head(slice(None), strengths[0] if best is None else best)
+        return head(slice(None), best_setting(right, before, most, loss))
 
 
 def fit_head(
