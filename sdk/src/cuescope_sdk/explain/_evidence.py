@@ -31,9 +31,8 @@ class FaithfulnessCheck:
         """How many trials are asked at most, with a map for each image."""
         few = min(self.images, len(audit.samples))
         curves = 2 * 2  # of two directions: of its own map, and of another image's
-        return few * (
-            2 + curves * (self.steps + 1)
-        )  # its canvas, its map, and each step
+        # its canvas, its map, and each step
+        return few * (2 + curves * (self.steps + 1))
 
     def evidence(
         self, audit: Audit, method: Explainer, name: str

@@ -85,7 +85,7 @@ def contrast(
     both = []
     for title, outcomes in zip(sides, (first, second), strict=True):
         exhibits = map(exhibit, typical(outcomes, count, correct, changes))
-        heading = _with_accuracy(title, outcomes, correct) if counted else title
+        heading = _with_accuracy(title, sides[title], correct) if counted else title
         both.append(Side(title=heading, exhibits=tuple(exhibits)))
     rule = rule or (PAIRED_RULE if paired else RULE)
     return Contrast(

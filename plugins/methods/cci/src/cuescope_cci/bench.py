@@ -11,10 +11,9 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
 from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
-from cuescope_cci.paper import NAMES, paper_rows
+from cuescope_cci.paper import NAMES, TableRow, paper_rows
 from cuescope_sdk import (
     Audit,
-    Cell,
     Context,
     Options,
     Picture,
@@ -296,7 +295,7 @@ def areas_table(
     columns = ("explainer", *next(iter(curves.values())))
     rows = []
     for name, by_column in curves.items():
-        row: dict[str, Cell] = {"explainer": name}
+        row: TableRow = {"explainer": name}
         for column, curve in by_column.items():
             row[column] = perturbation.auc(curve)
         rows.append(row)
@@ -354,7 +353,7 @@ def gains_table(
     rows = []
     for name, rival in curves.items():
         if name != OURS:
-            row: dict[str, Cell] = {against: name}
+            row: TableRow = {against: name}
             for column, curve in rival.items():
                 gain = perturbation.gain(curves[OURS][column], curve, groups)
                 row[column] = f"{gain} *" if gain.sign else str(gain)

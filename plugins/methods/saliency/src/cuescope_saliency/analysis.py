@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures, measure_text
-from cuescope_saliency.trials import ExplainedImage
+from cuescope_saliency.trials import Images
 from cuescope_sdk import Accuracy, Audit
 from cuescope_sdk.statistics import (
     Groups,
@@ -48,10 +48,7 @@ class Labelled:
 
 
 def lean_tests(
-    options: SaliencyOptions,
-    images: Sequence[ExplainedImage],
-    *,
-    better_than_chance: bool,
+    options: SaliencyOptions, images: Images, *, better_than_chance: bool
 ) -> list[LeanTest]:
     """One for each text, findings first, then by strength."""
     by_text = defaultdict(list)
@@ -96,7 +93,7 @@ def smallest_findable(
 
 
 def measure_accuracy(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
+    audit: Audit, options: SaliencyOptions, images: Images
 ) -> Labelled | None:
     """Of the images with a label; None where there is none."""
     labelled = [image for image in images if image.sample.label is not None]

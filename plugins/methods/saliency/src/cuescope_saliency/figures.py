@@ -5,16 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.trials import ExplainedImage, feature_key
+from cuescope_saliency.trials import ExplainedImage, Images, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
 from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
 
-def attach_examples(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
-) -> None:
+def attach_examples(audit: Audit, options: SaliencyOptions, images: Images) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
     # the key breaks ties: which images are shown must not depend on the data's order
     ordered = sorted(
@@ -59,9 +57,7 @@ def caption(image: ExplainedImage) -> str:
     return f"{about} of '{label}', {answer}"
 
 
-def contrasts(
-    images: Sequence[ExplainedImage], scores: Sequence[Score]
-) -> Iterator[Contrast]:
+def contrasts(images: Images, scores: Sequence[Score]) -> Iterator[Contrast]:
     """One for each finding: images whose maps lie beside the object, and the others.
 
     They are of the images that the figure is of: those about the text, with a mask.
@@ -76,9 +72,7 @@ def contrasts(
             yield lean
 
 
-def lean_contrast(
-    images: Sequence[ExplainedImage], feature: str, label: str | None
-) -> Contrast | None:
+def lean_contrast(images: Images, feature: str, label: str | None) -> Contrast | None:
     """Images of one text whose maps lean on the background, and those whose maps do not."""
     by_key = {}
     leans = {}

@@ -1,6 +1,6 @@
 """The rows of the report, its sentences and its notes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cuescope_saliency.analysis import (
@@ -12,7 +12,7 @@ from cuescope_saliency.analysis import (
 )
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures
-from cuescope_saliency.trials import ExplainedImage, feature_key
+from cuescope_saliency.trials import Images, feature_key
 from cuescope_sdk import Audit, Score
 from cuescope_sdk.statistics import change_interval, mean_interval
 
@@ -23,7 +23,7 @@ NO_MASKS = (
 
 
 def report_scores(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
+    audit: Audit, options: SaliencyOptions, images: Images
 ) -> Iterator[Score]:
     """The rows of the report, findings first."""
     labelled = measure_accuracy(audit, options, images)
@@ -110,10 +110,7 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
 
 
 def _note(
-    audit: Audit,
-    options: SaliencyOptions,
-    images: Sequence[ExplainedImage],
-    labelled: Labelled | None,
+    audit: Audit, options: SaliencyOptions, images: Images, labelled: Labelled | None
 ) -> None:
     """What is explained, how often the model is right, which masks say nothing."""
     target = (

@@ -1,12 +1,11 @@
 """Figures of each text: where the maps lie."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_saliency.trials import ExplainedImage
+from cuescope_saliency.trials import Images
 from cuescope_sdk.statistics import Groups
 
 PerMasked = Float[np.ndarray, " masked"]
@@ -39,7 +38,7 @@ class TextFigures:
         return float(self.lean.mean()) if len(self.lean) else -1.0
 
 
-def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
+def measure_text(images: Images) -> TextFigures:
     """The figures of the images in which one text is explained."""
     share = []
     area = []

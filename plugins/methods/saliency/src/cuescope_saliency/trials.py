@@ -68,6 +68,9 @@ class ExplainedImage(Image):
         return float(self.usable_mask.mean() - self.foreground_share)
 
 
+Images = Sequence[ExplainedImage]
+
+
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
     # so that the report does not depend on the order in which the data comes

@@ -192,7 +192,7 @@ class Results:
     """All that was answered: the study, its cases with their scores, and every answer."""
 
     study: Study
-    cases: tuple[CaseResult, ...]
+    cases: Sequence[CaseResult]
     answers: Answers
     draws: int
     level: float
@@ -275,7 +275,7 @@ def score_study(audit: Audit) -> Results:
         finding = results.is_readable and passes(result, options.level) and not refused
         cases.append(replace(result, finding=finding))
     # last, for only findings cost the questions about images apart
-    return measure_apart(audit, replace(results, cases=tuple(cases)))
+    return measure_apart(audit, replace(results, cases=cases))
 
 
 def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
@@ -370,7 +370,7 @@ def measure_apart(audit: Audit, results: Results) -> Results:
             )
             result = replace(result, apart=apart)
         cases.append(result)
-    return replace(results, cases=tuple(cases), answers=answers)
+    return replace(results, cases=cases, answers=answers)
 
 
 def side_rows(case: Case, sides: Sides) -> list[int]:

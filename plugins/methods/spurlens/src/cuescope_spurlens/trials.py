@@ -109,15 +109,18 @@ def blank_image(sample: Sample) -> Sample:
     return sample.with_frames(frames, "blank")
 
 
+Cues = Mapping[str, Sequence[str]]  # of each class
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The cues of each class, the images they are ranked on, and what is excluded so far."""
 
-    cues: Mapping[str, tuple[str, ...]]
-    image_sets: tuple[ImageSet, ...]
+    cues: Cues
+    image_sets: Sequence[ImageSet]
     k: int
     output: Output
-    exclusions: tuple[Exclusion, ...]
+    exclusions: Sequence[Exclusion]
 
 
 def find_candidates(audit: Audit) -> Candidates:
@@ -126,7 +129,7 @@ def find_candidates(audit: Audit) -> Candidates:
     output = answer_output(audit)
     samples = samples_by_key(audit)
     _refuse_impossible(audit, samples)
-    cues: dict[str, tuple[str, ...]] = {}
+    cues: dict[str, list[str]] = {}
     image_sets: list[ImageSet] = []
     exclusions: list[Exclusion] = []
     names: list[str] = []
@@ -150,7 +153,7 @@ def find_candidates(audit: Audit) -> Candidates:
             exclusions.append(Exclusion(label, ALL_CUES, reason))
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
-    return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
+    return Candidates(cues, image_sets, k, output, exclusions)
 
 
 def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
@@ -173,7 +176,7 @@ def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
         )
 
 
-def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclusion]]:
+def propose_cues(audit: Audit, label: str) -> tuple[list[str], list[Exclusion]]:
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
     proposer = audit.tools["proposer"]
     names = proposer.propose(label)
@@ -193,7 +196,7 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     if not cues:
         nothing = "the proposer names nothing that could be a cue"
         exclusions.append(Exclusion(label, ALL_CUES, nothing))
-    return tuple(cues[:most]), exclusions
+    return cues[:most], exclusions
 
 
 def _image_sets(
@@ -229,9 +232,9 @@ class Study:
     `look_alikes` is the number of images that look like another one, and share its group.
     """
 
-    cases: tuple[Case, ...]
-    cues: Mapping[str, tuple[str, ...]]
-    exclusions: tuple[Exclusion, ...]
+    cases: Sequence[Case]
+    cues: Cues
+    exclusions: Sequence[Exclusion]
     templates: tuple[str, ...]
     output: Output
     blank: Sample | None = None
@@ -311,11 +314,9 @@ def build_study(audit: Audit) -> Study:
         blank = blank_image(samples_by_key(audit)[0])
     return Study(
         # recognition may be ranked only for the removals that need it
-        cases=tuple(
-            case for case in cases if case.task in tasks and case.cues and case.k
-        ),
+        cases=[case for case in cases if case.task in tasks and case.cues and case.k],
         cues=candidates.cues,
-        exclusions=tuple(exclusions),
+        exclusions=exclusions,
         templates=question_templates(audit),
         output=candidates.output,
         blank=blank,

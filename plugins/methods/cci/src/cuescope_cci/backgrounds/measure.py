@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_cci.backgrounds.kinds import follows_size
 from cuescope_cci.backgrounds.pulls import (
@@ -13,6 +12,7 @@ from cuescope_cci.backgrounds.pulls import (
     KindMask,
     Mask,
     Observed,
+    PerImage,
     Pull,
     groups_of_several_labels,
     pull,
@@ -219,11 +219,7 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
 
 
 def _size_p_value(
-    right: Mask,
-    area: Float[np.ndarray, " image"],
-    label: Codes,
-    groups: Groups,
-    rng: np.random.Generator,
+    right: Mask, area: PerImage, label: Codes, groups: Groups, rng: np.random.Generator
 ) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
     # within a label: a class of small things may be hard for other reasons
@@ -234,7 +230,7 @@ def _size_p_value(
     return float(p_value)
 
 
-def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
+def is_small(area: PerImage, label: Codes) -> Mask:
     """Whether the objects are smaller than the median of their label."""
     small = np.zeros(len(area), dtype=bool)
     for code in np.unique(label):

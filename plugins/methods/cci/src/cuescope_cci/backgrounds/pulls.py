@@ -37,6 +37,7 @@ TIE = 1e-9
 Codes = Int[np.ndarray, " image"]
 Mask = Bool[np.ndarray, " image"]
 KindMask = Bool[np.ndarray, "image kind"]
+PerImage = Float[np.ndarray, " image"]
 PerClass = Float[np.ndarray, "image class"]
 Strata = Int[np.ndarray, " group"]
 
@@ -121,9 +122,7 @@ class Observed(GroupedFeatures):
         return np.asarray((self.shares() / sizes[:, None])[self.groups.codes])
 
 
-def strata_of(
-    label: Codes, area: Float[np.ndarray, " image"], groups: Groups
-) -> Strata:
+def strata_of(label: Codes, area: PerImage, groups: Groups) -> Strata:
     """Groups of the same labels whose objects are about as large: only these are exchanged."""
     profiles: dict[frozenset[int], list[int]] = defaultdict(list)
     for group, labels in enumerate(_labels_of_groups(label, groups)):
@@ -283,7 +282,7 @@ def pull(
     )
 
 
-def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
+def label_weights(present: Mask, label: Codes) -> PerImage:
     """Weights of the images without a kind that give them the labels of those with it; sum 1."""
     count = int(label.max(initial=-1)) + 1
     here = np.bincount(label[present], minlength=count)
@@ -295,7 +294,7 @@ def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
 
 
 def _ends(
-    values: Float[np.ndarray, " image"], most: float, groups: Groups, confidence: float
+    values: PerImage, most: float, groups: Groups, confidence: float
 ) -> tuple[float, float]:
     low, high = mean_interval(values, groups, bounds=(0.0, most), confidence=confidence)
     if low is None or high is None:

@@ -21,10 +21,10 @@ from cuescope_cci.covar.images import (
 )
 from cuescope_cci.covar.measures import ClassDrops, average, share
 from cuescope_cci.options import Rule
+from cuescope_cci.paper import TableRow
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk import Cell, Table
 
-Row = dict[str, Cell]
 RULES: dict[Rule, str] = {
     "hidden": "each region hidden whole",
     "iou": "IoU of the map with each region, the paper's rule",
@@ -60,7 +60,7 @@ def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
 
 
 def _table(
-    title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()
+    title: str, rows: Sequence[TableRow], *notes: str, paper: Sequence[TableRow] = ()
 ) -> Table:
     # rows may lack a column, as that of the answer sheet
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
@@ -78,7 +78,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     reasons: dict[str, Counter[str]] = {name: Counter() for name in KNOWN}
     for (name, why), count in images.flagged.items():
         reasons[name][why] = count
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for name, flagged in reasons.items():
         member = images.of(name)
         # a subset that was dropped whole still has a row: it says why
@@ -88,7 +88,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
         exact = [note["kept_exactly"] for note in notes if "kept_exactly" in note]
         # what the subset is held against in Figure 7
         partner = images.original if name in (ORIGINAL, PLAIN) else images.plain
-        row: Row = {
+        row: TableRow = {
             "subset": SUBSETS.get(name, "photos"),
             "images": len(notes),
             "photos": len(np.unique(images.photo[member])),
@@ -115,7 +115,7 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
     """Table 3: accuracy on each subset, and the mean of the subsets."""
     rows = []
     for model in answers:
-        row: Row = {"model": model.name}
+        row: TableRow = {"model": model.name}
         row["photos"] = _share_cell(model.right, images.of(ORIGINAL), images)
         for name in images.subsets:
             row[SUBSETS[name]] = _share_cell(model.right, images.of(name), images)
@@ -146,7 +146,7 @@ def error_tables(
         for model in answers:
             holds = model.on_background(rule) if kind == "BG-Er" else model.fine(rule)
             known = model.known(rule)
-            row: Row = {"model": model.name}
+            row: TableRow = {"model": model.name}
             for name in images.subsets:
                 row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)
             # the photos are no subset of the paper's table
@@ -156,7 +156,7 @@ def error_tables(
             f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
         )
         note += f"{', '.join(counts)}."
-        published: tuple[Row, ...] = ()
+        published: list[TableRow] = []
         if rule == "iou":  # the paper's figures are by its own rule
             published = paper.error_sources(kind, _names(answers))
         if published:
@@ -169,7 +169,7 @@ def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
     """Figure 7: what each subset costs, by model."""
     rows = []
     for model, figures in drops.items():
-        row: Row = {"model": model}
+        row: TableRow = {"model": model}
         for name, drop in figures.items():
             column = "Bg-varied against photos" if name == PLAIN else SUBSETS[name]
             row[column] = points(drop)
@@ -195,7 +195,7 @@ def class_tables(model: str, classes: Sequence[ClassDrops]) -> Iterator[Table]:
     summary = []
     of_subsets = []
     for drops in classes:
-        row: Row = {"class": drops.name}
+        row: TableRow = {"class": drops.name}
         of_subset = dict(row)
         for name, drop in drops.drops.items():
             # it stands in the first of both tables
@@ -233,7 +233,7 @@ def context_table(model: str, pulls: Mapping[str, Sequence[Pull]]) -> Table:
         words = [
             f"{p.label} {100 * p.here:.0f}% ({points(p.more)})" for p in of_background
         ]
-        row: Row = {
+        row: TableRow = {
             "background": background,
             "most predicted": ", ".join(words) or None,
         }
@@ -253,7 +253,7 @@ def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | 
     rows = []
     for model, by_rule in exchanges.items():
         for rule, exchange in by_rule.items():
-            row: Row = {
+            row: TableRow = {
                 "model": model,
                 "rule": rule,
                 "wrong": exchange.follows.images,
@@ -282,7 +282,7 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
     """Figure 14: models that differ in one thing."""
     rows = []
     for contrast in contrasts:
-        row: Row = {
+        row: TableRow = {
             "differs": contrast.what,
             "from": contrast.first,
             "to": contrast.second,
