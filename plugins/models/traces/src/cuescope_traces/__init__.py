@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -39,7 +38,7 @@ class Traces(Plugin):
 
     Options = TracesOptions
     options: TracesOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=frozenset(("text",)), exposes=frozenset({"recorded"}), min_frames=0
     )
 

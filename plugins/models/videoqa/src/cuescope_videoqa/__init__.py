@@ -54,7 +54,7 @@ class VideoQA(Plugin, LazyWeights):
     """
 
     options: VideoQAOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=frozenset({"logits", "text"}),
         edits=frozenset({"average-attention", "average-tokens"}),
         exposes=frozenset({"fusion", "closed-answers"}),

@@ -1,7 +1,7 @@
 """Options of every detector and segmenter."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
@@ -15,7 +15,7 @@ MODEL = "a folder that save_pretrained wrote, or a hub id"
 class PretrainedOptions(Options):
     """Where a model's files are; the part after `NAME:` is `model`, with a default a tool."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: str = Field(description=MODEL)
     revision: Annotated[str | None, NamesRepository()] = Field(

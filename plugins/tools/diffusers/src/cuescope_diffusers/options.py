@@ -1,6 +1,6 @@
 """The options of both editors."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
@@ -14,7 +14,7 @@ Dtype = Literal["float32", "float16", "bfloat16"]
 class EditorOptions(Options):
     """Where the pipeline is, and how it is asked; the part after `NAME:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: str = Field(description=MODEL)
     revision: Annotated[str | None, NamesRepository()] = Field(

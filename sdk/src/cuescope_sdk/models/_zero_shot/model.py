@@ -87,7 +87,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     owner: ClassVar[str]
     options: ZeroShotOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
         exposes=frozenset({"patches", "choices", "image-tower", "text-tower"}),
