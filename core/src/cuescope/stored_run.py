@@ -41,7 +41,8 @@ class StoredRun:
     @cached_property
     def answers(self) -> list[dict[str, Any]]:
         """The rows of `answers.parquet`: a trial each, or a figure measured of a sample."""
-        return read_answers(self.folder).to_pylist()
+        rows: list[dict[str, Any]] = read_answers(self.folder).to_pylist()
+        return rows
 
     @cached_property
     def data(self) -> "Dataset":
