@@ -73,7 +73,7 @@ class Place:
         masks = [self.masks[number] for number in unlike.values()]
         things = [objects[number] for number in unlike.values()] if known else []
         # once for all tries: a distance transform of each frame is slow
-        distances = [distance_transform_edt(~thing) for thing in things]
+        distances = [distance_transform_edt(~mask) for mask in things]
         best: tuple[float, np.ndarray] | None = None
         for share in rng.random((TRIES, 2)):
             moved = [_move_mask(mask, share) for mask in masks]
