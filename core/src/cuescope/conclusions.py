@@ -1,6 +1,7 @@
 """The words of a report: what an audit concludes. Frozen, strict, and stored as JSON."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, FiniteFloat, model_validator
@@ -94,6 +95,29 @@ class Table(Value):
     paper: tuple[dict[str, Cell], ...] = ()
     notes: tuple[str, ...] = ()
     decimals: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[str],
+        rows: Iterable[Iterable[Cell]],
+        *notes: str,
+        paper: Iterable[Mapping[str, Cell]] = (),
+        decimals: int = 1,
+    ) -> Self:
+        """From the cells of its rows; of the paper's rows those of its columns."""
+        columns = tuple(columns)
+        return cls(
+            title=title,
+            columns=columns,
+            rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
+            paper=tuple(
+                {name: row[name] for name in columns if name in row} for row in paper
+            ),
+            notes=notes,
+            decimals=decimals,
+        )
 
 
 class Picture(Value):

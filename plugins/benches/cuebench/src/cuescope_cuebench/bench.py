@@ -181,7 +181,6 @@ def name_of(configuration: "Configuration") -> str:
 
 def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
     """What another auditor needs of each configuration; nothing of the answer sheet."""
-    from cuescope_cuebench.tables import make_table
 
     content = {}
     for configuration in configurations:
@@ -197,7 +196,7 @@ def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
             "seed": 0,
         }
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return make_table(
+    return Table.of(
         "Configurations",
         ("file", "configurations"),
         [(str(file), len(content))],

@@ -55,23 +55,6 @@ class Result:
         return dict(grades["confirm"]) if auditor.startswith(ON) else dict(grades)
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    note: str,
-    decimals: int = 1,
-) -> Table:
-    """A table from the cells of its rows."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        notes=(note,),
-        decimals=decimals,
-    )
-
-
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
     auditors = chain.from_iterable(result.auditors for result in results)
@@ -119,7 +102,7 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     asked = f"at most {MOST_NULLS:.0%}"
     name = "nulls with a cause, confirm on any auditor"
     rows.append((name, asked, share, count, share, count))
-    return make_table(
+    return Table.of(
         "Confirm on cues that the answer sheet finds",
         PROMISES,
         rows,
@@ -192,7 +175,7 @@ AUDITORS = (
 
 def auditor_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """Every auditor on all configurations that it fits."""
-    return make_table(
+    return Table.of(
         "Auditors",
         AUDITORS,
         [_auditor_row(results, name) for name in names],
@@ -273,7 +256,7 @@ def detection_table(
             )
         rows.append(cells)
     note = "In brackets: of how many. Empty: the auditor does not fit."
-    return make_table(f"Causes found, by {by}", ("auditor", *values), rows, note)
+    return Table.of(f"Causes found, by {by}", ("auditor", *values), rows, note)
 
 
 def configuration_table(results: Sequence[Result]) -> Table:
@@ -300,7 +283,7 @@ def configuration_table(results: Sequence[Result]) -> Table:
                 ", ".join(finders) or "-",
             )
         )
-    return make_table(
+    return Table.of(
         "Configurations",
         ("configuration", "accuracy", "use", "role", "confirm", "found by"),
         rows,

@@ -1,6 +1,6 @@
 """Rows, sentences and tables of the dossier."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
@@ -219,15 +219,7 @@ def tables(results: Results) -> Iterator[Table]:
     reasons = _reasons(results)
     if reasons:
         columns = ("intervention", "cue", "why")
-        yield make_table("Interventions that do not apply", columns, reasons)
-
-
-def make_table(
-    title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
-) -> Table:
-    """A table of these cells, row by row."""
-    named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(title=title, columns=columns, rows=named, notes=notes)
+        yield Table.of("Interventions that do not apply", columns, reasons)
 
 
 def _name(row: Row) -> tuple[str, str]:
@@ -243,7 +235,7 @@ def dossier_table(results: Results) -> Table:
         sufficient = "yes" if ruling.sufficient else "-"
         lost = None if row.lost is None else 100 * row.lost[0]
         rows.append((*_name(row), ruling.verdict, necessary, sufficient, lost))
-    return make_table(
+    return Table.of(
         "Cues by harm (accuracy lost in points, over all samples)",
         ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
         rows,
@@ -263,7 +255,7 @@ def places_table(results: Results) -> Table:
         auroc = None if located.auroc is None else round(located.auroc, 2)
         area = None if located.area is None else f"{located.area:.0%}"
         rows.append((*_name(row), len(located.places), located.by, auroc, area))
-    return make_table(
+    return Table.of(
         "Where each cue is",
         ("cue", "label", "samples with it", "located by", "AUROC", "area"),
         rows,
@@ -286,7 +278,7 @@ def matrix(results: Results) -> Table:
             mark = MARKS[testimony.decision]
             cells[testimony.spec] = f"{with_interval(testimony.effect)} ({mark})"
         rows.append((*_name(row), *cells.values()))
-    return make_table(
+    return Table.of(
         "Cues and witnesses: points of probability beyond the placebo",
         ("cue", "label", *names),
         rows,
@@ -307,7 +299,7 @@ def figures_table(results: Results) -> Table:
             rows.append(
                 (name, testimony.spec, effect.n, *shares, with_interval(effect))
             )
-    return make_table(
+    return Table.of(
         "Each witness beside its placebo (accuracy in %, effects in points)",
         (
             "cue",
@@ -336,7 +328,7 @@ def controls_table(results: Results) -> Table:
                 cells.append(None if value is None else points(value))
             p_value = f"{effect.corrected:.2g}"
             rows.append((results.name_of(row), testimony.spec, *cells, p_value))
-    return make_table(
+    return Table.of(
         "Each witness where a cause would have no effect (points beyond the placebo)",
         ("cue", "intervention", "with the cue", *CONTROLS, "corrected p"),
         rows,
@@ -354,7 +346,7 @@ def placebo_table(results: Results) -> Table:
         placebos = row.target.placebos
         unfound = name_of_placebo(placebos, "unfound cue")
         rows.append((*_name(row), unfound, name_of_placebo(placebos, "other labels")))
-    return make_table(
+    return Table.of(
         "What each finding is compared with, beside its placebos",
         ("cue", "label", "unfound cue", "other labels"),
         rows,

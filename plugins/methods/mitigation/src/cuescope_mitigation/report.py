@@ -1,6 +1,6 @@
 """Rows, tables and sentences: before and after, beside what chance and a shift do."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from cuescope_mitigation.analysis import (
@@ -138,13 +138,6 @@ def tables(results: Results) -> Iterator[Table]:
         yield other_cues(results)
 
 
-def _table(
-    title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
-) -> Table:
-    named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(title=title, columns=columns, rows=named, notes=notes)
-
-
 def before_and_after(results: Results) -> Table:
     """Accuracies in percent."""
     rows: list[list[Cell]] = []
@@ -157,7 +150,7 @@ def before_and_after(results: Results) -> Table:
             cells += [100 * figure.before, 100 * figure.after]
         rows.append(cells)
     overall = results.overall
-    return _table(
+    return Table.of(
         "Accuracy before and after, on samples that were not used for fitting (%)",
         (
             *NAMES,
@@ -187,7 +180,7 @@ def placebo_table(results: Results) -> Table:
         figures = map(_gain, (row.present, *placebos, row.worst))
         about = row.cue.name, row.cue.label or "any"
         rows.append([*about, *figures, row.verdict])
-    return _table(
+    return Table.of(
         "The remedy beside two placebos (points of accuracy where the cue is)",
         (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
         rows,
@@ -215,7 +208,7 @@ def other_cues(results: Results) -> Table:
         before = 100 * gap.before
         after = 100 * gap.after
         rows.append([name, label, gap.n, before, after, _range(gap)])
-    return _table(
+    return Table.of(
         "Other features of the run whose gap grew most (points)",
         ("feature", "label", "samples", "gap before", "gap after", "interval after"),
         rows,

@@ -1,6 +1,6 @@
 """The tables of the report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from textwrap import shorten
@@ -9,7 +9,7 @@ from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
 from cuescope_quag.trials import Answers, accepted_answers, benchmark_of
-from cuescope_sdk import Audit, Cell, Outcome, Sample, Table
+from cuescope_sdk import Audit, Outcome, Sample, Table
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
@@ -24,27 +24,6 @@ CLAVI_TYPES = {
     "BA": "before or after",
     "BA-NC": "before or after an action that is not there",
 }
-
-
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *notes: str,
-    paper: Iterable[dict[str, Cell]] = (),
-    decimals: int = 1,
-) -> Table:
-    """A table from the cells of its rows; of the paper's figures those of its columns."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple(
-            {name: row[name] for name in columns if name in row} for row in paper
-        ),
-        notes=notes,
-        decimals=decimals,
-    )
 
 
 def attach_accuracies(audit: Audit, figures: Figures) -> None:
@@ -71,7 +50,7 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
         f"{beside}"
     )
     audit.attach(
-        make_table(
+        Table.of(
             "Accuracy under each condition, %",
             tuple(columns),
             zip(*columns.values(), strict=True),
@@ -125,7 +104,7 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
     )
     title = f"Points of {figures.measure} lost"
     few = few_videos(figures.answers.groups)
-    audit.attach(make_table(title, ("condition", *comparisons), rows, note, *few))
+    audit.attach(Table.of(title, ("condition", *comparisons), rows, note, *few))
 
 
 def loss_cell(loss: Loss, significant: bool) -> str:
@@ -182,7 +161,7 @@ def attach_open_answers(
         "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."
     )
     columns = ("sample", "question", "accepted", "given", "right")
-    audit.attach(make_table("What was answered", columns, rows, note))
+    audit.attach(Table.of("What was answered", columns, rows, note))
 
 
 def _open_answer(outcome: Outcome) -> tuple[str, str, str]:

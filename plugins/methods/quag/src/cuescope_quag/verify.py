@@ -16,7 +16,6 @@ from cuescope_quag.clavi.sensitivity import sensitivity
 from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
 from cuescope_quag.paper import BENCHMARKS, SAVINGS, paper_rows
 from cuescope_quag.scores import multiplications_saved
-from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
     TokenModalities,
@@ -26,7 +25,7 @@ from cuescope_quag.trials import (
     questions,
     read,
 )
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
 
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
@@ -95,7 +94,7 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
         )
     title = "Multiplications saved by QUAG-attention, %"
     columns = ("condition", "attention alone", "whole layer")
-    audit.attach(make_table(title, columns, rows, note, paper=paper))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper))
 
 
 def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:

@@ -22,7 +22,6 @@ from cuescope_sdk import (
 )
 from cuescope_spurlens.options import PluginOptions, Spec, SpurLensOptions
 from cuescope_spurlens.questions import distinct_trials
-from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, build_study
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
@@ -141,7 +140,7 @@ def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table
     ratios = [
         f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)
     ]
-    return make_table(
+    return Table.of(
         "SpurLens: asking and looking once",
         COLUMNS,
         [("cuescope", *together), ("each cue by itself", *apart), ("saved", *ratios)],

@@ -15,7 +15,6 @@ from cuescope_spurlens.questions import WITH, WITHOUT, with_article
 from cuescope_spurlens.scores import gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
 from cuescope_spurlens.spuriosity.shapes import PerK
-from cuescope_spurlens.tables import make_table
 
 STEPS = 10  # of K, in a curve
 CURVES = 8  # of findings, in a picture
@@ -245,7 +244,7 @@ def mean_curves(results: Results) -> Table:
         curves = [gap_curve(result, result.strongest)[:most] for result in cases]
         points = 100 * np.mean(curves, axis=0)
         columns.append(points[steps - 1].tolist())
-    return make_table(
+    return Table.of(
         "The mean gap by K",
         ("K", *results.by_task),
         zip(*columns, strict=True),

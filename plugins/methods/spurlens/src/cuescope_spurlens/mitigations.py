@@ -24,7 +24,6 @@ from cuescope_spurlens.questions import (
     questions_about,
     with_article,
 )
-from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
 
@@ -133,7 +132,7 @@ def _rate_table(
         # Whatever the audited data set: table 4 has these two data sets alone.
         paper_data = "on HardImageNet (PA) and Spurious ImageNet (HR)"
         notes.append(f"In brackets: the paper's figures for {beside}, {paper_data}.")
-    return make_table("Other ways of asking", columns, rows, *notes, paper=paper)
+    return Table.of("Other ways of asking", columns, rows, *notes, paper=paper)
 
 
 def _change_table(
@@ -146,7 +145,7 @@ def _change_table(
         words = [_change_words(plain[metric], way[metric], confidence) for way in ways]
         rows.append((metric, *words))
     _, *names = answered
-    return make_table(
+    return Table.of(
         "What other ways of asking change",
         ("metric", *names),
         rows,

@@ -1,6 +1,6 @@
 """The tables of the report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,23 +46,6 @@ def attach_tables(audit: Audit, results: Results) -> None:
         audit.attach(exclusion_table(results.study))
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *notes: str,
-    paper: Sequence[dict[str, Cell]] = (),
-) -> Table:
-    """A table from the cells of its rows."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple(paper),
-        notes=notes,
-    )
-
-
 def write_ends(low: float | None, high: float | None) -> str:
     """An interval of shares, in points; "" where there is none."""
     return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
@@ -89,7 +72,7 @@ def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> T
     ]
     if any(result.case.k < Groups.FEW for result in cases):
         notes.append(f"K below {Groups.FEW} is few: intervals are rough.")
-    return make_table(title, STRONGEST_COLUMNS, rows, *notes)
+    return Table.of(title, STRONGEST_COLUMNS, rows, *notes)
 
 
 def _strongest_rates(result: CaseResult) -> np.ndarray:
@@ -119,7 +102,7 @@ def average_table(
     if paper:
         notes.append(f"In brackets: the paper's figures for {options.beside}.")
     columns = (*AVERAGE_COLUMNS, "95% of gap")
-    return make_table("Mean over the classes", columns, rows, *notes, paper=paper)
+    return Table.of("Mean over the classes", columns, rows, *notes, paper=paper)
 
 
 def exclusion_table(study: Study) -> Table:
@@ -132,4 +115,4 @@ def exclusion_table(study: Study) -> Table:
     for label, reasons in by_class.items():
         words = [f"{', '.join(cues)}: {reason}" for reason, cues in reasons.items()]
         rows.append((label, "; ".join(words)))
-    return make_table("Cues that were left out", ("class", "cues"), rows)
+    return Table.of("Cues that were left out", ("class", "cues"), rows)

@@ -104,7 +104,6 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.law import figure, law
         from cuescope_step_grounding.law.settings import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
-        from cuescope_step_grounding.rows.tables import make_table
 
         options = self.options
         if options.paper:
@@ -123,7 +122,7 @@ class StepGroundingBench(Plugin):
             models, folders = self._audited_models(Setting(changes=options.components))
         # numbered: one model may stand there with several benchmarks
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
-        yield make_table("Models, in and out of distribution", COLUMNS, rows)
+        yield Table.of("Models, in and out of distribution", COLUMNS, rows)
         # a generator for each table, so that one more leaves the others as they are
         rng = partial(self.context.rng, "bench step-grounding")
         result = law(models, rng("law"))

@@ -16,7 +16,6 @@ from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import (
     ChangeCost,
     grounding,
@@ -81,7 +80,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
         rows += paper_rows(dataset.benchmark)
         note += " Rows with a model's name, as GPT-4o: the paper's figures on this data set."
     title = "How well the reasoning is grounded"
-    return make_table(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
+    return Table.of(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
 
 
 def _mean_of(name: str, values: Iterable[object]) -> float | None:
@@ -137,9 +136,7 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         "Irrelevant: only the background changed. Paraphrase: the question in other words. |P|: "
         "mean difference of the pixels. Lost: in points."
     )
-    return make_table(
-        "What it costs to change what is shown", CHANGE_COLUMNS, rows, note
-    )
+    return Table.of("What it costs to change what is shown", CHANGE_COLUMNS, rows, note)
 
 
 def _answers_lost(cost: ChangeCost) -> float | None:
@@ -188,7 +185,7 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     )
     legend += _left_out(trace, TABLE_STEPS)
     title = f"One trace: {trace.sample.key}"
-    return make_table(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
+    return Table.of(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
 
 
 def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:

@@ -17,7 +17,6 @@ from cuescope_sdk import Table, generator
 from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.claims.resources import read_text, read_toml
 from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
@@ -106,7 +105,7 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
             agreed = _agreement(abs(result.r - reading["printed"]) < AGREES)
         cells = correlation_cells(result)[:3]
         rows.append((reading["figure"], reading["printed"], *cells, agreed))
-    return make_table(
+    return Table.of(
         "Correlations: the paper's text, and its tables",
         columns,
         rows,
@@ -166,7 +165,7 @@ def _statements(tables: PaperTables) -> Table:
     ]
     title = "Statements: the paper's text, and its tables"
     columns = ("sentence", "text", "tables", "")
-    return make_table(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
+    return Table.of(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
 
 
 def _row(
@@ -195,7 +194,7 @@ def _reliance(tables: PaperTables) -> Table:
     for name, ratio in zip(tables.models, ratios, strict=True):
         score = printed.get(name)
         rows.append((name, score, ratio, ratio / score if score else None))
-    return make_table(
+    return Table.of(
         "VRS on STAR: the paper's text, and Table 3",
         ("model", "text", "ratio of drops", "|P| ratio implied"),
         rows,

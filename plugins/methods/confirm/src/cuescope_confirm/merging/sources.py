@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.analysis import Results
 from cuescope_confirm.merging import RULE
-from cuescope_confirm.report import make_table
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
@@ -41,7 +40,7 @@ def sources_table(cues: Sequence[Cue]) -> Table:
         findings = [f"{run}: {', '.join(ids)}" for run, ids in runs.items()]
         rows.append((cue.name, len(runs), "; ".join(findings)))
     columns = ("cue", "methods", "findings")
-    return make_table("What found each cue", columns, rows, RULE)
+    return Table.of("What found each cue", columns, rows, RULE)
 
 
 def methods(study: Study, cues: Sequence[Cue]) -> Table:
@@ -55,4 +54,4 @@ def methods(study: Study, cues: Sequence[Cue]) -> Table:
     ]
     rows += [(name, None, None, why) for name, why in study.left_out.items()]
     columns = ("method", "findings", "cues", "left out because")
-    return make_table("Methods", columns, rows)
+    return Table.of("Methods", columns, rows)

@@ -15,7 +15,6 @@ import numpy as np
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.asking import says
-from cuescope_confirm.report import make_table
 from cuescope_confirm.study import Cue, Study, shuffle
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking
@@ -87,7 +86,7 @@ def say_do_gap(results: Results) -> Table | None:
     notes = [NOTE.format(study.options.confidence)]
     if renamed:
         notes.append(f"Words that were looked for: {'; '.join(renamed)}.")
-    return make_table(TITLE, COLUMNS, [*rows, *dict.fromkeys(silent)], *notes)
+    return Table.of(TITLE, COLUMNS, [*rows, *dict.fromkeys(silent)], *notes)
 
 
 def names_of(cue: Cue) -> tuple[str, ...]:

@@ -11,9 +11,8 @@ import numpy as np
 
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import cells_by_question
-from cuescope_quag.tables import make_table
 from cuescope_quag.trials import Answers, benchmark_of
-from cuescope_sdk import Audit, Sample
+from cuescope_sdk import Audit, Sample, Table
 from cuescope_sdk.statistics import Estimate
 
 FORMS = {"original": "V", "complement": "V'"}
@@ -44,7 +43,7 @@ def attach_by_question(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     )
     title = "Accuracy by video and question, %"
     columns = ("condition", "accuracy", "n")
-    audit.attach(make_table(title, columns, rows, note, paper=paper))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper))
 
 
 def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
-from cuescope_quag.tables import few_videos, make_table
+from cuescope_quag.tables import few_videos
 from cuescope_quag.trials import Answers, benchmark_of, video_name
-from cuescope_sdk import Audit, Cell, Sample
+from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.statistics import Estimate, Groups
 
 Complement = Literal["video", "text"]
@@ -153,7 +153,7 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     title = "Consistent accuracy on complements, %"
     columns = ("condition", *groups)
     notes = (_note(options, columns, bool(paper)), *few_videos(answers.groups))
-    audit.attach(make_table(title, columns, rows, *notes, paper=paper))
+    audit.attach(Table.of(title, columns, rows, *notes, paper=paper))
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:

@@ -16,7 +16,6 @@ from scipy.spatial.distance import cdist
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import DISTANCES, paper_rows
-from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
     AttentionWeights,
     TokenModalities,
@@ -27,7 +26,7 @@ from cuescope_quag.trials import (
     questions,
     read,
 )
-from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample
+from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample, Table
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
 
@@ -208,7 +207,7 @@ def attach_distances(
         note += f" In brackets: {options.beside} in table 16 of the paper."
     title = "Distance of complements' attention"
     columns = ("pairs", "mean", "variance", "n")
-    audit.attach(make_table(title, columns, rows, note, paper=paper, decimals=3))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper, decimals=3))
 
 
 def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:

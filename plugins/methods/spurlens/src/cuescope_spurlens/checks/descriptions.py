@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk import Audit, Sample, Trial
+from cuescope_sdk import Audit, Sample, Table, Trial
 from cuescope_sdk.language import Question, singular, strip_thinking
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.analysis import Results
@@ -19,7 +19,7 @@ from cuescope_spurlens.questions import frames_key
 from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.spuriosity.shapes import PerUnit
 from cuescope_spurlens.spuriosity.units import unit_means
-from cuescope_spurlens.tables import Rows, make_table, write_ends
+from cuescope_spurlens.tables import Rows, write_ends
 
 DESCRIBE = Question.for_description()
 COLUMNS = (
@@ -107,7 +107,7 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
             )
         )
     audit.attach(
-        make_table(
+        Table.of(
             "Open-ended: is the class named in a description?",
             COLUMNS,
             rows,

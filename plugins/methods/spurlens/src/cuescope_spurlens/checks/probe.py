@@ -17,7 +17,7 @@ from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
 from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of
 from cuescope_spurlens.spuriosity.shapes import IntPerK
-from cuescope_spurlens.tables import Rows, make_table
+from cuescope_spurlens.tables import Rows
 
 REPEATS = 10  # draws of what a probe is trained on
 RATIO = 2  # negatives for a positive
@@ -258,9 +258,7 @@ def _table(probes: Probes) -> Table:
         r, low, high = pearson_interval(*gaps.T)
         correlation = f"{r:.2f} [{low:.2f}, {high:.2f}]"
         notes.append(f"Correlation of the gaps of model and probe: {correlation}.")
-    return make_table(
-        "Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes
-    )
+    return Table.of("Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes)
 
 
 def _sweep_table(swept: Sweep) -> Table:
@@ -277,7 +275,7 @@ def _sweep_table(swept: Sweep) -> Table:
         means = (np.mean(figures, axis=0) * (1, 100, 100, 100)).tolist()
         accuracy = float(np.mean(accuracies)) if accuracies else None
         rows.append((f"{share:.0%}", ratio, *means, accuracy))
-    return make_table(
+    return Table.of(
         "Vision encoder: the probe by what it is trained on",
         SWEEP_COLUMNS,
         rows,

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder
+from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
@@ -24,7 +24,7 @@ from cuescope_spurlens.spuriosity.detections import (
 )
 from cuescope_spurlens.spuriosity.shapes import PerRow
 from cuescope_spurlens.spuriosity.units import unit_means
-from cuescope_spurlens.tables import Rows, make_table
+from cuescope_spurlens.tables import Rows
 from cuescope_spurlens.trials import Study
 
 NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
@@ -163,7 +163,7 @@ def check_second_proposer(
         f"{SAME:g} or more, and of {RELATED:g}, with a cue of the first; by {encoder_name}. Back: "
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
-    audit.attach(make_table(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
+    audit.attach(Table.of(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
     yield _judge_names(close, len(rows), name)
 
 

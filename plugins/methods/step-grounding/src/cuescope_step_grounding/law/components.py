@@ -17,7 +17,6 @@ from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
 
 VERIFIED = "SGR"
@@ -150,7 +149,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     if missing:
         notes.append(f"Not measured for all models: {'; '.join(missing)}.")
     title = "What foretells retention: components and baselines"
-    return make_table(title, COLUMNS, lines, *notes, decimals=2)
+    return Table.of(title, COLUMNS, lines, *notes, decimals=2)
 
 
 def _standardised_mean(

@@ -17,7 +17,6 @@ from scipy.optimize import linear_sum_assignment
 from cuescope_sdk import Sample, StoredRun, Table
 from cuescope_sdk.grounding import SCENE
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.traces import is_right, read_trace
 
@@ -112,9 +111,7 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
         "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
         "0.14); matched: of the pairs alone."
     )
-    table = make_table(
-        "Is the other data only harder?", COLUMNS, cells, note, decimals=2
-    )
+    table = Table.of("Is the other data only harder?", COLUMNS, cells, note, decimals=2)
     return Matching(pairs, table)
 
 

@@ -13,7 +13,6 @@ from numpy.random import Generator
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
-from cuescope_step_grounding.rows.tables import make_table
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same
@@ -86,7 +85,7 @@ class Law:
             "what these models share beside their grounding is not held fixed."
         )
         title = "Does grounding go with out-of-distribution retention?"
-        return make_table(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
+        return Table.of(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
 
 
 def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) -> Law:

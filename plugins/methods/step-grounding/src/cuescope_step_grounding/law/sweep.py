@@ -13,7 +13,6 @@ from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
 
 COLUMNS = (
@@ -41,7 +40,7 @@ def sweep_table(
         f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
         "those of the first row. r, interval and p as in the table of the law."
     )
-    return make_table("The same under other settings", COLUMNS, rows, note, decimals=2)
+    return Table.of("The same under other settings", COLUMNS, rows, note, decimals=2)
 
 
 def _cells(
