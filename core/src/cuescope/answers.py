@@ -25,6 +25,7 @@ ROWS = 20_000  # in memory at a time
 COLUMNS = {
     "sample": "string",
     "group": "string",  # null where samples are taken as independent
+    "content": "string",  # digest of the frames: equal frames, equal digest
     "question": "string",  # what was asked about the sample; null where nothing was
     "condition": "string",
     "feature": "string",
@@ -37,7 +38,7 @@ COLUMNS = {
     "text": "string",
     "figure": "float64",  # what a method measured of the sample, `condition` naming it
 }
-LATER = {"question", "figure"}  # columns that older runs do not have
+LATER = {"content", "question", "figure"}  # columns that older runs do not have
 
 
 class AnswersFile:
@@ -126,6 +127,7 @@ def _answer_row(outcome: Outcome) -> dict[str, Any]:
     row: dict[str, Any] = {
         "sample": sample.key,
         "group": sample.group,
+        "content": digest([frame.key for frame in sample.frames]),
         "question": sample.question,
         "condition": trial.condition,
         "feature": trial.feature,

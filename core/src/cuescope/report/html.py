@@ -91,14 +91,15 @@ def _cards(
         tiles = [
             _picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown
         ]
-        passing = [score for score in scores if score.finding]
+        passing = [score for score in scores if score.finding or score.doubt]
         # a finding stands for its feature, also where another label ranks before it
         best = (passing or scores)[0]
         cards.append(
             {
                 "rank": rank,
                 "score": best,
-                "finding": bool(passing),
+                "finding": any(score.finding for score in scores),
+                "doubt": any(score.doubt for score in scores),
                 "name": names[key],
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
@@ -225,9 +226,10 @@ def _sentence(report: Report, score: Score) -> Drawn:
     )
     where = "" if score.label is None else f" for '{score.label}'"
     plain = f"The model leans on {{feature}}{where} ({title} {figure(score.value)})."
+    words = " ".join(filter(None, (score.statement or plain, score.doubt)))
     return {
         # in pieces: braces in a name are no place for another name
-        "pieces": (score.statement or plain).split("{feature}"),
+        "pieces": words.split("{feature}"),
         "name": report.names[score.feature],
     }
 

@@ -71,6 +71,9 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ("See whether another model leans on it too:", _other_model(report)),
             ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
         ]
+    elif any(score.doubt for score in report.headlines):
+        words = "Say which samples were drawn together (the checks tell how), and run it again:"
+        steps.append((words, asked.command))
     else:
         steps += [
             (

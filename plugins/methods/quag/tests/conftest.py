@@ -60,6 +60,7 @@ class Quiz(Plugin):
         pixels[0, 0] = video % 4
         return Sample(
             key=f"quiz-{index:03d}",
+            group=f"quiz-{index:03d}",
             frames=(Frame.from_array(pixels),),
             question=f"turn {question}",
             choices=self.labels,

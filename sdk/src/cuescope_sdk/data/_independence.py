@@ -23,6 +23,7 @@ from cuescope_sdk.data._look_alikes import (
     difference_hash,
     distances,
     draw_runs,
+    too_near,
     typical,
 )
 from cuescope_sdk.data._media.files import count_in_words, kind_of
@@ -33,6 +34,15 @@ ALIKE = 0.05  # share of samples that look alike from which on it matters
 SEVERAL = 3  # and how many
 COMPARED = 300  # samples
 CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
+NEAR_COPIES = 0.15  # share of embeddings that are too near another one
+MOST_EMBEDDED = 5000  # samples whose embeddings are compared
+IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
+HELD_ALIKE = 3  # findings: more would leave nothing to compare
+JUDGED = 20  # samples whose answers can be right or wrong, at least
+DOUBT = (
+    "But the samples do not look independent, so this may be chance: see the check "
+    f"'{CHECK}'."
+)
 REMEDY = (
     "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
     "Sample.group in a data set of your own)"
@@ -40,14 +50,14 @@ REMEDY = (
 
 
 def independent_samples(audit: Audit) -> Iterator[Evidence]:
-    """What is known of it: how many groups are declared, or else how many samples look alike.
+    """What is known of it: how many groups are declared, or else what can be seen of the samples.
 
     Every method's `verify` yields it: `yield from independent_samples(audit)`.
     """
     if any(sample.group is not None for sample in audit.samples):
         yield declared_groups(audit.samples)
     else:
-        yield look_alikes(audit)
+        yield without_groups(audit)
 
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
@@ -105,6 +115,112 @@ class Alike:
         return self.share >= ALIKE and len(self.samples) >= SEVERAL
 
 
+def without_groups(audit: Audit) -> Evidence:
+    """What can be seen of samples of which no groups are known: copies, and answers in step."""
+    alike = look_alikes(audit)
+    if alike.verdict == "refuted":
+        return alike
+    near = near_copies(audit)
+    if near.share >= NEAR_COPIES and len(near.samples) >= SEVERAL:
+        return _refuted(
+            f"To the model, {len(near.samples):,} of {near.compared:,} samples are nearly the same "
+            f"as another one (such as {near.samples[0]}): they have about the same embedding.",
+            value=near.share,
+            threshold=NEAR_COPIES,
+            n=near.compared,
+        )
+    p_value = neighbours_in_step(audit)
+    if p_value is not None and p_value <= IN_STEP:
+        return _refuted(
+            "Samples side by side in the data are right or wrong together, more often than chance "
+            f"lets them (p = {p_value:.4f}).",
+            value=p_value,
+            threshold=IN_STEP,
+            n=len(audit.samples),
+        )
+    return alike
+
+
+def _refuted(what: str, *, value: float, threshold: float, n: int) -> Evidence:
+    detail = (
+        f"{what} Do they come from one video, place or time? Then {REMEDY}. If not, say that: "
+        "declare a group of its own for each sample."
+    )
+    return Evidence(
+        check=CHECK,
+        verdict="refuted",
+        detail=detail,
+        value=value,
+        threshold=threshold,
+        n=n,
+        doubt=DOUBT,
+    )
+
+
+def near_copies(audit: Audit) -> Alike:
+    """The samples to which the model gives nearly the embedding of another one."""
+    keys = {sample.key for sample in audit.samples}
+    embeddings: dict[str, np.ndarray] = {}
+    for outcome in audit.outcomes:
+        trial = outcome.trial
+        vector = outcome.response.embedding
+        if vector is not None and trial.sample.key in keys and trial.edit is None:
+            embeddings.setdefault(trial.sample.key, np.asarray(vector))
+            if len(embeddings) == MOST_EMBEDDED:
+                break
+    if not embeddings:
+        return Alike(0)
+    near = too_near(np.stack(list(embeddings.values())))
+    names = np.array(list(embeddings))
+    return Alike(len(embeddings), tuple(names[near].tolist()))
+
+
+def strongest_findings(audit: Audit) -> list[set[str]]:
+    """The samples in which each of the strongest findings occurs."""
+    found = dict.fromkeys(score.feature for score in audit.scores if score.finding)
+    occurrences = {feature.key: feature.occurrences for feature in audit.features}
+    return [
+        {occurrence.sample for occurrence in occurrences[key]}
+        for key in list(found)[:HELD_ALIKE]
+    ]
+
+
+def neighbours_in_step(audit: Audit) -> float | None:
+    """p-value that samples side by side are right and wrong together; None for too few answers.
+
+    An answer counts by how much it is above the mean of those to the same label, feature and
+    condition that show the same findings: data may be sorted by label, or by what was found.
+    """
+    # here, since scipy takes a second
+    from cuescope_sdk.statistics._order import neighbour_p_value
+
+    cues = strongest_findings(audit)
+    place = {sample.key: index for index, sample in enumerate(audit.samples)}
+    rows = []
+    cells: list[tuple[object, ...]] = []
+    for outcome in audit.outcomes:
+        trial = outcome.trial
+        index = place.get(trial.sample.key)
+        if index is not None and trial.edit is None and trial.sample.label is not None:
+            rows.append((index, outcome.correct()))
+            shown = tuple(trial.sample.key in samples for samples in cues)
+            cells.append((trial.sample.label, trial.feature, trial.condition, shown))
+    if len({index for index, _ in rows}) < JUDGED:
+        return None
+    index, correct = np.array(rows, dtype=float).T
+    index = index.astype(int)
+    codes: dict[object, int] = {}
+    cell = np.array([codes.setdefault(name, len(codes)) for name in cells])
+    expected = np.bincount(cell, correct) / np.bincount(cell)
+    surplus = np.bincount(index, correct - expected[cell])
+    asked = np.bincount(index)
+    judged = np.flatnonzero(asked)
+    labels = [str(audit.samples[number].label) for number in judged.tolist()]
+    _, stratum = np.unique(labels, return_inverse=True)
+    mean = surplus[judged] / asked[judged]
+    return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"))
+
+
 def look_alikes(audit: Audit) -> Evidence:
     """Whether samples of which no groups are known look alike."""
     total = count_in_words(len(audit.samples), "sample")
@@ -137,6 +253,7 @@ def look_alikes(audit: Audit) -> Evidence:
         value=alike.share if alike.compared else None,
         threshold=ALIKE,
         n=alike.compared,
+        doubt=DOUBT,
     )
 
 

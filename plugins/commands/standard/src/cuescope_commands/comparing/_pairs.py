@@ -20,7 +20,8 @@ TRIAL = ("sample", "question", "condition", "feature", "edit")
 class Change:
     """How right answers changed from one run to another, over pairs of one kind.
 
-    `low` and `high` bound the change of accuracy; `p_value` is corrected for all kinds. `few`
+    `low` and `high` bound the change of accuracy; `p_value` is that of plain answers, and of other
+    kinds corrected for all of these, and never below it (a gate: Westfall and Krishen, 2001). `few`
     says that there are too few groups for the interval to keep its promise.
     """
 
@@ -43,23 +44,34 @@ class Change:
 
 
 class Pairs:
-    """Answers of two runs to the same trials, those whose label is known."""
+    """Answers of two runs to the same trials, those whose label is known.
 
-    def __init__(self, first: list[Row], second: list[Row]) -> None:
+    A trial is the same where the sample's name and its frames are; `by_name` asks for the name
+    alone. `unlike` are the samples of the same name with other frames, which are left out.
+    """
+
+    def __init__(
+        self, first: list[Row], second: list[Row], *, by_name: bool = False
+    ) -> None:
         # by trial: two runs need not have answered in one order
         seconds = {_trial(row): row for row in second}
         both = 0
         answers: list[Row] = []
         others: list[Row] = []
+        unlike: dict[str, None] = {}
         for row in first:
             other = seconds.get(_trial(row))
             both += other is not None
+            if other and not by_name and _show_others(row, other):
+                unlike[row["sample"]] = None
+                continue
             # without a known label nobody can say what changed
             if other and row["correct"] is not None and other["correct"] is not None:
                 answers.append(row)
                 others.append(other)
         self.rows: list[Pair] = list(zip(answers, others, strict=True))
         self.counts = (len(first), len(second), both)
+        self.unlike = tuple(unlike)
         self._groups = _group(answers)
         self._conditions = _column(answers, "condition")
         self._labels = _column(answers, "label")
@@ -70,8 +82,12 @@ class Pairs:
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
         changes = [self._change(kind, part) for kind, part in self._parts()]
-        # all rows are read together, so they are corrected together
-        corrected = holm([change.p_value for change in changes])
+        if not changes:
+            return []
+        # the first row is of all answers, and the gate to the others: so it needs no correction
+        first = changes[0].p_value
+        others = holm([change.p_value for change in changes[1:]])
+        corrected = [first, *(max(first, p_value) for p_value in others)]
         pairs = zip(changes, corrected, strict=True)
         return [replace(change, p_value=p_value) for change, p_value in pairs]
 
@@ -129,6 +145,12 @@ def _column(rows: list[Row], name: str) -> np.ndarray:
 
 def _trial(row: Row) -> Hashable:
     return tuple(map(row.get, TRIAL))
+
+
+def _show_others(first: Row, second: Row) -> bool:
+    """Whether two answers are known to be about other frames; older runs do not tell."""
+    contents = first.get("content"), second.get("content")
+    return None not in contents and contents[0] != contents[1]
 
 
 def _group(rows: list[Row]) -> Groups:

@@ -11,6 +11,9 @@ from cuescope_sdk import Score, Table
 from cuescope_sdk.report import interval
 
 MOST_ROWS = 30
+MOST_UNLIKE = (
+    0.01  # share of the answers whose pictures may have changed between two runs
+)
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
 SHOWN_KEYS = 8
 Cells = list[str | None]  # one of each run
@@ -181,8 +184,14 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     # samples of other data may have the same keys by chance
     if first.dataset != second.dataset:
         return f"they are of other data sets ({first.dataset} and {second.dataset})"
+    before, after, both = pairs.counts
+    if len(pairs.unlike) > MOST_UNLIKE * both:
+        return (
+            f"{len(pairs.unlike):,} samples of the same name show other pictures (such as "
+            f"{pairs.unlike[0]}), so the data are not the same. Where these are other frames "
+            "of the same clips, pair them with --by-name"
+        )
     if not pairs.rows:
-        before, after, both = pairs.counts
         return (
             f"of {before} and {after} answers {both} are to the same sample under the same "
             "condition, and none of them has a label"
@@ -194,16 +203,19 @@ def _notes(
     first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]
 ) -> Iterator[str]:
     yield (
-        "In points of accuracy. * p <= 0.05, corrected for all rows (Holm). lost: right in the "
-        "first run and wrong in the second; won: the other way round."
+        "In points of accuracy. * p <= 0.05. The first row is tested first; the others are "
+        "corrected for each other (Holm), and have no star where the first has none. lost: right "
+        "in the first run and wrong in the second; won: the other way round."
     )
     before, after, both = pairs.counts
     if both < max(before, after):
         yield f"{both} of {before} and {after} answers are to the same trial; the rest is left out."
+    if pairs.unlike:
+        yield f"{len(pairs.unlike):,} samples show other pictures in both runs, and are left out."
     origin = first.report.provenance
     other = second.report.provenance
     if origin.data.fingerprint != other.data.fingerprint:
-        yield "The data differ in content: a pair shares its name, perhaps not its pixels."
+        yield "The data differ in options or content; pairs have one name and the same pictures."
     if origin.labels != other.labels:
         yield "The runs have other labels to choose from, so chance is not the same in both."
     # the first row is the plain condition
