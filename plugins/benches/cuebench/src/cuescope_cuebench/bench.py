@@ -98,7 +98,9 @@ class AuditorsBench(Plugin):
         return everything[: QUICK if options.quick else options.configs]
 
     def _results(
-        self, chosen: "Sequence[Configuration]", folder: Path
+        self,
+        chosen: "Sequence[Configuration]",
+        folder: Path,
     ) -> "list[Result]":
         from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
         from cuescope_cuebench.tables import Result

@@ -47,7 +47,10 @@ class Settings:
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
         context = Context(
-            registry=shelf(), seed=self.seed, device=self.device, cache=self.cache
+            registry=shelf(),
+            seed=self.seed,
+            device=self.device,
+            cache=self.cache,
         )
         # stored answers would stay in the user's own cache, beside those of real audits
         return Runner(context, folder, cache_responses=False)
@@ -90,7 +93,9 @@ def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
 
 @contextmanager
 def _bench(
-    settings: Settings, configuration: Configuration, *parts: str
+    settings: Settings,
+    configuration: Configuration,
+    *parts: str,
 ) -> "Iterator[_Bench]":
     """In a folder of its own, which is gone afterwards."""
     folder = settings.folder / "runs" / digest(*parts)
@@ -115,7 +120,9 @@ class _Bench:
         return {name: self._audit(request, sheet) for name, request in requests}
 
     def _requests(
-        self, auditors: Sequence[str], file: Path | None = None
+        self,
+        auditors: Sequence[str],
+        file: Path | None = None,
     ) -> Iterator[tuple[str, Request]]:
         configuration = self.configuration
         for spec in auditors:
@@ -131,7 +138,10 @@ class _Bench:
         return {"cue": self.configuration.asked, "label": self.configuration.victim}
 
     def _request(
-        self, method: str, options: Mapping[str, Any], part: str = "1/2"
+        self,
+        method: str,
+        options: Mapping[str, Any],
+        part: str = "1/2",
     ) -> Request:
         model, model_options = self.configuration.model
         data, data_options = self.configuration.data

@@ -91,7 +91,10 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     by_use = promises(results, lambda result: result.role)
     rows: list[Sequence[Cell]] = []
     for (figure, asked), trained, used in zip(
-        FIGURES.items(), as_trained, by_use, strict=True
+        FIGURES.items(),
+        as_trained,
+        by_use,
+        strict=True,
     ):
         rows.append((figure, asked, *trained, *used))
     roles = Counter(result.role for result in results)

@@ -99,7 +99,11 @@ class World:
         return self.model, {**self.model_options, **planted}
 
     def audit_data(
-        self, cue: str | None, rates: tuple[float, float], frames: float, n: int
+        self,
+        cue: str | None,
+        rates: tuple[float, float],
+        frames: float,
+        n: int,
     ) -> Spec:
         """Its audited data with one cue, or with none; `n` is another draw."""
         options = {
@@ -158,7 +162,11 @@ class World:
         return [self.pair(cue, n, learned) for n, cue in enumerate(self.cues, first)]
 
     def tangle(
-        self, cue: str, other: str, even: Sequence[str], n: int
+        self,
+        cue: str,
+        other: str,
+        even: Sequence[str],
+        n: int,
     ) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
 

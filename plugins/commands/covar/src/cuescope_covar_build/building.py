@@ -128,7 +128,10 @@ class Builder:
             yield sum(wanted[background] for background in chunk)
 
     def _keep(
-        self, source: Source, drafts: Sequence[Draft], pool: ThreadPoolExecutor
+        self,
+        source: Source,
+        drafts: Sequence[Draft],
+        pool: ThreadPoolExecutor,
     ) -> None:
         """Write files, then the rows that say that they are there."""
         # list: an error in a thread is raised before any row says that its file is there

@@ -53,7 +53,9 @@ def build(options: BuildOptions, output: Output) -> None:
 Writer = Annotated[
     Texts,
     typer.Option(
-        "--tool", metavar="ROLE=SPEC", help="text-generator: writes the list."
+        "--tool",
+        metavar="ROLE=SPEC",
+        help="text-generator: writes the list.",
     ),
 ]
 WriterOption = Annotated[

@@ -58,7 +58,12 @@ class Filter:
             draft.dropped = draft.dropped or quality.reason
 
     def calibrate(
-        self, sources: Sources, folder: Path, context: Context, *, begun: bool = False
+        self,
+        sources: Sources,
+        folder: Path,
+        context: Context,
+        *,
+        begun: bool = False,
     ) -> None:
         """Take the limits of this folder, else from clean composites of its photos.
 
@@ -204,7 +209,9 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
 
 
 def _unedited_cases(
-    recipe: Recipe, source: Source, background: Background
+    recipe: Recipe,
+    source: Source,
+    background: Background,
 ) -> list[Case]:
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)

@@ -56,7 +56,9 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
 
 
 def choose_classes(
-    given: str | None, labels: tuple[str, ...], title: str
+    given: str | None,
+    labels: tuple[str, ...],
+    title: str,
 ) -> tuple[str, ...]:
     """The labels of the source that are built: all, those of a list (a,b or a file), or `paper`.
 
@@ -116,6 +118,8 @@ def _read_list(path: Path, what: str) -> list[Any]:
     entries = content.get(what) if isinstance(content, dict) else content
     if not isinstance(entries, list) or not entries:
         raise UserError(
-            f"covar: {path}", expected=f"a list of {what}", got=type(entries).__name__
+            f"covar: {path}",
+            expected=f"a list of {what}",
+            got=type(entries).__name__,
         )
     return entries

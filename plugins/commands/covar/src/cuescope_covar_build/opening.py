@@ -59,7 +59,10 @@ class OpenBuild:
             with folder.telling():
                 begun = bool(folder.rows)
                 quality.calibrate(
-                    self.builder.sources, folder.folder, self.context, begun=begun
+                    self.builder.sources,
+                    folder.folder,
+                    self.context,
+                    begun=begun,
                 )
         rows = self.builder.run(self.context)
         manifest = CovarManifest(rows, self.choices)
@@ -83,7 +86,10 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     tools = Tools.of(options)
     backgrounds = read_backgrounds(options.backgrounds)
     context = replace(
-        context, seed=options.seed, device=options.device, dtype=options.dtype
+        context,
+        seed=options.seed,
+        device=options.device,
+        dtype=options.dtype,
     )
     data_options = pairs("-D", options.data_option or ())
     data: Dataset = context.build("dataset", options.source, data_options)
@@ -127,7 +133,10 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
 
 
 def _settings(
-    options: BuildOptions, recipe: Recipe, data: Dataset, judges: Judges
+    options: BuildOptions,
+    recipe: Recipe,
+    data: Dataset,
+    judges: Judges,
 ) -> dict[str, Any]:
     """What all images of a folder have in common; their number is not among it."""
     views = recipe.viewpoint_editor

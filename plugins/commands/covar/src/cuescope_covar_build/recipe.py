@@ -63,7 +63,11 @@ class Recipe:
         """The variants of a photo on a background, drawn for it."""
         rng = generator(self.seed, "variants", source.sample.key, background.name)
         return variants(
-            rng, source.mask.shape[:2], source.label, self.scales, views=self.views
+            rng,
+            source.mask.shape[:2],
+            source.label,
+            self.scales,
+            views=self.views,
         )
 
     def prompt(self, background: Background, label: str) -> str:

@@ -216,7 +216,10 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
 
 
 def _fault(
-    sample: Sample, expected: str, got: str, remedy: str | None = None
+    sample: Sample,
+    expected: str,
+    got: str,
+    remedy: str | None = None,
 ) -> BadDataError:
     return BadDataError(
         f"covar: image '{sample.key}'",

@@ -109,7 +109,9 @@ def contract_of(
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError(
-                "--data", expected="a model or tool to show it to", got=entry.kind
+                "--data",
+                expected="a model or tool to show it to",
+                got=entry.kind,
             )
         spec = Spec.parse(data)
         dataset = registry.find("dataset", spec.name)
@@ -148,7 +150,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
 
 
 def _with_options(
-    registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
+    registry: "Registry",
+    entry: "Entry",
+    spec: "Spec",
+    options: dict[str, str],
 ) -> tuple[Any, dict[str, str]]:
     """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
     from cuescope.application import validate

@@ -108,7 +108,10 @@ class CelebA(ImageFolder):
         return persons
 
     def _require_faces(
-        self, table: TextFile, faces: Container[str], files: Sequence[str]
+        self,
+        table: TextFile,
+        faces: Container[str],
+        files: Sequence[str],
     ) -> None:
         for file in files:
             if file not in faces:

@@ -35,7 +35,9 @@ def read_partition(table: TextFile) -> dict[str, int]:
         file, *number = line.split()
         if number not in (["0"], ["1"], ["2"]):
             raise UserError(
-                location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'"
+                location,
+                expected="'000001.jpg 0', 1 or 2",
+                got=f"'{line[:60]}'",
             )
         splits[file] = int(number[0])
     return splits
@@ -48,7 +50,9 @@ def read_persons(table: TextFile) -> dict[str, str]:
         file, *number = line.split()
         if len(number) != 1 or not number[0].isdecimal():
             raise UserError(
-                location, expected="'000001.jpg 2880'", got=f"'{line[:60]}'"
+                location,
+                expected="'000001.jpg 2880'",
+                got=f"'{line[:60]}'",
             )
         persons[file] = number[0]
     return persons

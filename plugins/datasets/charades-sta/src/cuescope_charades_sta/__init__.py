@@ -40,5 +40,7 @@ class CharadesSTA(VideoQuestions):
                     expected=f"every video of charades_sta_{split}.txt",
                 )
             yield Question(
-                name, name, annotations={"moments": sort_by_start(timed), **video}
+                name,
+                name,
+                annotations={"moments": sort_by_start(timed), **video},
             )

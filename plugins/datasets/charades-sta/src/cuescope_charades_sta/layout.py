@@ -32,7 +32,9 @@ def read_moments(file: TextFile) -> dict[str, list[Timed]]:
         fields = _MOMENT.fullmatch(line)
         if fields is None:
             raise UserError(
-                location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'"
+                location,
+                expected="'VIDEO START END##sentence'",
+                got=f"'{line[:60]}'",
             )
         video, start, end, sentence = fields.groups()
         # a video has several sentences

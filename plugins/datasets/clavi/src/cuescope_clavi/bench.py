@@ -225,5 +225,7 @@ def _picture(title: str, counts: Mapping[str, int], total: int) -> Picture:
     rows = {name: {"share": count / total} for name, count in counts.items()}
     image = bar_chart(rows, title, f"share of {total:,}")
     return Picture(
-        title=title, caption=f"{title}, as shares of {total:,}.", image=image
+        title=title,
+        caption=f"{title}, as shares of {total:,}.",
+        image=image,
     )

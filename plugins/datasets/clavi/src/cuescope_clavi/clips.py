@@ -80,7 +80,10 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
 
 
 def _frames_between(
-    video: Any, pictures: Any, start: float, end: float
+    video: Any,
+    pictures: Any,
+    start: float,
+    end: float,
 ) -> Iterable[Any]:
     """The decoded frames that come on screen in [start, end), seconds from the first."""
     base = float(pictures.time_base)

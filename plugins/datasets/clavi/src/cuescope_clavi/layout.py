@@ -81,7 +81,9 @@ def authors_split(split: str) -> str:
     """The authors have "train" and "test"; "val" is drawn from the former. Raises UserError."""
     if split not in SPLITS:
         raise UserError(
-            "clavi: split", expected=f"one of {', '.join(SPLITS)}", got=f"'{split}'"
+            "clavi: split",
+            expected=f"one of {', '.join(SPLITS)}",
+            got=f"'{split}'",
         )
     return "test" if split == "test" else "train"
 

@@ -102,7 +102,11 @@ def curate(
         # one for each pair: fewer pairs must leave the others as they are
         rng = generator(options.seed, "clavi", name, str(index))
         segment = cut_segment(
-            *pair, video.length, rng, most=options.max_growth, step=video.step
+            *pair,
+            video.length,
+            rng,
+            most=options.max_growth,
+            step=video.step,
         )
         # of the whole video: questions say that a control never occurs
         occurring = frozenset(action.name for action in video.actions)
@@ -194,7 +198,9 @@ def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
 
 
 def _draw_indices(
-    count: int, most: int | None, rng: np.random.Generator
+    count: int,
+    most: int | None,
+    rng: np.random.Generator,
 ) -> Sequence[int]:
     if most is None or most >= count:
         return range(count)  # all in their order, and nothing is drawn
@@ -206,7 +212,9 @@ def _draw_indices(
 
 
 def open_footage(
-    names: Iterable[str], root: Path, context: Context
+    names: Iterable[str],
+    root: Path,
+    context: Context,
 ) -> tuple[dict[str, Footage], Videos]:
     """The footage of the videos of these names under `root`, and what is wrong with the others."""
     videos = Videos.open(root, names, context, "clavi")

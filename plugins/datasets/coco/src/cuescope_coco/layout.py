@@ -162,7 +162,9 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
             if len(polygon) < 6 or len(polygon) % 2:
                 expected = "polygons of three points or more, x and y each"
                 raise UserError(
-                    location, expected=expected, got=f"{len(polygon)} numbers"
+                    location,
+                    expected=expected,
+                    got=f"{len(polygon)} numbers",
                 )
             yield np.array(polygon).reshape(-1, 2)
         return

@@ -12,7 +12,9 @@ _MOST_BITS = 60
 
 
 def polygon_mask(
-    points: Float[np.ndarray, "point 2"], height: int, width: int
+    points: Float[np.ndarray, "point 2"],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The pixels whose centre lies inside a polygon of (x, y) in pixels, origin top left.
 
@@ -39,7 +41,9 @@ def polygon_mask(
 
 
 def counts_mask(
-    counts: Int[np.ndarray, " run"], height: int, width: int
+    counts: Int[np.ndarray, " run"],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The mask of run lengths: outside and inside in turn, down one column after the other."""
     inside = np.arange(len(counts)) % 2 == 1
@@ -79,7 +83,9 @@ def decoded_counts(text: str) -> list[int]:
 
 
 def union(
-    outlines: Sequence[np.ndarray], height: int, width: int
+    outlines: Sequence[np.ndarray],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The mask of several outlines: polygons (point, 2), or run lengths (run)."""
     mask = np.zeros((height, width), bool)

@@ -37,7 +37,10 @@ class CovarOptions(ImageFolderOptions):
         "test", description="the only one: a COVAR is for auditing, not training"
     )
     max_missing: float = Field(
-        0.0, ge=0, le=1, description="share of images that may be missing or unreadable"
+        0.0,
+        ge=0,
+        le=1,
+        description="share of images that may be missing or unreadable",
     )
     subset: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description=f"only these subsets: {ORIGINAL}, {', '.join(SUBSETS)}"

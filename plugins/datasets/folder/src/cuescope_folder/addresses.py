@@ -82,7 +82,9 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
 
 @contextmanager
 def open_address(
-    owner: str, address: str, roots: Roots | None = None
+    owner: str,
+    address: str,
+    roots: Roots | None = None,
 ) -> Iterator[BinaryIO]:
     """The file at an address; raises UserError where it cannot be read.
 
@@ -162,13 +164,20 @@ def fetch_all(
 
 
 def _fetch(
-    owner: str, address: str, path: Path, roots: Roots, most: int, digests: FetchedFiles
+    owner: str,
+    address: str,
+    path: Path,
+    roots: Roots,
+    most: int,
+    digests: FetchedFiles,
 ) -> None:
     with _one_line(owner, address):
         system, name = _system(owner, address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
             system.get_file(
-                name, str(draft.path), callback=_limit(owner, address, most)
+                name,
+                str(draft.path),
+                callback=_limit(owner, address, most),
             )
             with draft.path.open("rb") as file:
                 digests.put(path, content_digest(file))

@@ -10,7 +10,10 @@ from cuescope_sdk.data import TextFile
 
 
 def common_choices(
-    items: Sequence[Item], choices: Sequence[str] | None, answers: Answers, root: Path
+    items: Sequence[Item],
+    choices: Sequence[str] | None,
+    answers: Answers,
+    root: Path,
 ) -> tuple[str, ...]:
     """What items without choices of their own are answered from: () for open answers.
 
@@ -86,7 +89,9 @@ def _labels(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _given_choices(
-    choices: Sequence[str], items: Sequence[Item], root: Path
+    choices: Sequence[str],
+    items: Sequence[Item],
+    root: Path,
 ) -> tuple[str, ...]:
     """The given choices, each once."""
     # a label that the file lists twice is one choice

@@ -181,7 +181,9 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
 
 
 def actions_of(
-    value: object, timed: bool, location: str
+    value: object,
+    timed: bool,
+    location: str,
 ) -> tuple[tuple[str, float, float], ...]:
     """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
     wrong = UserError(

@@ -191,7 +191,9 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
 
 
 def _facts(
-    samples: Sequence[Sample], problems: Sequence[str], passed_over: dict[str, str]
+    samples: Sequence[Sample],
+    problems: Sequence[str],
+    passed_over: dict[str, str],
 ) -> dict[str, str]:
     clips = sum(len(sample.frames) > 1 for sample in samples)
     counts = []

@@ -11,7 +11,9 @@ NAMED = 3  # groups that a fact lists
 
 
 def group_items(
-    items: Sequence[Item], rule: str | None, columns: Collection[str]
+    items: Sequence[Item],
+    rule: str | None,
+    columns: Collection[str],
 ) -> Grouping | None:
     """The groups of the items: those of their column, or else by `rule` or a shared file.
 
@@ -33,7 +35,9 @@ def group_items(
 
 
 def group_facts(
-    grouping: Grouping, items: Sequence[Item], shown: Sequence[Item]
+    grouping: Grouping,
+    items: Sequence[Item],
+    shown: Sequence[Item],
 ) -> dict[str, str]:
     """How many groups the items of the shown split are of, and which are in other splits too."""
     if not shown:

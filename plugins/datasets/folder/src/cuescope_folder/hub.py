@@ -109,7 +109,11 @@ class HuggingFace(FileSamples):
             splits = source.get_dataset_split_names(repository, config, **pinned)
             split = _choose_split(repository, splits, wanted)
             data = source.load_dataset(
-                repository, config, split=split, streaming=True, **pinned
+                repository,
+                config,
+                split=split,
+                streaming=True,
+                **pinned,
             )
             # without declared types the library looks at the first rows
             features = data.features or data._resolve_features().features
@@ -195,7 +199,10 @@ def _revision(repository: str, wanted: str | None) -> str:
 
 
 def _config(
-    source: Any, repository: str, wanted: str | None, pinned: Mapping[str, str]
+    source: Any,
+    repository: str,
+    wanted: str | None,
+    pinned: Mapping[str, str],
 ) -> str:
     names = source.get_dataset_config_names(repository, **pinned)
     if wanted is None and len(names) > 1 and "default" not in names:

@@ -174,7 +174,10 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
 
 
 def _item(
-    root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int
+    root: Path,
+    key: PurePosixPath,
+    frames: Sequence[PurePosixPath],
+    depth: int,
 ) -> Item:
     split = canonical_split(key.parts[0]) if depth else None
     return Item(
@@ -190,7 +193,10 @@ _Key = tuple[tuple[tuple[tuple[int, str], ...], str], ...]
 
 
 def _walk(
-    root: Path, below: str, order: _Key, unread: Unread
+    root: Path,
+    below: str,
+    order: _Key,
+    unread: Unread,
 ) -> Iterator[tuple[_Key, str]]:
     """The sort key and the name, relative to `root`, of each file below the folder `below`."""
     folder = root / below

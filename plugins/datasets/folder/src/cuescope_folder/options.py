@@ -59,7 +59,10 @@ class SampleOptions(Options):
         "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
     max_bad: float = Field(
-        0.01, ge=0, le=1, description="share of samples that may be unreadable"
+        0.01,
+        ge=0,
+        le=1,
+        description="share of samples that may be unreadable",
     )
     max_pixels: int = Field(
         MAX_PIXELS,

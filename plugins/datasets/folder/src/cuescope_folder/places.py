@@ -76,7 +76,9 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
         return _of_table(given, context)
     if options.manifest is not None:
         return _of_table(
-            address_below(given, str(options.manifest)), context, base=given
+            address_below(given, str(options.manifest)),
+            context,
+            base=given,
         )
     names = list_address(OWNER, given)
     usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
@@ -99,14 +101,22 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
 
 
 def _of_table(
-    address: str, context: Context, root: Path | None = None, base: str | None = None
+    address: str,
+    context: Context,
+    root: Path | None = None,
+    base: str | None = None,
 ) -> Place:
     table = copy_of(address, context)
     # never a table of yesterday, where the address has none any more
     table.unlink(missing_ok=True)
     roots = Roots.of(address)
     fetch_all(
-        OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES
+        OWNER,
+        {address: table},
+        context,
+        again=True,
+        roots=roots,
+        most=MOST_TABLE_BYTES,
     )
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
@@ -131,7 +141,10 @@ def typed_roots(options: FolderOptions) -> Roots:
 
 
 def fetch_cells(
-    cells: Mapping[str, str], place: Place, options: FolderOptions, context: Context
+    cells: Mapping[str, str],
+    place: Place,
+    options: FolderOptions,
+    context: Context,
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """What cells name that is not on this machine -> its copy, and a fact about them.
 
@@ -186,7 +199,9 @@ def _alternatives(inner: str) -> list[str]:
     # before any number is written out
     if not 0 < len(numbers) <= MOST_SHARDS:
         raise UserError(
-            "folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}"
+            "folder: shards",
+            expected="{000..009}, upwards",
+            got=f"{{{inner}}}",
         )
     # "000..009": zeros in front are part of a file's name
     return [str(number).zfill(len(first)) for number in numbers]

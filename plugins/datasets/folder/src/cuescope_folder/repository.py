@@ -37,7 +37,11 @@ class Repository:
     """A repository at one revision, or in the folder `root` of this machine."""
 
     def __init__(
-        self, name: str, root: Path | None, revision: str, roots: Roots
+        self,
+        name: str,
+        root: Path | None,
+        revision: str,
+        roots: Roots,
     ) -> None:
         self.name = name
         self.root = None if root is None else root.resolve()
@@ -147,7 +151,10 @@ class Repository:
             return _read_card(
                 Path(
                     hf_hub_download(
-                        self.name, name, repo_type="dataset", revision=revision
+                        self.name,
+                        name,
+                        repo_type="dataset",
+                        revision=revision,
                     )
                 )
             )

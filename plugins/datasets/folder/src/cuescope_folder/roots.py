@@ -265,7 +265,11 @@ class Roots:
         return "it is below no address that was typed"
 
     def require(
-        self, text: str, where: str, *, expected: str = "a path inside the data"
+        self,
+        text: str,
+        where: str,
+        *,
+        expected: str = "a path inside the data",
     ) -> None:
         """Raise UserError, beginning with `where`, for an address that data may not name."""
         problem = self.problem(text)

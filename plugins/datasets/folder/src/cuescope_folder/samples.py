@@ -52,7 +52,9 @@ def read_samples(
 
 
 def _frames(
-    files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
+    files: Sequence[Path],
+    probes: Mapping[Path, Probe],
+    wanted: int,
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
     if kind == "image":
@@ -64,7 +66,9 @@ def _frames(
 
 
 def _times_and_actions(
-    item: Item, probes: Mapping[Path, Probe], wanted: int
+    item: Item,
+    probes: Mapping[Path, Probe],
+    wanted: int,
 ) -> dict[str, Any]:
     """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
 
@@ -94,7 +98,9 @@ def _times_and_actions(
 
 
 def _problem(
-    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]
+    item: Item,
+    files: Sequence[Path],
+    probes: Mapping[Path, Probe],
 ) -> str | None:
     if not files:
         return "no images in this folder"

@@ -34,7 +34,10 @@ CLASS_NAMES = "classnames.txt"  # beside the shards, a name a line
 
 
 def shard_rows(
-    shards: Sequence[str], copies: Copies, class_names: Path | None, context: Context
+    shards: Sequence[str],
+    copies: Copies,
+    class_names: Path | None,
+    context: Context,
 ) -> tuple[list[Row], Unread]:
     """A row for each sample with an image or video, and what was passed over.
 
@@ -130,7 +133,10 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
 
 
 def _record(
-    shard: str, key: str, parts: Mapping[str, bytes], copies: Copies
+    shard: str,
+    key: str,
+    parts: Mapping[str, bytes],
+    copies: Copies,
 ) -> dict[str, Any]:
     location = f"{shard}: '{key}'"
     shown: list[str] = []

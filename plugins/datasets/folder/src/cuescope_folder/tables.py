@@ -192,7 +192,10 @@ def byte_columns(schema: Any) -> list[str]:
 
 
 def _rows_with_images(
-    manifest: Path, file: Any, columns: Sequence[str], copies: Copies
+    manifest: Path,
+    file: Any,
+    columns: Sequence[str],
+    copies: Copies,
 ) -> Iterator[Row]:
     """The rows, with a name in each cell that held a file; that file lies in `copies`.
 
@@ -221,7 +224,9 @@ def _rows_with_images(
 
 
 def _image_cells(
-    manifest: Path, file: Any, columns: Sequence[str]
+    manifest: Path,
+    file: Any,
+    columns: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
     """The cells of each row; raises UserError where they are far more than the file is large."""
     metadata = file.metadata
@@ -279,7 +284,10 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
 
 
 def _too_large(
-    manifest: Path, rows: int, size: int, most: int = MOST_BYTES
+    manifest: Path,
+    rows: int,
+    size: int,
+    most: int = MOST_BYTES,
 ) -> UserError:
     return UserError(
         f"folder: {manifest.name} is too large",
@@ -378,7 +386,10 @@ def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]
 
 
 def _missing(
-    name: str, needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+    name: str,
+    needed: Sequence[str],
+    columns: Sequence[str],
+    words: Sequence[str],
 ) -> UserError:
     """The columns that are missing, and which other is probably meant to be one of them."""
     shown = [column[:_SHOWN] for column in columns]
@@ -391,7 +402,9 @@ def _missing(
 
 
 def _rename_hint(
-    needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+    needed: Sequence[str],
+    columns: Sequence[str],
+    words: Sequence[str],
 ) -> str | None:
     for column in columns[:MOST_COLUMNS]:
         lower = column.lower()[:_SHOWN]

@@ -81,7 +81,10 @@ class _Resolver(AbstractResolver):
         """The IP addresses of a host; all of them are public, or the host was typed."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, family=family
+            host,
+            port,
+            type=socket.SOCK_STREAM,
+            family=family,
         )
         results = [_result(host, entry) for entry in found]
         if f"{_in_brackets(host)}:{port}" not in self._places:

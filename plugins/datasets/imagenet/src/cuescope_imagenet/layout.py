@@ -129,7 +129,9 @@ def solution_labels(table: TextFile, folder: Path) -> dict[Path, Labelled]:
 
 
 def devkit_labels(
-    truth: TextFile, synsets: Path, images: Sequence[Path]
+    truth: TextFile,
+    synsets: Path,
+    images: Sequence[Path],
 ) -> dict[Path, Labelled]:
     """The images in the order of their names, a line of the ground truth each.
 

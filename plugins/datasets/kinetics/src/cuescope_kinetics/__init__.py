@@ -47,7 +47,9 @@ class KineticsOptions(VideoQuestionOptions):
         description="share of each class's validation clips that val-dev has",
     )
     split_seed: int = Field(
-        0, ge=0, description="another seed, another val-dev and val-test"
+        0,
+        ge=0,
+        description="another seed, another val-dev and val-test",
     )
 
 

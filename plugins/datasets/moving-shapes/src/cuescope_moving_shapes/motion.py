@@ -26,7 +26,10 @@ def speeds(length: int) -> tuple[int, int]:
 
 
 def trajectories(
-    direction: Numbers, length: int, split: str, seed: int
+    direction: Numbers,
+    length: int,
+    split: str,
+    seed: int,
 ) -> Int[np.ndarray, "sample frame 2"]:
     """Row and column of the disc's corner (pixels, origin top left) in every frame.
 
@@ -60,7 +63,9 @@ def trajectories(
 
 
 def _draw(
-    rng: np.random.Generator, count: int, length: int
+    rng: np.random.Generator,
+    count: int,
+    length: int,
 ) -> Int[np.ndarray, "3 sample"]:
     """Speed, the lesser end of the way, and the constant coordinate of `count` trajectories."""
     speed, start = _way(rng, count, length)

@@ -162,7 +162,9 @@ def generate_actions(options: ShapesOptions) -> ActionSequences:
 
 
 def _draw_starts(
-    rng: np.random.Generator, way: Ways, length: int
+    rng: np.random.Generator,
+    way: Ways,
+    length: int,
 ) -> tuple[Ways, Places]:
     """Pixels a frame, and the place where the disc starts."""
     least, greatest = speeds(length)
@@ -171,7 +173,10 @@ def _draw_starts(
 
 
 def _leaves_field(
-    way: Ways, speed: Ways, origin: Places, length: int
+    way: Ways,
+    speed: Ways,
+    origin: Places,
+    length: int,
 ) -> Bool[np.ndarray, " sample"]:
     """Whether a movement ends where no disc may be."""
     # - 1: steps are between frames
@@ -195,7 +200,11 @@ def _first_frames(rng: np.random.Generator, way: Ways, length: int) -> Ways:
 
 
 def _parameters(
-    way: Ways, speed: Ways, origin: Places, starts: Ways, length: int
+    way: Ways,
+    speed: Ways,
+    origin: Places,
+    starts: Ways,
+    length: int,
 ) -> Parameters:
     """What `pictures.frame` takes; the square is there while the disc moves."""
     movements = way.shape[1]

@@ -39,10 +39,16 @@ class ScenesOptions(Options):
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
     noise: float = Field(
-        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+        8.0,
+        ge=0,
+        le=100,
+        description="grain of the pictures, grey levels",
     )
     blurred: float = Field(
-        0.2, ge=0, le=1, description="share of pictures out of focus"
+        0.2,
+        ge=0,
+        le=1,
+        description="share of pictures out of focus",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 

@@ -74,7 +74,11 @@ def draw_backgrounds(label: Indices, dial: float, split: str, seed: int) -> Indi
 
 
 def compose(
-    label: str, background: str, noise: float, blurred: float, seed: int
+    label: str,
+    background: str,
+    noise: float,
+    blurred: float,
+    seed: int,
 ) -> Composition:
     """One scene. Everything but the background depends on the other arguments alone."""
     rng = generator(seed, "scenes", "objects")

@@ -36,7 +36,9 @@ class ShapeWorldOptions(Options):
     val: int = Field(100, ge=1, description="videos for validation and audit")
     test: int = Field(100, ge=1, description="videos held out")
     ood: int = Field(
-        100, ge=1, description="longer videos with colours on kinds never seen so"
+        100,
+        ge=1,
+        description="longer videos with colours on kinds never seen so",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 

@@ -73,7 +73,9 @@ class ShapeDetector(Plugin):
     )
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
         return [_detections(view(frame), names) for frame in frames]

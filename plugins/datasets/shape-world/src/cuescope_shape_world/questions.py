@@ -175,7 +175,12 @@ def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
 
 
 def _place(
-    scene: Scene, name: str, relation: str, other: str, minute: str, second: str
+    scene: Scene,
+    name: str,
+    relation: str,
+    other: str,
+    minute: str,
+    second: str,
 ) -> str | None:
     """Whether it holds at a time; None where either is out of sight or the two are level."""
     seconds = 60 * int(minute) + int(second)

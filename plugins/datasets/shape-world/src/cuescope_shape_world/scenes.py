@@ -121,7 +121,9 @@ def _things(world: World, frame: int) -> Iterator[Thing]:
 
 
 def actions(
-    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], index: int
+    things: Sequence[dict[str, Thing]],
+    shifts: Sequence[int | None],
+    index: int,
 ) -> Iterator[Action]:
     """What is done from the frame before to this one, and what is seen here for the last time."""
     before = things[index - 1] if index else {}

@@ -57,7 +57,10 @@ class ScriptedOptions(Options):
         description="the same where a shape of the split ood is seen; default: accuracy",
     )
     steps: int = Field(
-        7, ge=1, le=64, description="steps of a trace; of a short video fewer"
+        7,
+        ge=1,
+        le=64,
+        description="steps of a trace; of a short video fewer",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -169,7 +172,10 @@ def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) ->
 
 
 def _draw_answer(
-    right: str | None, choices: Sequence[str], chance: float, rng: Generator
+    right: str | None,
+    choices: Sequence[str],
+    chance: float,
+    rng: Generator,
 ) -> str:
     """The right answer with this chance, else another; any where none is known to be right."""
     knows = rng.random() < chance
@@ -183,7 +189,10 @@ def _draw_answer(
 
 
 def script(
-    scene: Scene, question: str, dials: ScriptedOptions, rng: Generator
+    scene: Scene,
+    question: str,
+    dials: ScriptedOptions,
+    rng: Generator,
 ) -> list[Step]:
     """Steps over a video as it was seen.
 

@@ -181,7 +181,11 @@ def _actions(frame: SceneFrame, visible: Mapping[str, Thing]) -> Iterator[Statem
 
 
 def spoil(
-    statement: Statement, right: int, scene: Scene, index: int, rng: Generator
+    statement: Statement,
+    right: int,
+    scene: Scene,
+    index: int,
+    rng: Generator,
 ) -> Statement:
     """A statement like a true one of a frame, of whose claims exactly `right` are true."""
     about = statement.about
@@ -233,7 +237,10 @@ def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statem
 
 
 def _replace_some(
-    phrases: Sequence[str], right: int, scene: Scene, rng: Generator
+    phrases: Sequence[str],
+    right: int,
+    scene: Scene,
+    rng: Generator,
 ) -> tuple[str, ...]:
     """The phrases with all but `right` of them replaced by shapes that are never shown."""
     names = list(phrases)

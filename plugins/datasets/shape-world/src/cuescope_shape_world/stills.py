@@ -150,7 +150,9 @@ def describe(picture: Picture, rng: Generator) -> dict[str, tuple[str, ...]]:
 
 
 def _sentences(
-    template: str, names: Sequence[str], right: Collection[str]
+    template: str,
+    names: Sequence[str],
+    right: Collection[str],
 ) -> list[Sentence]:
     """One about each name; it is true of those in `right`."""
     sentences = []
@@ -171,7 +173,9 @@ def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
 
 
 def _draw_some(
-    sentences: Sequence[Sentence], most: int, rng: Generator
+    sentences: Sequence[Sentence],
+    most: int,
+    rng: Generator,
 ) -> list[Sentence]:
     """At most so many, drawn at random."""
     order = rng.permutation(len(sentences))

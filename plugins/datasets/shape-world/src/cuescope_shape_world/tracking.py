@@ -96,7 +96,9 @@ def shift(view: View, later: View) -> int | None:
 
 
 def _agreement(
-    skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int
+    skyline: Int[np.ndarray, " col"],
+    other: Int[np.ndarray, " col"],
+    by: int,
 ) -> float:
     """Share of columns with equal heights, where the two overlap."""
     if by < 0:
@@ -126,7 +128,10 @@ def _identify(
                 key = _former_id(visible, former, phrases)
                 ids[visible.phrase] = key
             thing = Thing(
-                id=key, name=visible.name, attributes=(visible.colour,), box=visible.box
+                id=key,
+                name=visible.name,
+                attributes=(visible.colour,),
+                box=visible.box,
             )
             now.setdefault(key, thing)
         yield now
@@ -134,7 +139,9 @@ def _identify(
 
 
 def _former_id(
-    visible: VisibleThing, before: Mapping[str, Thing], phrases: set[str]
+    visible: VisibleThing,
+    before: Mapping[str, Thing],
+    phrases: set[str],
 ) -> str:
     """The id of what had another colour here; else the phrase itself."""
     for key, thing in before.items():

@@ -90,7 +90,10 @@ class World:
 
 
 def draw_world(
-    rng: Generator, frames: int, phrases: Sequence[str], held_out: int = 0
+    rng: Generator,
+    frames: int,
+    phrases: Sequence[str],
+    held_out: int = 0,
 ) -> World:
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
@@ -104,7 +107,10 @@ def draw_world(
 
 
 def _attempt(
-    rng: Generator, frames: int, phrases: Sequence[str], held_out: int
+    rng: Generator,
+    frames: int,
+    phrases: Sequence[str],
+    held_out: int,
 ) -> World | None:
     camera = _camera(rng, frames)
     blocks = (camera.max() + WIDTH) // BLOCK
@@ -147,7 +153,10 @@ def stands(camera: Offsets) -> Frames:
 
 
 def _life(
-    rng: Generator, camera: Offsets, candidates: Sequence[str], free: Sequence[str]
+    rng: Generator,
+    camera: Offsets,
+    candidates: Sequence[str],
+    free: Sequence[str],
 ) -> Life | None:
     """A shape that may come late, go early, move, and change its colour for a free one."""
     frames = len(camera)

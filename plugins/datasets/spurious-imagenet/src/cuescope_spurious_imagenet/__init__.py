@@ -115,5 +115,9 @@ class SpuriousImageNet(ImageFolder):
             step = max(1, len(photos) // self.options.beside)
             for photo in photos[::step][: self.options.beside]:
                 yield ImageItem(
-                    f"{wnid}/{photo.name}", photo, (name,), name, annotations=known
+                    f"{wnid}/{photo.name}",
+                    photo,
+                    (name,),
+                    name,
+                    annotations=known,
                 )

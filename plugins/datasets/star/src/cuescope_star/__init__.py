@@ -48,7 +48,9 @@ class STAROptions(VideoQuestionOptions):
         None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
     )
     held_seed: int = Field(
-        0, ge=0, description="another seed, other held-out categories"
+        0,
+        ge=0,
+        description="another seed, other held-out categories",
     )
 
 

@@ -200,7 +200,9 @@ def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | 
 
 
 def video_parts(
-    rows: Iterable[QuestionRow], held: frozenset[str], classes: Classes
+    rows: Iterable[QuestionRow],
+    held: frozenset[str],
+    classes: Classes,
 ) -> list[Part | None]:
     """The part of each row; a video with an `ood` row has no `iid` row, so that none is in both."""
     rows = list(rows)

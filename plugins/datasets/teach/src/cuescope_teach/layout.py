@@ -145,7 +145,11 @@ def read_task(file: TextFile) -> Task:
 
 
 def files_of(
-    root: Path, folder: str, split: str, suffix: str, title: str
+    root: Path,
+    folder: str,
+    split: str,
+    suffix: str,
+    title: str,
 ) -> list[Path]:
     """The files `root/folder/split/*suffix`, by name; raises UserError where there is none."""
     split_folder = root / folder / split
@@ -160,7 +164,9 @@ def files_of(
     files = sorted(split_folder.glob(f"*{suffix}"))
     if not files:
         raise UserError(
-            f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none"
+            f"{title}: {folder}/{split}",
+            expected=f"files *{suffix}",
+            got="none",
         )
     # a link may lead out of the data
     require_inside([root], files, title)

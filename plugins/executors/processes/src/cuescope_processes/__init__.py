@@ -67,7 +67,9 @@ class Processes(WorkerExecutor):
 
 
 def environments(
-    gpus: list[str], workers: int, threads: int | None
+    gpus: list[str],
+    workers: int,
+    threads: int | None,
 ) -> list[dict[str, str]]:
     """What is set in each process before it imports anything."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -94,7 +94,9 @@ class Ray(WorkerExecutor):
             import ray
         except ImportError as error:
             raise UserError(
-                "--executor ray needs Ray", got=str(error), remedy="pip install ray"
+                "--executor ray needs Ray",
+                got=str(error),
+                remedy="pip install ray",
             ) from error
         from cuescope_ray.cluster import connect, room
         from cuescope_ray.pool import RayPool

@@ -120,7 +120,9 @@ def require_answer(address: str) -> None:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except OSError as error:
         raise UserError(
-            f"ray:{address} does not answer", got=str(error), remedy=START
+            f"ray:{address} does not answer",
+            got=str(error),
+            remedy=START,
         ) from error
 
 

@@ -44,7 +44,9 @@ def rows(sources: Sources, labels: Sequence[str]) -> list[Row]:
 
 
 def share_of(
-    sources: Sources, holds: Callable[[AnswerSource], bool], confidence: float
+    sources: Sources,
+    holds: Callable[[AnswerSource], bool],
+    confidence: float,
 ) -> Figure:
     """The share of images for which something holds; its interval is for groups."""
     values = np.array([holds(source) for source in sources], dtype=bool)
@@ -95,7 +97,9 @@ def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
 
 
 def _is_backed(
-    alone_p: float | None, known: Backgrounds | None, options: CCIOptions
+    alone_p: float | None,
+    known: Backgrounds | None,
+    options: CCIOptions,
 ) -> bool:
     """Whether the model is better than chance, or answers so to the background alone."""
     if known is None:

@@ -210,7 +210,10 @@ class CCIBench(Plugin):
         return Questions(samples, {"": first_captions}, curves)
 
     def _classification(
-        self, samples: Sequence[Sample], audit: Audit, scoring: Audit
+        self,
+        samples: Sequence[Sample],
+        audit: Audit,
+        scoring: Audit,
     ) -> Questions:
         texts: dict[str, list[str]] = {"GT": []}
         for sample in samples:
@@ -270,7 +273,9 @@ def captions_of(sample: Sample) -> tuple[str, ...]:
 
 
 def _curves_by_name(
-    questions: Questions, maps: MapsByName, perturbation: "Perturbation"
+    questions: Questions,
+    maps: MapsByName,
+    perturbation: "Perturbation",
 ) -> Mapping[str, Curves]:
     """The curves of each explainer: those of the text "GT" at the top "@1" are "GT@1"."""
     curves: dict[str, dict[str, np.ndarray]] = {}
@@ -283,7 +288,10 @@ def _curves_by_name(
 
 
 def areas_table(
-    task: str, perturbation: "Perturbation", curves: Mapping[str, Curves], head: str
+    task: str,
+    perturbation: "Perturbation",
+    curves: Mapping[str, Curves],
+    head: str,
 ) -> Table:
     """The area of each explainer's mean curve, beside the paper's own."""
     # deletion takes away what the answer needs, so a good map's curve falls
@@ -323,7 +331,9 @@ def _title(task: str, perturbation: "Perturbation") -> str:
 
 
 def curves_picture(
-    task: str, perturbation: "Perturbation", curves: Mapping[str, Curves]
+    task: str,
+    perturbation: "Perturbation",
+    curves: Mapping[str, Curves],
 ) -> Picture:
     """Figure 4: the mean curve of each explainer, of the first column."""
     from cuescope_sdk.report import line_chart

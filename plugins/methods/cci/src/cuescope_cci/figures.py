@@ -59,7 +59,9 @@ def attach_examples(audit: Audit, sources: Sources, most: int) -> None:
             panels = list(map(_panel, examples))
             captions = "; ".join(map(caption, examples))
             picture = Picture(
-                title=title, caption=f"{captions}.", image=image_panels(panels)
+                title=title,
+                caption=f"{captions}.",
+                image=image_panels(panels),
             )
             audit.attach(picture)
 
@@ -102,7 +104,10 @@ def caption(source: AnswerSource) -> str:
 
 
 def attach_evidence(
-    audit: Audit, sources: Sources, known: Backgrounds | None, scores: Sequence[Score]
+    audit: Audit,
+    sources: Sources,
+    known: Backgrounds | None,
+    scores: Sequence[Score],
 ) -> None:
     """How often the model is right, which background is taken for which class, and the contrasts.
 

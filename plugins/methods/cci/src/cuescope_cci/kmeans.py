@@ -9,7 +9,11 @@ Centres = Float[np.ndarray, "cluster dim"]
 
 
 def euclidean_kmeans(
-    points: Points, k: int, rng: np.random.Generator, *, restarts: int = 1
+    points: Points,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    restarts: int = 1,
 ) -> tuple[Centres, Labels]:
     """Centroids and each point's cluster by Euclidean distance; at most one for a distinct point.
 
@@ -39,7 +43,10 @@ def euclidean_kmeans(
 def _largest_first(centroid: Centres, cluster: Labels) -> tuple[Centres, Labels]:
     """Of equal sizes the first to appear leads."""
     used, first, number, sizes = np.unique(
-        cluster, return_index=True, return_inverse=True, return_counts=True
+        cluster,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
     # k-means numbers clusters at random: by size they are the same on every machine
     order = np.lexsort((first, -sizes))

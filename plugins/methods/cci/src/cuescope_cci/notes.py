@@ -27,7 +27,10 @@ def percent(share: Figure) -> str:
 
 
 def note_accuracy(
-    audit: Audit, options: CCIOptions, sources: Sources, known: Backgrounds | None
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sources,
+    known: Backgrounds | None,
 ) -> None:
     """How often the model is right, and whether that is better than chance."""
     # of all labelled images, masked or not: this is the accuracy of the model

@@ -65,7 +65,9 @@ def _strongest_first(score: Score) -> tuple[bool, float, float]:
 
 
 def _row_scores(
-    row: Row, known: Backgrounds | None, options: CCIOptions
+    row: Row,
+    known: Backgrounds | None,
+    options: CCIOptions,
 ) -> Iterator[Score]:
     """How often the background overrules the object, and what the wrong answers lean on."""
     # what was overruled needs the answers to both parts
@@ -101,7 +103,10 @@ def _score(
 
 
 def _overall_score(
-    row: Row, overruled: Figure, known: Backgrounds, options: CCIOptions
+    row: Row,
+    overruled: Figure,
+    known: Backgrounds,
+    options: CCIOptions,
 ) -> Score:
     """All kinds of backgrounds and all classes together."""
     finding = is_overall_finding(known, options)

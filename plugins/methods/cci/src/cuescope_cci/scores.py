@@ -169,7 +169,10 @@ MISSING = Figure()
 
 
 def share(
-    holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95
+    holds: Bool[np.ndarray, " image"],
+    groups: Groups,
+    *,
+    confidence: float = 0.95,
 ) -> Figure:
     """The share of images for which something holds; its interval draws whole groups."""
     # the mean of no image would be NaN

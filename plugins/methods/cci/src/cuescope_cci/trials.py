@@ -116,7 +116,10 @@ class AnsweredImage(ClusteredImage):
 
 
 def ask_images(
-    audit: Audit, options: CCIOptions, samples: Sequence[Sample], start: int = 0
+    audit: Audit,
+    options: CCIOptions,
+    samples: Sequence[Sample],
+    start: int = 0,
 ) -> list[AnsweredImage]:
     """Cluster the images, which are on the model's canvas already, and hide each cluster.
 

@@ -47,7 +47,10 @@ class AuditedMaps:
     images: Mapping[str, AnsweredImage]
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        choices: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """The importance map (row, col) of each canvas sample for its text."""
         images = [self.images[sample.key] for sample in samples]
@@ -85,7 +88,9 @@ def check_alone(row: PullRow) -> Evidence:
 
 
 def check_regions(
-    samples: Sequence[Sample], sources: Sources, confidence: float
+    samples: Sequence[Sample],
+    sources: Sources,
+    confidence: float,
 ) -> Iterator[Evidence]:
     """Whether errors lean on the background where the planted background misled, and only there.
 
@@ -124,7 +129,10 @@ def check_regions(
     # Less without the planted cue than with it: the gap of "leans on an object".
     on_object = (~leaning).astype(np.float64)
     [low], [high] = gap_intervals(
-        on_object, planted[:, None], drawn, confidence=confidence
+        on_object,
+        planted[:, None],
+        drawn,
+        confidence=confidence,
     )
     with_cue = leaning[planted].mean()
     without = leaning[~planted].mean()

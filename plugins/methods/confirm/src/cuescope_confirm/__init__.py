@@ -102,7 +102,10 @@ class Confirm(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
@@ -121,7 +124,10 @@ class Confirm(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Each witness, and what was planted."""
         from cuescope_confirm.verify import evidence
@@ -137,7 +143,9 @@ class Confirm(Plugin):
 
 
 def _results(
-    audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: ConfirmOptions,
+    outcomes: Sequence[Outcome],
 ) -> "Results":
     from cuescope_confirm.analysis import measure
     from cuescope_confirm.trials import gather, with_answers

@@ -240,7 +240,9 @@ def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
 
 
 def _ruling(
-    target: Target, measured: Sequence[Testimony], unmeasured: Sequence[Witness]
+    target: Target,
+    measured: Sequence[Testimony],
+    unmeasured: Sequence[Witness],
 ) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")

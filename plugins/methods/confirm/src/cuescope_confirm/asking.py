@@ -217,7 +217,10 @@ def direction_of(study: Study, cue: Cue) -> Direction:
 
 
 def stratified_gap(
-    values: PerSample, present: BoolPerSample, labels: Any, among: BoolPerSample
+    values: PerSample,
+    present: BoolPerSample,
+    labels: Any,
+    among: BoolPerSample,
 ) -> Gap:
     """Mean with the cue minus mean without it, label by label, and how many standard errors it is.
 

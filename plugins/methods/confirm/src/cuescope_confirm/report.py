@@ -95,7 +95,11 @@ def scores(results: Results) -> Iterator[Score]:
             or "No method has a finding, so there is no cue to test."
         )
         yield Score(
-            feature=NOTHING, label=None, metric="effect", value=None, statement=words
+            feature=NOTHING,
+            label=None,
+            metric="effect",
+            value=None,
+            statement=words,
         )
 
 

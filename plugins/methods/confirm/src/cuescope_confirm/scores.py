@@ -117,7 +117,11 @@ def correct(effects: Sequence[Effect]) -> list[Effect]:
 
 
 def decide(
-    effect: Effect, *, level: float, margin: float, claimed: float = 0.0
+    effect: Effect,
+    *,
+    level: float,
+    margin: float,
+    claimed: float = 0.0,
 ) -> Decision:
     """What one intervention says of one cue.
 
@@ -192,7 +196,10 @@ def samples_needed(effect: float, tests: int, *, level: float) -> int:
 
 
 def accuracy_lost(
-    gain: PerSample, groups: Groups, share: float, confidence: float
+    gain: PerSample,
+    groups: Groups,
+    share: float,
+    confidence: float,
 ) -> tuple[float, float, float]:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
 

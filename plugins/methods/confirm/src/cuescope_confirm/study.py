@@ -264,7 +264,10 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
 
 
 def _note_findings(
-    audit: Audit, cues: Sequence[Cue], reports: Mapping[str, Report], samples: int
+    audit: Audit,
+    cues: Sequence[Cue],
+    reports: Mapping[str, Report],
+    samples: int,
 ) -> None:
     counts = Counter(cue.run for cue in cues)
     counted = ", ".join(f"{counts[name]} of {name}" for name in reports)
@@ -367,7 +370,9 @@ def _with_unlike_keys(cues: Sequence[Cue]) -> list[Cue]:
 
 
 def _requests(
-    run: StoredRun, runs: Sequence[StoredRun], options: ConfirmOptions
+    run: StoredRun,
+    runs: Sequence[StoredRun],
+    options: ConfirmOptions,
 ) -> list[tuple[Feature, str | None]]:
     """The findings of a run, or the features that are asked for, which one of the runs has."""
     features = {feature.key: feature for feature in run.report.features}

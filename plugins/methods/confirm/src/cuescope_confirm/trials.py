@@ -47,7 +47,9 @@ class Answers:
 
     @classmethod
     def unknown(
-        cls, pairs: Sequence[Pair] = (), trials: Sequence[OfPair] = ()
+        cls,
+        pairs: Sequence[Pair] = (),
+        trials: Sequence[OfPair] = (),
     ) -> "Answers":
         """Nothing is answered yet."""
         values, right = np.full((2, len(pairs), 3), np.nan)
@@ -152,7 +154,9 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
 
 
 def _witnesses(
-    study: Study, plugins: Mapping[str, Intervention], target: Target
+    study: Study,
+    plugins: Mapping[str, Intervention],
+    target: Target,
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
     audit = study.audit

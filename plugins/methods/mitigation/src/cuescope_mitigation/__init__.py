@@ -73,7 +73,9 @@ class MitigationTrial(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
         from cuescope_mitigation.figures import contrasts
@@ -91,7 +93,10 @@ class MitigationTrial(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Both placebos, whether other cues grew, and what was planted."""
         from cuescope_mitigation.trials import compare, prepare

@@ -34,7 +34,9 @@ def mitigate(
     mitigator: Annotated[
         str,
         typer.Option(
-            "--with", metavar="NAME", help="Mitigator: `cuescope plugins list`."
+            "--with",
+            metavar="NAME",
+            help="Mitigator: `cuescope plugins list`.",
         ),
     ],
     asked: AskedAgain,

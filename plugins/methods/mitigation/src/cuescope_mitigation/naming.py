@@ -49,12 +49,16 @@ def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
         refuse_unknown("mitigate", "finding", key, known)
         if not word.strip():
             raise UserError(
-                f"mitigate: the name of {key}", expected="words", got="none"
+                f"mitigate: the name of {key}",
+                expected="words",
+                got="none",
             )
 
 
 def other_words(
-    words: Sequence[str | None], labels: Sequence[str], rng: np.random.Generator
+    words: Sequence[str | None],
+    labels: Sequence[str],
+    rng: np.random.Generator,
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
     known = filter(None, (*words, *labels))

@@ -91,7 +91,11 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
             # the gap that is left, and not by how much it changed
             value = figure.after if metric == "gap_after" else figure.gain
             yield score(
-                metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n
+                metric=metric,
+                value=value,
+                low=figure.low,
+                high=figure.high,
+                n=figure.n,
             )
 
 

@@ -33,7 +33,10 @@ class Change:
 
 
 def change(
-    before: PerSample, after: PerSample, among: BoolPerSample, bootstrap: Bootstrap
+    before: PerSample,
+    after: PerSample,
+    among: BoolPerSample,
+    bootstrap: Bootstrap,
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
     # of differences, so that what stays as it was does not widen the interval
@@ -93,7 +96,9 @@ def worst_change(
 
 
 def shuffle_within(
-    shows: Shows, targets: IntPerSample, rng: np.random.Generator
+    shows: Shows,
+    targets: IntPerSample,
+    rng: np.random.Generator,
 ) -> Shows:
     """Which cues are shown, dealt anew among the samples of each label: as many as before."""
     dealt = shows.copy()

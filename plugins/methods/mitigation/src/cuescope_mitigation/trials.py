@@ -395,7 +395,9 @@ def compare(parts: Parts) -> Comparison:
     after = logits(learned)
     if options.save is not None:
         learned.save(
-            options.save, mitigator=mitigator_name(options), model=options.model
+            options.save,
+            mitigator=mitigator_name(options),
+            model=options.model,
         )
     draws = []
     # without changed answers a placebo would show nothing

@@ -130,7 +130,9 @@ def _compare(
 
 
 def with_worst(
-    losses: Mapping[str, Loss], by_type: Mapping[str, Comparison], rule: Rule
+    losses: Mapping[str, Loss],
+    by_type: Mapping[str, Comparison],
+    rule: Rule,
 ) -> dict[str, Loss]:
     """Each with the types of question in which most is lost."""
     worst = {}
@@ -141,7 +143,10 @@ def with_worst(
 
 
 def part_with_video(
-    audit: Audit, rule: Rule, answers: Answers, measure: Measure
+    audit: Audit,
+    rule: Rule,
+    answers: Answers,
+    measure: Measure,
 ) -> Part | None:
     """The types of question in which the video surely matters; None where these are all, or none.
 

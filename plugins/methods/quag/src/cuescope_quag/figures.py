@@ -48,7 +48,10 @@ def deciding_type(figures: Figures, key: str) -> str | None:
 
 
 def _contrast(
-    figures: Figures, feature: str, key: str, kind: str | None
+    figures: Figures,
+    feature: str,
+    key: str,
+    kind: str | None,
 ) -> Contrast | None:
     answers = figures.answers
     column = answers.keys.index(key)
@@ -88,7 +91,9 @@ def change_words(condition: Condition) -> str:
 
 
 def substitutes(
-    before: Sequence[Outcome], after: Sequence[Outcome], condition: Condition
+    before: Sequence[Outcome],
+    after: Sequence[Outcome],
+    condition: Condition,
 ) -> dict[str, Occurrence]:
     """Where the picture comes from of what was asked without its own video: another, or none."""
     occurrences = {}
@@ -143,7 +148,10 @@ def empty_sheet() -> bytes:
     """A JPEG in place of a video that was not shown."""
     sheet = Image.new("RGB", (256, 128), (238, 238, 238))
     ImageDraw.Draw(sheet).text(
-        (128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm"
+        (128, 64),
+        "no video was shown",
+        fill=(90, 90, 90),
+        anchor="mm",
     )
     out = BytesIO()
     sheet.save(out, "JPEG", quality=90)

@@ -109,7 +109,10 @@ def has_one_label(samples: Sequence[Sample]) -> bool:
 
 
 def warn_of_few(
-    audit: Audit, samples: Sequence[Sample], measure: Measure, level: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    measure: Measure,
+    level: float,
 ) -> None:
     """Say before anything is asked that these questions allow no verdict, and which would."""
     if (only := only_answer(samples)) is not None:

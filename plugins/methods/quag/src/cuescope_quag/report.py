@@ -65,7 +65,9 @@ SKIPPED = "skipped, because the model does not take the edit 'average-tokens'"
 
 
 def report_scores(
-    audit: Audit, options: QUAGOptions, answers: Answers
+    audit: Audit,
+    options: QUAGOptions,
+    answers: Answers,
 ) -> Iterator[Score]:
     """The rows of the report, with its notes and tables."""
     figures = analyse(audit, options, answers)

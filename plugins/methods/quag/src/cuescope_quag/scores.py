@@ -222,7 +222,11 @@ def guessing_p_values(
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
     return agreement_p_values(
-        given, measure.label, measure.stratum, rng, resamples=resamples
+        given,
+        measure.label,
+        measure.stratum,
+        rng,
+        resamples=resamples,
     )
 
 

@@ -62,7 +62,9 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
 
 
 def type_notes(
-    samples: Sequence[Sample], types: Sequence[str], measure: str
+    samples: Sequence[Sample],
+    types: Sequence[str],
+    measure: str,
 ) -> list[str]:
     """What the columns of question types are: their words, and what is counted there."""
     if not types:
@@ -137,7 +139,9 @@ def describe_wrong_answers(answers: Answers) -> str:
 
 
 def attach_open_answers(
-    audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool]
+    audit: Audit,
+    outcomes: Sequence[Outcome],
+    right: Sequence[bool],
 ) -> None:
     """A table of a few open questions, wrong and right ones, with what was answered."""
     wrong: list[int] = []

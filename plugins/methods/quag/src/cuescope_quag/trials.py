@@ -110,7 +110,9 @@ def questions(audit: Audit) -> list[Sample]:
     labelled = [sample for sample in samples if sample.label is not None]
     if not labelled:
         raise UserError(
-            "quag", expected="samples with a label, the right answer", got="none"
+            "quag",
+            expected="samples with a label, the right answer",
+            got="none",
         )
     # no draw and no example may hang on the order of the data
     labelled.sort(key=lambda sample: sample.key)
@@ -297,7 +299,9 @@ def _quag_attention(
     for words in dict.fromkeys(options.quag_attention):
         merged = frozenset(words.split("-"))
         edit = AverageTokens(
-            modalities=merged, layers=layers, size_term=options.size_term
+            modalities=merged,
+            layers=layers,
+            size_term=options.size_term,
         )
         key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} ({key})", "quag-attention", edit)
@@ -377,7 +381,9 @@ class Answers:
 
 
 def collect_answers(
-    audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: QUAGOptions,
+    outcomes: Sequence[Outcome],
 ) -> Answers:
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)

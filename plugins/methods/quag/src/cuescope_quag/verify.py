@@ -328,7 +328,9 @@ def conformability_error(
 
 
 def fused_part(
-    weights: Weights, of_query: QueryModality, of_key: KeyModality
+    weights: Weights,
+    of_query: QueryModality,
+    of_key: KeyModality,
 ) -> Float[np.ndarray, "head fused_query fused_key"]:
     """The rows and columns of video and text tokens: the whole matrix of the paper."""
     # OTHER is 0: padding, and the token that opens a causal sequence

@@ -54,7 +54,9 @@ class Saliency(Plugin):
 
     title = "Saliency: where in the image a CLIP model looks"
     requires = Requirements(
-        outputs=frozenset({"logits"}), exposes=frozenset({"image-tower"}), labels=1
+        outputs=frozenset({"logits"}),
+        exposes=frozenset({"image-tower"}),
+        labels=1,
     )
     finds = "Classes whose importance maps lie on the background instead of the object."
     data_needs = DataNeeds(
@@ -73,7 +75,10 @@ class Saliency(Plugin):
     options: SaliencyOptions
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        choices: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a canvas sample, for the text beside it."""
         # imported in the hooks: `cuescope plugins list` must not pay for torch
@@ -107,7 +112,9 @@ class Saliency(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
         from cuescope_saliency.figures import contrasts

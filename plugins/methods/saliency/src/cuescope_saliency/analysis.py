@@ -48,7 +48,10 @@ class Labelled:
 
 
 def lean_tests(
-    options: SaliencyOptions, images: Images, *, better_than_chance: bool
+    options: SaliencyOptions,
+    images: Images,
+    *,
+    better_than_chance: bool,
 ) -> list[LeanTest]:
     """One for each text, findings first, then by strength."""
     by_text = defaultdict(list)
@@ -72,7 +75,9 @@ def lean_tests(
 
 
 def smallest_findable(
-    audit: Audit, options: SaliencyOptions, tests: Sequence[LeanTest]
+    audit: Audit,
+    options: SaliencyOptions,
+    tests: Sequence[LeanTest],
 ) -> tuple[TextFigures, float | None] | None:
     """The text of middling many images, and the smallest lean that would have been found in it.
 
@@ -93,7 +98,9 @@ def smallest_findable(
 
 
 def measure_accuracy(
-    audit: Audit, options: SaliencyOptions, images: Images
+    audit: Audit,
+    options: SaliencyOptions,
+    images: Images,
 ) -> Labelled | None:
     """Of the images with a label; None where there is none."""
     labelled = [image for image in images if image.sample.label is not None]
@@ -106,6 +113,9 @@ def measure_accuracy(
     labels = np.array([str(image.sample.label) for image in labelled])
     chance, p_value = chance_accuracy(answers, labels, groups, audit.rng("chance"))
     accuracy = Accuracy(
-        correct=int(right.sum()), answered=len(labelled), chance=chance, p_value=p_value
+        correct=int(right.sum()),
+        answered=len(labelled),
+        chance=chance,
+        p_value=p_value,
     )
     return Labelled(accuracy, low, high, groups)

@@ -23,7 +23,9 @@ NO_MASKS = (
 
 
 def report_scores(
-    audit: Audit, options: SaliencyOptions, images: Images
+    audit: Audit,
+    options: SaliencyOptions,
+    images: Images,
 ) -> Iterator[Score]:
     """The rows of the report, findings first."""
     labelled = measure_accuracy(audit, options, images)
@@ -48,7 +50,10 @@ def report_scores(
 
 
 def _rows(
-    audit: Audit, options: SaliencyOptions, test: LeanTest, untested: str | None
+    audit: Audit,
+    options: SaliencyOptions,
+    test: LeanTest,
+    untested: str | None,
 ) -> Iterator[Score]:
     """Four figures, the headline first; `untested` says why nothing could be tested."""
     figures = test.figures
@@ -110,7 +115,10 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
 
 
 def _note(
-    audit: Audit, options: SaliencyOptions, images: Images, labelled: Labelled | None
+    audit: Audit,
+    options: SaliencyOptions,
+    images: Images,
+    labelled: Labelled | None,
 ) -> None:
     """What is explained, how often the model is right, which masks say nothing."""
     target = (

@@ -159,7 +159,9 @@ def map_trials(
 
 
 def explained_images(
-    audit: Audit, options: SaliencyOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: SaliencyOptions,
+    outcomes: Sequence[Outcome],
 ) -> list[ExplainedImage]:
     """The images with map and mask, from the outcomes of `trials`."""
     # in the same order as when they were listed: texts and canvases are paired by it

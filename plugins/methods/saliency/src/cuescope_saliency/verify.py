@@ -10,7 +10,9 @@ from cuescope_sdk.explain import Explainer, FaithfulnessCheck
 
 
 def evidence(
-    audit: Audit, method: Explainer, options: SaliencyOptions
+    audit: Audit,
+    method: Explainer,
+    options: SaliencyOptions,
 ) -> Iterator[Evidence]:
     """Whether the explainer's maps find what the model relies on."""
     check = FaithfulnessCheck(options.faithfulness, options.steps)

@@ -72,7 +72,9 @@ class Slices(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """The method's value of each slice, and the accuracy lost in it."""
         from cuescope_slices.report import scores

@@ -104,7 +104,10 @@ def choose(chosen: Bool[np.ndarray, " point"], most: int, rng: Generator) -> Som
 
 
 def reduce(
-    embedding: PerDim, fitted: Some, dims: int, seed: int
+    embedding: PerDim,
+    fitted: Some,
+    dims: int,
+    seed: int,
 ) -> Float[np.ndarray, "point component"]:
     """Principal components of the fitted points, for all points; 0 where these are all the same."""
     from sklearn.decomposition import PCA
@@ -175,7 +178,10 @@ def fit_mixture(
 
 
 def _maximise(
-    z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice
+    z: PerDim,
+    label: PerClass,
+    prediction: PerClass,
+    share: PerSlice,
 ) -> Mixture:
     # an empty component must not divide by 0
     total = share.sum(axis=0) + 10 * TINY
@@ -215,7 +221,10 @@ def responsibilities(
 
 
 def confusion_start(
-    points: Points, fitted: Some, components: int, rng: Generator
+    points: Points,
+    fitted: Some,
+    components: int,
+    rng: Generator,
 ) -> Some:
     """A component for each point, of those of its cell of label and prediction, at random.
 
@@ -349,7 +358,10 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
 
 
 def distilling_failures(
-    points: Points, options: Any, seed: int, rng: Generator
+    points: Points,
+    options: Any,
+    seed: int,
+    rng: Generator,
 ) -> list[Slice]:
     """A linear SVM per class tells right from wrong (Jain et al., 2023).
 
@@ -387,7 +399,9 @@ def distilling_failures(
 
 
 def group_folds(
-    right: Int[np.ndarray, " point"], group: Int[np.ndarray, " point"], folds: int
+    right: Int[np.ndarray, " point"],
+    group: Int[np.ndarray, " point"],
+    folds: int,
 ) -> Folds:
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
@@ -405,7 +419,9 @@ def group_folds(
 
 
 def fit_svm(
-    unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds
+    unit: PerDim,
+    right: Int[np.ndarray, " point"],
+    folds: Folds,
 ) -> tuple[Any, float]:
     """The machine with the penalty of the best cross-validated balanced accuracy, and that."""
     from sklearn.model_selection import GridSearchCV
@@ -417,7 +433,10 @@ def fit_svm(
         return machine.fit(unit, right), 0.5
     # of equals it takes the first: the smallest C, and so the simplest machine
     search = GridSearchCV(
-        machine, {"C": PENALTIES}, scoring="balanced_accuracy", cv=folds
+        machine,
+        {"C": PENALTIES},
+        scoring="balanced_accuracy",
+        cv=folds,
     )
     search.fit(unit, right)
     return search.best_estimator_, float(search.best_score_)

@@ -96,7 +96,11 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
 
 
 def find(
-    audit: Audit, name: str, options: Any, answers: Answers, points: Points
+    audit: Audit,
+    name: str,
+    options: Any,
+    answers: Answers,
+    points: Points,
 ) -> Sequence[Slice]:
     """The slices; none where all is right, or too few samples are left to make them of."""
     # without an error there is nothing to explain, and one point has no spread
@@ -139,5 +143,7 @@ def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
         frames = range(ranked.lengths[number]) if frame < 0 else [frame]
         for shown in frames:
             yield Occurrence(
-                sample=ranked.keys[number], frame=shown, strength=float(strength)
+                sample=ranked.keys[number],
+                frame=shown,
+                strength=float(strength),
             )

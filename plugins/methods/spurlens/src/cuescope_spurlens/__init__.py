@@ -116,7 +116,10 @@ class SpurLens(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """The gap of each cue."""
         from cuescope_spurlens.analysis import score_study
@@ -133,7 +136,10 @@ class SpurLens(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Other images, another detector, people's labels, the answer sheet."""
         from cuescope_spurlens.verify import check_independence, check_results
@@ -159,7 +165,9 @@ class SpurLens(Plugin):
         return why_unanswerable(capabilities)
 
     def _build_second(
-        self, role: Literal["detector", "proposer"], protocol: type
+        self,
+        role: Literal["detector", "proposer"],
+        protocol: type,
     ) -> dict[str, Any]:
         """The tools of the option `second_ROLE`, by SPEC."""
         tools = {}

@@ -285,7 +285,11 @@ def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
 
 
 def score_case(
-    audit: Audit, study: Study, case: Case, answers: Answers, draws: int
+    audit: Audit,
+    study: Study,
+    case: Case,
+    answers: Answers,
+    draws: int,
 ) -> CaseResult:
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
@@ -310,7 +314,13 @@ def score_case(
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
         shuffled = GapTest.of(
-            sure, top, bottom, draws, rng, stratum=stratum, kept=counted
+            sure,
+            top,
+            bottom,
+            draws,
+            rng,
+            stratum=stratum,
+            kept=counted,
         )
         if options.null == "shuffled-answers":
             return shuffled
@@ -341,7 +351,9 @@ def score_case(
 
 
 def unit_rates(
-    rows: Questions, answers: Answers, units: Groups
+    rows: Questions,
+    answers: Answers,
+    units: Groups,
 ) -> tuple[PerUnit, PerUnit]:
     """Of each unit the share of yes, and the mean probability of yes."""
     rates = unit_means(yes_rates(rows, answers), units)

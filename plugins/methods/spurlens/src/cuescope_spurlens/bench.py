@@ -118,7 +118,10 @@ class SpurLensBench(Plugin):
 
 
 def ask_each_cue_alone(
-    study: Study, detector: CountingDetector, model: Any, batch: int
+    study: Study,
+    detector: CountingDetector,
+    model: Any,
+    batch: int,
 ) -> int:
     """Each cue by itself: its own pass over the images, its own questions. The model calls."""
     calls = 0

@@ -49,7 +49,9 @@ def attach_samples(audit: Audit, results: Results) -> None:
 
 
 def sample_contrast(
-    audit: Audit, results: Results, result: CaseResult
+    audit: Audit,
+    results: Results,
+    result: CaseResult,
 ) -> Contrast | None:
     """Of a finding, the images that its figures are of."""
     case = result.case

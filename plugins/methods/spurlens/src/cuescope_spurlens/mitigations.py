@@ -136,7 +136,9 @@ def _rate_table(
 
 
 def _change_table(
-    answered: Mapping[str, Answered], metrics: Sequence[str], confidence: float
+    answered: Mapping[str, Answered],
+    metrics: Sequence[str],
+    confidence: float,
 ) -> Table:
     """What each way changes of each figure, in points, with the interval of the paired change."""
     plain, *ways = answered.values()
@@ -156,7 +158,9 @@ def _change_table(
 
 
 def _change_words(
-    plain: Sequence[ClassRates], other: Sequence[ClassRates], confidence: float
+    plain: Sequence[ClassRates],
+    other: Sequence[ClassRates],
+    confidence: float,
 ) -> str:
     """The change of the mean over classes, in points, with its interval."""
     samples = list(chain.from_iterable(rates.samples for rates in plain))

@@ -93,10 +93,16 @@ class SpurLensOptions(Options):
         "share of false findings",
     )
     level: float = Field(
-        0.05, gt=0, lt=1, description="a finding has a q-value of at most this"
+        0.05,
+        gt=0,
+        lt=1,
+        description="a finding has a q-value of at most this",
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="confidence level of the intervals"
+        0.95,
+        gt=0,
+        lt=1,
+        description="confidence level of the intervals",
     )
 
     mitigation: tuple[Mitigation, ...] = Field(

@@ -30,7 +30,9 @@ def average_rows(task: str, benchmark: str | None, model: str) -> list[dict[str,
 
 
 def mitigation_rows(
-    benchmark: str | None, model: str, strategies: Iterable[str]
+    benchmark: str | None,
+    model: str,
+    strategies: Iterable[str],
 ) -> list[dict[str, Cell]]:
     """The model's part of table 4, of these strategies."""
     rows: list[dict[str, Cell]] = []

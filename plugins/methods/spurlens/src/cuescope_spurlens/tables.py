@@ -82,7 +82,9 @@ def _strongest_rates(result: CaseResult) -> np.ndarray:
 
 
 def average_table(
-    results: Results, benchmark: str | None, options: SpurLensOptions
+    results: Results,
+    benchmark: str | None,
+    options: SpurLensOptions,
 ) -> Table:
     """Means over the classes of their strongest cues, as tables 1 and 2 of the paper."""
     rows = []

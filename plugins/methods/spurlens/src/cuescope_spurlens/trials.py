@@ -67,7 +67,10 @@ def has_mask(audit: Audit, sample: Sample, label: str) -> bool:
 
 
 def remove_object(
-    audit: Audit, sample: Sample, label: str, removal: Removal
+    audit: Audit,
+    sample: Sample,
+    label: str,
+    removal: Removal,
 ) -> ShownSample:
     """The sample with the object taken out (section 6.1), as it is shown to the model."""
     masks = [object_mask(audit, sample, frame, label) for frame in sample.frames]
@@ -82,7 +85,10 @@ def remove_object(
 
 
 def object_mask(
-    audit: Audit, sample: Sample, frame: Frame, label: str
+    audit: Audit,
+    sample: Sample,
+    frame: Frame,
+    label: str,
 ) -> Bool[np.ndarray, "row col"]:
     """The object in a frame: as annotated, else as the segmenter outlines it."""
     annotated = sample.annotations.get("masks", {}).get(label)
@@ -200,7 +206,9 @@ def propose_cues(audit: Audit, label: str) -> tuple[list[str], list[Exclusion]]:
 
 
 def _image_sets(
-    audit: Audit, label: str, samples: Sequence[Sample]
+    audit: Audit,
+    label: str,
+    samples: Sequence[Sample],
 ) -> Iterator[ImageSet]:
     options: SpurLensOptions = audit.options
     image_sets = []
@@ -241,7 +249,9 @@ class Study:
     look_alikes: int = 0
 
     def questions(
-        self, case: Case, rows: Iterable[int] | None = None
+        self,
+        case: Case,
+        rows: Iterable[int] | None = None,
     ) -> list[list[Trial]]:
         """For each of these rows its questions; without any, of each that a cue needs."""
         questions = []
@@ -251,10 +261,18 @@ class Study:
         return questions
 
     def _questions(
-        self, label: str, sample: Sample, edit: Edit | None, condition: str
+        self,
+        label: str,
+        sample: Sample,
+        edit: Edit | None,
+        condition: str,
     ) -> list[Trial]:
         ask = partial(
-            question_trial, sample, output=self.output, edit=edit, condition=condition
+            question_trial,
+            sample,
+            output=self.output,
+            edit=edit,
+            condition=condition,
         )
         return list(map(ask, questions_about(self.templates, label)))
 
@@ -364,7 +382,10 @@ def _doubtful_rows(
 
 
 def _remove_objects(
-    audit: Audit, case: Case, removal: Removal, most: int
+    audit: Audit,
+    case: Case,
+    removal: Removal,
+    most: int,
 ) -> tuple[Case, list[Exclusion]]:
     """The same images, of those that have a mask, without the object."""
     label = case.label

@@ -246,7 +246,13 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
         rng = audit.rng("labels", case.task, case.label)
         draws = audit.options.draws
         test = GapTest.of(
-            rates, top, bottom, draws, rng, stratum=result.strata, kept=kept
+            rates,
+            top,
+            bottom,
+            draws,
+            rng,
+            stratum=result.strata,
+            kept=kept,
         )
         if test.p_value[cue] <= level:
             low = middle

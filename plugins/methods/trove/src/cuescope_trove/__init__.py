@@ -93,7 +93,9 @@ class TRoVe(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
         from cuescope_trove.figures import contrasts
@@ -106,7 +108,10 @@ class TRoVe(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Annotated cues, a detector's pseudo-labels, and the null."""
         from cuescope_sdk.data import independent_samples

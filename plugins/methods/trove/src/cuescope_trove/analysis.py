@@ -74,7 +74,9 @@ class PairRow:
 
 
 def analyse(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
 ) -> Analysis:
     """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
     observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
@@ -90,7 +92,10 @@ def analyse(
 
 
 def observe(
-    audit: Audit, features: Sequence[Feature], top_k: int, stream: str
+    audit: Audit,
+    features: Sequence[Feature],
+    top_k: int,
+    stream: str,
 ) -> tuple[Observations, PerSample]:
     """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
     answers = audit.once(Answers.ask, audit)
@@ -126,7 +131,10 @@ def observe(
 
 
 def pair_rows(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], table: ScoredPairs
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    table: ScoredPairs,
 ) -> Iterator[PairRow]:
     """The pairs as they are ranked, with all that is said of each."""
     pairs = table.pairs
@@ -183,7 +191,10 @@ def pair_intervals(
 
 
 def _intervals(
-    table: ScoredPairs, chosen: np.ndarray, level: float, options: TRoVeOptions
+    table: ScoredPairs,
+    chosen: np.ndarray,
+    level: float,
+    options: TRoVeOptions,
 ) -> Float[np.ndarray, "3 2 pair"]:
     pairs = table.pairs.take(chosen)
     measured = table.observations

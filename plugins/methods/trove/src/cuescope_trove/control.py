@@ -32,7 +32,10 @@ class Control:
 
 
 def control_of(
-    audit: Audit, samples: Sequence[Sample], groups: Groups, options: TRoVeOptions
+    audit: Audit,
+    samples: Sequence[Sample],
+    groups: Groups,
+    options: TRoVeOptions,
 ) -> Control | None:
     """The control that the user names, else the object's size where it is known; None for none."""
     option = options.control
@@ -125,7 +128,9 @@ def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
 
 
 def _detect_sizes(
-    audit: Audit, samples: Sequence[Sample], threshold: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    threshold: float,
 ) -> list[float | None]:
     """Area of the label's best box in the middle frame, None where the detector finds none."""
     if "detector" not in audit.tools:

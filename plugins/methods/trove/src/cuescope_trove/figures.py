@@ -45,14 +45,20 @@ def contrasts(
         sides = {"with the cue on screen": shown, "without it": others}
         words = partial(answer_to_still, answers, where)
         pictures = contrast(
-            score.feature, sides, label=score.label, where=where, words=words
+            score.feature,
+            sides,
+            label=score.label,
+            where=where,
+            words=words,
         )
         if pictures is not None:
             yield pictures
 
 
 def answer_to_still(
-    answers: Answers, where: Mapping[str, Occurrence], outcome: Outcome
+    answers: Answers,
+    where: Mapping[str, Occurrence],
+    outcome: Outcome,
 ) -> str | None:
     """What the model says of the strongest frame with the cue alone, None without the cue."""
     seen = where.get(outcome.trial.sample.key)

@@ -65,7 +65,9 @@ def confident_disagreement(observations: Observations) -> Suspects:
 
 
 def suspect_labels(
-    observations: Observations, suspects: Suspects, pair: Pairs
+    observations: Observations,
+    suspects: Suspects,
+    pair: Pairs,
 ) -> SampleMask:
     """The sequences of one pair that may be mislabelled: suspects, and as many as hide beside them.
 
@@ -91,7 +93,9 @@ def suspect_labels(
 
 
 def unlike_p_value(
-    observations: Observations, pair: Pairs, rng: np.random.Generator
+    observations: Observations,
+    pair: Pairs,
+    rng: np.random.Generator,
 ) -> float:
     """Are the wrong answers of a pair unlike those that mislabelled sequences would have?
 
@@ -167,7 +171,12 @@ def _less_like_p_value(
         inside = int((mine & shows).sum())
         errors = min(most_by_chance(inside, rate, confidence=UPPER), len(here))
     return lower_mean_p_value(
-        here, of_class, rng, others=ordinary, mixed=errors, draws=DRAWS
+        here,
+        of_class,
+        rng,
+        others=ordinary,
+        mixed=errors,
+        draws=DRAWS,
     )
 
 
@@ -188,5 +197,7 @@ def _looks(observations: Observations, part: SampleMask, cluster: int) -> PerSam
     chance[cluster] = 0.0
     weights = chance[observations.frame_cluster]
     return np.bincount(
-        observations.frame_sample, weights, minlength=len(observations.label)
+        observations.frame_sample,
+        weights,
+        minlength=len(observations.label),
     )

@@ -29,7 +29,12 @@ SPLITS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of how a cue falls into two part
 
 
 def chance_to_find(
-    loss: float, plan: GapPlan, options: TRoVeOptions, *, tried: int, discover: float
+    loss: float,
+    plan: GapPlan,
+    options: TRoVeOptions,
+    *,
+    tried: int,
+    discover: float,
 ) -> float:
     """Chance that a cue that costs `loss` is found: it passes each part's test, and costs enough.
 
@@ -63,7 +68,10 @@ def chance_to_find(
 
 
 def _chance_to_pass(
-    loss: float, plan: GapPlan, threshold: float, options: TRoVeOptions
+    loss: float,
+    plan: GapPlan,
+    threshold: float,
+    options: TRoVeOptions,
 ) -> float:
     # both conditions are about one measured loss, so the harder one decides
     exceeds = plan.exceeds(loss, options.min_error_contribution)
@@ -89,7 +97,11 @@ def smallest_loss(
         return None
     plan = GapPlan(n_with, groups - n_with, rate)
     power = partial(
-        chance_to_find, plan=plan, options=options, tried=tried, discover=discover
+        chance_to_find,
+        plan=plan,
+        options=options,
+        tried=tried,
+        discover=discover,
     )
     return plan.smallest(power)
 
@@ -187,7 +199,12 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     tried = expected_tried(pairs, n, discover)
     limits = [
         smallest_loss(
-            share, n, ASSUMED_ACCURACY, options, tried=tried, discover=discover
+            share,
+            n,
+            ASSUMED_ACCURACY,
+            options,
+            tried=tried,
+            discover=discover,
         )
         for share in SHARES
     ]

@@ -32,7 +32,9 @@ SIZE_UNKNOWN = (
 
 
 def scores(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
 ) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
     observations, temperature = audit.once(
@@ -42,7 +44,9 @@ def scores(
     groups = observations.groups
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
     low, high = mean_interval(
-        observations.values, groups, confidence=options.confidence
+        observations.values,
+        groups,
+        confidence=options.confidence,
     )
     audit.note(
         "accuracy",

@@ -88,11 +88,15 @@ class Observations:
 
 
 def among_top(
-    logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int
+    logits: Float[np.ndarray, "sample class"],
+    label: Codes,
+    top_k: int,
 ) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
     order = np.argsort(
-        -logits, axis=1, kind="stable"
+        -logits,
+        axis=1,
+        kind="stable",
     )  # stable: ties as argmax has them
     is_label = order[:, :top_k] == label[:, None]
     return np.asarray(is_label.any(axis=1))
@@ -186,7 +190,10 @@ class StaticBias:
 
 
 def static_bias(
-    observations: Observations, pairs: Pairs, *, across_labels: bool = False
+    observations: Observations,
+    pairs: Pairs,
+    *,
+    across_labels: bool = False,
 ) -> StaticBias:
     """Mean still-clip probability of the wrong answers, over the cluster's misclassified frames.
 
@@ -200,7 +207,9 @@ def static_bias(
 
 
 def _cell_means(
-    cell: IntPerFrame, among: FrameMask, observations: Observations
+    cell: IntPerFrame,
+    among: FrameMask,
+    observations: Observations,
 ) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
     """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
     cells = observations.classes * observations.clusters
@@ -211,7 +220,9 @@ def _cell_means(
 
 
 def _cells(
-    observations: Observations, pairs: Pairs, across_labels: bool
+    observations: Observations,
+    pairs: Pairs,
+    across_labels: bool,
 ) -> tuple[IntPerFrame, Int[np.ndarray, " pair"]]:
     """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
@@ -312,14 +323,19 @@ def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
 
 
 def gap_limits(
-    observations: Observations, pairs: Pairs, confidence: float
+    observations: Observations,
+    pairs: Pairs,
+    confidence: float,
 ) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
     for part in label_parts(observations, pairs):
         low[part.pairs], high[part.pairs] = gap_intervals(
-            part.values, part.present, part.groups, confidence=confidence
+            part.values,
+            part.present,
+            part.groups,
+            confidence=confidence,
         )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
@@ -347,6 +363,8 @@ def bias_limits(
         frames = order[starts[pair] : ends[pair]]
         drawn = observations.groups.take(observations.frame_sample[frames])
         low[pair], high[pair] = mean_interval(
-            bias[frames], drawn, confidence=confidence
+            bias[frames],
+            drawn,
+            confidence=confidence,
         )
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

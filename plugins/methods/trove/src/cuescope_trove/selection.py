@@ -102,7 +102,9 @@ class ScoredPairs:
 
 
 def discovery_part(
-    observations: Observations, share: float | None, rng: Generator
+    observations: Observations,
+    share: float | None,
+    rng: Generator,
 ) -> SampleMask | None:
     """The sequences in which cues are looked for: whole groups of each label; None for all.
 
@@ -209,7 +211,10 @@ def weights(first_p: PerPair) -> PerPair:
 
 
 def passes(
-    observations: Observations, pairs: Pairs, bias: StaticBias, options: TRoVeOptions
+    observations: Observations,
+    pairs: Pairs,
+    bias: StaticBias,
+    options: TRoVeOptions,
 ) -> PairMask:
     """The paper's exclusions (appendix C)."""
     # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
@@ -227,7 +232,10 @@ def passes(
 
 
 def p_values(
-    observations: Observations, pairs: Pairs, rng: Generator, tried: PairMask
+    observations: Observations,
+    pairs: Pairs,
+    rng: Generator,
+    tried: PairMask,
 ) -> PerPair:
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
@@ -239,7 +247,9 @@ def p_values(
 
 
 def pooled_weights(
-    observations: Observations, pairs: Pairs, p_value: PerPair
+    observations: Observations,
+    pairs: Pairs,
+    p_value: PerPair,
 ) -> PerPair:
     """How much of the error budget a pair gets for what its cluster costs the other labels.
 
@@ -274,7 +284,10 @@ def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask
 
 
 def _elsewhere(
-    observations: Observations, pair: Pairs, options: TRoVeOptions, rng: Generator
+    observations: Observations,
+    pair: Pairs,
+    options: TRoVeOptions,
+    rng: Generator,
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
     pairs = compare(observations)
@@ -313,7 +326,9 @@ def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
 
 
 def losses_that_pass(
-    observations: Observations, options: TRoVeOptions, rng: Generator
+    observations: Observations,
+    options: TRoVeOptions,
+    rng: Generator,
 ) -> int:
     """How many pairs pass the test of all groups, whatever they cost and whatever explains them."""
     pairs = compare(observations)

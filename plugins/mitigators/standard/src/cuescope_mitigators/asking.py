@@ -67,7 +67,11 @@ class Asker:
     question: str
 
     def answers(
-        self, ways: Sequence[str], trials: Trials, cues: Sequence[int], ask: Ask
+        self,
+        ways: Sequence[str],
+        trials: Trials,
+        cues: Sequence[int],
+        ask: Ask,
     ) -> dict[str, list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
@@ -168,7 +172,9 @@ def information(
 
 
 def ways_of(
-    capabilities: Capabilities, names: Sequence[str | None], wanted: Sequence[Way]
+    capabilities: Capabilities,
+    names: Sequence[str | None],
+    wanted: Sequence[Way],
 ) -> tuple[Way, ...]:
     """The ways that are asked: those that are wanted, else all that model and names allow.
 
@@ -211,7 +217,11 @@ class Learned(Asker):
 
 
 def fit_ways(
-    task: Task, wanted: Sequence[Way], question: str, everywhere: bool, sharpness: float
+    task: Task,
+    wanted: Sequence[Way],
+    question: str,
+    everywhere: bool,
+    sharpness: float,
 ) -> Learned:
     """Weigh the ways by what their answers tell of samples with a cue; `everywhere`: of all.
 
@@ -249,7 +259,9 @@ def fit_ways(
 
 
 def _label_rows(
-    task: Task, trials: Trials, answers: Sequence[Sequence[Response]]
+    task: Task,
+    trials: Trials,
+    answers: Sequence[Sequence[Response]],
 ) -> Float[np.ndarray, "sample label"]:
     """Log-probabilities of each trial's answers, in the order of the task's labels."""
     rows = []

@@ -44,7 +44,9 @@ class CoOpOptions(Options):
         "of 1 minus this; 0: as they are, as published; 1: all the same",
     )
     warm_up: int = Field(
-        1, ge=0, description="first passes, with the learning rate 1e-5"
+        1,
+        ge=0,
+        description="first passes, with the learning rate 1e-5",
     )
     learning_rate: PositiveFloat = Field(
         0.002,

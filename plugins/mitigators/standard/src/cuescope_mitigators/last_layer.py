@@ -186,6 +186,10 @@ def fit_head(
     # at 0 nothing is added: the search begins with the model as it is
     start = np.zeros(shape[0] * shape[1])
     minimum = minimize(
-        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS},
     )
     return np.asarray(minimum.x).reshape(shape)

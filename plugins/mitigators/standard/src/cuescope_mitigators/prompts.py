@@ -138,7 +138,10 @@ class Prompts(Mitigator):
         """A model of either kind, options for it, and names where a way needs them."""
         if _compares(capabilities):
             self._refuse(
-                "ways", "everywhere", "question", what="a model that reads questions"
+                "ways",
+                "everywhere",
+                "question",
+                what="a model that reads questions",
             )
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")

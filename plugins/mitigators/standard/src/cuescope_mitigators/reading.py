@@ -17,7 +17,10 @@ def read(ask: Ask, readout: Readout, samples: Iterable[Sample]) -> list[np.ndarr
 
 
 def best_cues(
-    router: Router, trials: Trials, wanted: Callable[[Trial], bool], ask: Ask
+    router: Router,
+    trials: Trials,
+    wanted: Callable[[Trial], bool],
+    ask: Ask,
 ) -> list[int]:
     """The cue that each `wanted` trial shows; -1 for none, and for all other trials."""
     cues = iter(router.best(list(filter(wanted, trials)), ask))

@@ -70,7 +70,10 @@ class Model:
         return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
     def _open(
-        self, network: Network, file: Path, spare: tuple[str, ...] = ()
+        self,
+        network: Network,
+        file: Path,
+        spare: tuple[str, ...] = (),
     ) -> Network:
         """The network with the tensors of a file, ready to run."""
         Checkpoint.read(self.name, file).load_into(network, spare)

@@ -199,7 +199,10 @@ def fill(network: Any, model: StockModel) -> None:
         if model.has_text_tower:
             with quiet_root_logger():
                 open_clip.load_checkpoint(
-                    network, str(weights), strict=True, weights_only=True
+                    network,
+                    str(weights),
+                    strict=True,
+                    weights_only=True,
                 )
         else:
             _fill_image_tower(network, dict(Checkpoint.read(OWNER, weights).tensors))

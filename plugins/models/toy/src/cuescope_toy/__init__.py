@@ -42,7 +42,12 @@ class Toy(TrainedModel):
 
         self._features = FrameFeatures(build_encoder(options, context), context)
         self._splits = training_splits(
-            options, context, self.owner, "train", "val", needs_labels=True
+            options,
+            context,
+            self.owner,
+            "train",
+            "val",
+            needs_labels=True,
         )
         # Data and encoder enter by their content, whatever they are called.
         by_content = {"data", "data_options", "encoder", "encoder_options"}

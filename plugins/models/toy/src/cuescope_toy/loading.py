@@ -251,7 +251,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def load_checkpoint(
-    path: Path, *, framework: str = "pt", warn: bool = True
+    path: Path,
+    *,
+    framework: str = "pt",
+    warn: bool = True,
 ) -> Checkpoint | None:
     """What was saved; None where nothing is, and with a warning where it is corrupt.
 

@@ -77,6 +77,9 @@ def embed(
 
 
 def _linear(
-    weights: Weights, layer: str, inputs: Tensor, multiply_add: Callable[..., Tensor]
+    weights: Weights,
+    layer: str,
+    inputs: Tensor,
+    multiply_add: Callable[..., Tensor],
 ) -> Tensor:
     return multiply_add(weights[f"{layer}.bias"], inputs, weights[f"{layer}.weight"])

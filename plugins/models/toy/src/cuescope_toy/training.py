@@ -99,7 +99,10 @@ class EncodedSplit:
 
 
 def encode_split(
-    sequences: Sequences, options: ToyOptions, features: FrameFeatures, description: str
+    sequences: Sequences,
+    options: ToyOptions,
+    features: FrameFeatures,
+    description: str,
 ) -> EncodedSplit:
     """Features of the frames that the model sees, each encoded once."""
     length = sequences.index.shape[1]
@@ -209,7 +212,9 @@ def descend(
     for weight in trainable.values():
         weight.requires_grad_()
     optimiser = torch.optim.AdamW(
-        trainable.values(), lr=options.learning_rate, weight_decay=options.weight_decay
+        trainable.values(),
+        lr=options.learning_rate,
+        weight_decay=options.weight_decay,
     )
     # of all epochs: where training stops early, a falling rate has not reached 0
     steps = options.epochs * math.ceil(samples / options.batch_size)
@@ -242,7 +247,10 @@ def descend(
 
 
 def evaluate(
-    weights: Weights, split: EncodedSplit, texts: Texts, temperature: float
+    weights: Weights,
+    split: EncodedSplit,
+    texts: Texts,
+    temperature: float,
 ) -> tuple[float, float]:
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])

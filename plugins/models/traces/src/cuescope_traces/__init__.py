@@ -39,7 +39,9 @@ class Traces(Plugin):
     Options = TracesOptions
     options: TracesOptions
     capabilities = Capabilities(
-        outputs=frozenset(("text",)), exposes=frozenset({"recorded"}), min_frames=0
+        outputs=frozenset(("text",)),
+        exposes=frozenset({"recorded"}),
+        min_frames=0,
     )
 
     def __init__(self, options: TracesOptions, context: Context) -> None:
@@ -65,7 +67,9 @@ class Traces(Plugin):
 
 
 def traces_by_content(
-    traces: Mapping[str, str], data: Dataset, file: str
+    traces: Mapping[str, str],
+    data: Dataset,
+    file: str,
 ) -> dict[str, str]:
     """The traces by what their samples show and ask.
 

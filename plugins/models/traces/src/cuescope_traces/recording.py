@@ -76,7 +76,9 @@ def read_line(line: str, where: str) -> tuple[str, str]:
     sample = row["sample"]
     if not isinstance(sample, str) or not sample:
         raise UserError(
-            f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample)
+            f"{where}: 'sample'",
+            expected="the key of a sample",
+            got=_kind(sample),
         )
     if not REFUSED.isdisjoint(map(unicodedata.category, sample)):
         raise UserError(

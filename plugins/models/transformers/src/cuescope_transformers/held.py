@@ -43,13 +43,22 @@ class HeldPretrained(Pretrained):
 
 
 def hold_pretrained(
-    owner: str, network: Any, title: str, context: Context
+    owner: str,
+    network: Any,
+    title: str,
+    context: Context,
 ) -> HeldPretrained:
     """A transformers model of the caller; raises UserError for one in training mode."""
     source = Source(owner, Path(), title)
     device, dtype = place_of(owner, network)
     return HeldPretrained(
-        source, network.config, type(network), context, device, dtype, held=network
+        source,
+        network.config,
+        type(network),
+        context,
+        device,
+        dtype,
+        held=network,
     )
 
 
@@ -64,7 +73,9 @@ class HeldContrastive(ContrastiveModel):
 
 
 def hold_contrastive(
-    item: Any, options: TransformersOptions, context: Context
+    item: Any,
+    options: TransformersOptions,
+    context: Context,
 ) -> HeldContrastive:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)
@@ -88,7 +99,9 @@ def hold_contrastive(
 
 
 def hold_generative(
-    item: Any, options: VLMOptions, context: Context
+    item: Any,
+    options: VLMOptions,
+    context: Context,
 ) -> GenerativeModel:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)

@@ -26,7 +26,10 @@ class FoundOptions(StockOptions):
     """With what finds the files."""
 
     def find(
-        self, owner: str, context: Context, builder_of: "Callable[[Any, Source], Any]"
+        self,
+        owner: str,
+        context: Context,
+        builder_of: "Callable[[Any, Source], Any]",
     ) -> "Pretrained":
         """The files, as of `Pretrained.find`; raises UserError for whatever a person can mend."""
         from cuescope_sdk.torch import Pretrained
@@ -104,7 +107,9 @@ def require_package(owner: str, package: str, option: str) -> None:
         flash = package == "flash_attn"  # no extra of ours: it is built for a GPU
         how = "pip install flash-attn" if flash else how_to_install(LARGE)
         raise UserError(
-            f"{owner}: {option} needs {package}", got="it is missing", remedy=how
+            f"{owner}: {option} needs {package}",
+            got="it is missing",
+            remedy=how,
         )
 
 

@@ -75,7 +75,9 @@ class PromptedTexts:
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
     def rows(
-        self, choices: Sequence[str], places: Places
+        self,
+        choices: Sequence[str],
+        places: Places,
     ) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:

@@ -183,7 +183,9 @@ class ClipViL(AuthorsModel):
 
 
 def _require_files(
-    owner: str, options: Options, names: Sequence[str]
+    owner: str,
+    options: Options,
+    names: Sequence[str],
 ) -> dict[str, Path]:
     """The files that the options name; raises UserError for one that is not there."""
     files = {}

@@ -114,7 +114,10 @@ class ClipViLNetwork(nn.Module):
     """Questions about pictures, answered by a class; a video by the mean over its frames."""
 
     def __init__(
-        self, file: Checkpoint, options: ClipViLOptions, answers: Sequence[str]
+        self,
+        file: Checkpoint,
+        options: ClipViLOptions,
+        answers: Sequence[str],
     ) -> None:
         super().__init__()
         self.answers = tuple(answers)
@@ -174,7 +177,10 @@ class ClipViLNetwork(nn.Module):
 
     @classmethod
     def load(
-        cls, owner: str, files: Mapping[str, Path], options: ClipViLOptions
+        cls,
+        owner: str,
+        files: Mapping[str, Path],
+        options: ClipViLOptions,
     ) -> Self:
         """The network with all its weights; raises UserError for whatever a person can mend."""
         file = read_file(owner, files["checkpoint"], UNUSED)

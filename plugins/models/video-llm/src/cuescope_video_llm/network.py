@@ -35,7 +35,11 @@ class Network(nn.Module):
     """A video in, tokens for a language model out; sizes come from the tensors."""
 
     def __init__(
-        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+        self,
+        file: Checkpoint,
+        options: Any,
+        language_model: Any,
+        tokenizer: Any,
     ) -> None:
         super().__init__()
         self.options = options

@@ -57,7 +57,11 @@ class VideoChatNetwork(Network):
     queries than BLIP-2 has."""
 
     def __init__(
-        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+        self,
+        file: Checkpoint,
+        options: Any,
+        language_model: Any,
+        tokenizer: Any,
     ) -> None:
         super().__init__(file, options, language_model, tokenizer)
         config = self.vision.config

@@ -123,13 +123,17 @@ class VideoQA(Plugin, LazyWeights):
         return self.runner.respond(trials)
 
     def modalities(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
         return [self.runner.modalities(trial, layer) for trial in trials]
 
     def attention(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's edit."""
         return [self.runner.attention(trial, layer) for trial in trials]

@@ -83,7 +83,13 @@ class Block(nn.Module):
         biases = qkv.bias.chunk(3)
         query, key, value = map(_projection, weights, biases)
         mixed = fused_self_attention(
-            inputs, query, key, value, heads=self._heads, layer=number, mask=mask
+            inputs,
+            query,
+            key,
+            value,
+            heads=self._heads,
+            layer=number,
+            mask=mask,
         )
         states = states + self.attn["proj"](mixed)
         return states + self.mlp(self.norm2(states))  # type: ignore[no-any-return]
@@ -234,7 +240,10 @@ class AllInOneNetwork(Network):
         return list(self.get_submodule(self.head_name)(pooled))
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Logits by the vocabulary, where an unknown answer has the lowest; or one a choice."""
         if self.head_name == CHOOSER:

@@ -41,7 +41,10 @@ class NetworkRunner:
 
     @torch.inference_mode()
     def _response(
-        self, states: list[Any], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: list[Any],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Response:
         scores = self.network.score(states, sample, answers)
         logits = to_array(scores)
@@ -79,7 +82,9 @@ class NetworkRunner:
                 yield indices[start : start + self.batch_size]
 
     def modalities(
-        self, trial: Trial, layer: int
+        self,
+        trial: Trial,
+        layer: int,
     ) -> Int8[np.ndarray, " query_then_key"]:
         """What the queries and keys of its first prompt are."""
         batch = self._first_batch(trial, layer)
@@ -88,7 +93,9 @@ class NetworkRunner:
 
     @torch.inference_mode()
     def attention(
-        self, trial: Trial, layer: int
+        self,
+        trial: Trial,
+        layer: int,
     ) -> Float[np.ndarray, "head query key"]:
         """Weights of its first prompt; the heads of its rows one after another."""
         self._require_layers(getattr(trial.edit, "layers", None))

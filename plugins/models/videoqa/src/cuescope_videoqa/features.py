@@ -67,7 +67,11 @@ class VideoFeatures:
         )
 
     def _rows_of(
-        self, content: Any, stem: str, segment: Segment | None, most: int
+        self,
+        content: Any,
+        stem: str,
+        segment: Segment | None,
+        most: int,
     ) -> Features:
         rows = content
         if isinstance(content, Path):
@@ -149,7 +153,9 @@ def possible_ids(stem: str) -> Iterator[str]:
 
 
 def pad_features(
-    videos: Sequence[Float[Tensor, "_ dim"]], length: int, dim: int
+    videos: Sequence[Float[Tensor, "_ dim"]],
+    length: int,
+    dim: int,
 ) -> tuple[Float[Tensor, "video feature dim"], Bool[Tensor, "video feature"]]:
     """Features padded to `length`, and which of them are no padding."""
     counts = torch.tensor([len(rows) for rows in videos])
@@ -193,7 +199,9 @@ class CLIPFeatures:
         self._rows = FrameMemory(self._encode, ENCODER_BATCH, REMEMBERED_BYTES)
 
     def of(
-        self, frames: Sequence[Frame], device: torch.device
+        self,
+        frames: Sequence[Frame],
+        device: torch.device,
     ) -> Float[Tensor, "frame dim"]:
         """A row a frame, float32, on the CPU."""
         self._model.to(device)

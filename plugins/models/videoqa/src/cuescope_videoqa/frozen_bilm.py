@@ -142,7 +142,9 @@ class FrozenBiLMNetwork(Network):
         video, video_mask = pad_features(videos, positions, self._feature_dim)
         modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1)
         return self.on_device(
-            modality.to(torch.int8), ids=ids, video=video.to(self.dtype)
+            modality.to(torch.int8),
+            ids=ids,
+            video=video.to(self.dtype),
         )
 
     @property
@@ -163,7 +165,9 @@ class FrozenBiLMNetwork(Network):
         return self.source.of(frames, self.device)
 
     def _require_mask_tokens(
-        self, prompts: Sequence[Prompt], ids: Int[Tensor, "batch text"]
+        self,
+        prompts: Sequence[Prompt],
+        ids: Int[Tensor, "batch text"],
     ) -> None:
         masks = ids == self.tokenizer.mask_token_id
         counts = masks.sum(1)
@@ -184,7 +188,10 @@ class FrozenBiLMNetwork(Network):
         return list(texts[ids == self.tokenizer.mask_token_id])
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
         if not self._has_prompt_per_choice(sample):
@@ -207,7 +214,10 @@ class FrozenBiLMNetwork(Network):
 
     def _embed(self, answer: str) -> tuple[Tensor, Tensor]:
         ids = token_ids(
-            self.tokenizer, [answer], self.options.answer_tokens, special=False
+            self.tokenizer,
+            [answer],
+            self.options.answer_tokens,
+            special=False,
         )
         ids = ids[0].to(self.device)
         # an answer without a token must not divide by 0

@@ -137,7 +137,11 @@ class SingularityNetwork(Network):
         if not count:
             # no keys: by that `_fusion_block` knows that nothing is shown
             return torch.zeros(
-                len(videos), 0, width, dtype=self.dtype, device=self.device
+                len(videos),
+                0,
+                width,
+                dtype=self.dtype,
+                device=self.device,
             )
         # video by video: rounding would depend on which are asked together
         rows = [torch.stack(self._frames.rows(frames)) for frames in videos]
@@ -185,7 +189,12 @@ class SingularityNetwork(Network):
         return [row[tokens] for row, tokens in zip(states, mask, strict=True)]
 
     def _fusion_block(
-        self, layer: Any, number: int, states: Tensor, mask: Tensor, video: Tensor
+        self,
+        layer: Any,
+        number: int,
+        states: Tensor,
+        mask: Tensor,
+        video: Tensor,
     ) -> States:
         """BERT's block with cross-attention: fusion layers `number` and the one after it."""
         heads = self.fusion.heads
@@ -213,7 +222,10 @@ class SingularityNetwork(Network):
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Log-probabilities of answers, as published: that of the first token counts twice.
 

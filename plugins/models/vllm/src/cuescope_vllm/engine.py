@@ -36,7 +36,9 @@ def open_engine(title: str, **arguments: Any) -> Any:
 
 
 def respond(
-    engine: Any, trials: Sequence[Trial], options: VLLMOptions
+    engine: Any,
+    trials: Sequence[Trial],
+    options: VLLMOptions,
 ) -> list[Response]:
     """The responses in order; all questions of a kind go to vLLM in one call."""
     frames: dict[str, Image.Image] = {}
@@ -54,7 +56,10 @@ def _wanting(trials: Sequence[Trial], output: Output) -> list[int]:
 
 
 def _texts(
-    engine: Any, trials: Sequence[Trial], messages: Sequence[Message], most: int
+    engine: Any,
+    trials: Sequence[Trial],
+    messages: Sequence[Message],
+    most: int,
 ) -> dict[int, str]:
     """By trial, the answer in words."""
     numbers = _wanting(trials, "text")
@@ -68,7 +73,9 @@ def _texts(
 
 
 def user_message(
-    sample: Sample, options: VLLMOptions, frames: dict[str, Image.Image]
+    sample: Sample,
+    options: VLLMOptions,
+    frames: dict[str, Image.Image],
 ) -> Message:
     """The images of a sample, each loaded once into `frames`, then the words."""
     content: list[dict[str, Any]] = []
@@ -85,7 +92,9 @@ def user_message(
 
 
 def _choice_logits(
-    engine: Any, trials: Sequence[Trial], messages: Sequence[Message]
+    engine: Any,
+    trials: Sequence[Trial],
+    messages: Sequence[Message],
 ) -> dict[int, np.ndarray]:
     """By trial, the log-probability of each choice as the whole of the answer so far."""
     numbers = _wanting(trials, "logits")
@@ -129,7 +138,9 @@ def _chat(
     import vllm
 
     sampling = vllm.SamplingParams(
-        temperature=0.0, max_tokens=max_tokens, prompt_logprobs=prompt_logprobs
+        temperature=0.0,
+        max_tokens=max_tokens,
+        prompt_logprobs=prompt_logprobs,
     )
     chats = list(map(list, conversations))
     # the audit has a progress bar of its own
@@ -149,7 +160,9 @@ def _log_probability(output: Any, start: int) -> float:
     total = 0.0
     tokens = output.prompt_token_ids[start:]
     for token, log_probabilities in zip(
-        tokens, output.prompt_logprobs[start:], strict=True
+        tokens,
+        output.prompt_logprobs[start:],
+        strict=True,
     ):
         total += log_probabilities[token].logprob
     return total

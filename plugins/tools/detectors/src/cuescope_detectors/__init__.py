@@ -42,7 +42,9 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
         self._network.open_weights()
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
         spoken_of = {name: normalise_name(name) for name in names}

@@ -35,7 +35,9 @@ CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 
 def class_boxes(
-    outputs: Sequence[Mapping[str, Tensor]], size: tuple[int, int], threshold: float
+    outputs: Sequence[Mapping[str, Tensor]],
+    size: tuple[int, int],
+    threshold: float,
 ) -> list[list[ClassBox]]:
     """`outputs` ("scores", "labels", "boxes") with the boxes clipped to images of this size."""
     limits = torch.tensor([*size, *size])
@@ -80,7 +82,9 @@ class DetrNetwork:
 
     @torch.no_grad()
     def detect(
-        self, images: Sequence[Image.Image], threshold: float
+        self,
+        images: Sequence[Image.Image],
+        threshold: float,
     ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         files = self._files
@@ -138,7 +142,9 @@ class FasterRCNNNetwork:
         # without weights: the file below has all of them, and none is downloaded
         model = FasterRCNN(
             resnet_fpn_backbone(
-                backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d
+                backbone_name=backbone,
+                weights=None,
+                norm_layer=FrozenBatchNorm2d,
             ),
             num_classes=len(CATEGORIES),
             min_size=side,
@@ -160,7 +166,9 @@ class FasterRCNNNetwork:
 
     @torch.no_grad()
     def detect(
-        self, images: Sequence[Image.Image], threshold: float
+        self,
+        images: Sequence[Image.Image],
+        threshold: float,
     ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         # before suppression: the library's default of 0.05 would drop boxes under a lower one

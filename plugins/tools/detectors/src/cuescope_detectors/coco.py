@@ -50,7 +50,9 @@ class CocoDetector(Plugin, LazyWeights):
         self._network.open_weights()
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
         spoken_of = {name: normalise_name(name) for name in names}
@@ -68,7 +70,9 @@ class CocoDetector(Plugin, LazyWeights):
         return by_frame
 
     def _name_boxes(
-        self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
+        self,
+        boxes: "Sequence[ClassBox]",
+        spoken_of: Mapping[str, str],
     ) -> tuple[Detection, ...]:
         """The boxes of an image whose class is one of the names, under the names as given."""
         detections = []

@@ -46,7 +46,9 @@ class GroundedSam(Plugin, LazyWeights):
             self._detector.open_weights()
 
     def segment(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where the detector finds nothing."""
         # each name once, however many rows ask for it

@@ -26,7 +26,10 @@ class StockNetwork:
     takes_text: ClassVar[bool] = True
 
     def __init__(
-        self, options: PretrainedOptions, context: Context, *entering: object
+        self,
+        options: PretrainedOptions,
+        context: Context,
+        *entering: object,
     ) -> None:
         """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
         self.files = Pretrained.find(

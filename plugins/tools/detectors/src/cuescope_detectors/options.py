@@ -78,7 +78,10 @@ class CocoOptions(PretrainedOptions):
         description="Faster R-CNN: an image is resized to this many pixels at its shorter side",
     )
     threshold: float = Field(
-        0.5, ge=0, lt=1, description="boxes must score more than this"
+        0.5,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this",
     )
     images: PositiveInt = Field(
         4, description="images that the network is shown at once"
@@ -97,5 +100,8 @@ class GroundedSamOptions(PretrainedOptions):
         {}, description="options of that tool"
     )
     threshold: float = Field(
-        0.3, ge=0, lt=1, description="boxes must score more than this to be outlined"
+        0.3,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this to be outlined",
     )

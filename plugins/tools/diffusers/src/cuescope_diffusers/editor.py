@@ -105,12 +105,19 @@ class Editor:
         for name, cls in self._files.networks().items():
             title = f"{name} of {source.title}"
             parts[name] = open_network(
-                source, cls, title, subfolder=name, dtype=self._dtype
+                source,
+                cls,
+                title,
+                subfolder=name,
+                dtype=self._dtype,
             )
         if self._control:
             control, cls = self._control
             parts["controlnet"] = open_network(
-                control, cls, control.title, dtype=self._dtype
+                control,
+                cls,
+                control.title,
+                dtype=self._dtype,
             )
         trusted = self._options.trust_remote_code
         pipe = open_pipeline(source, self._opener, trusted, parts).to(self._device)

@@ -72,7 +72,9 @@ def class_of(library: str, name: str) -> Any:
 
 
 def find_pipeline(
-    owner: str, options: EditorOptions, context: Context
+    owner: str,
+    options: EditorOptions,
+    context: Context,
 ) -> PipelineFiles:
     """The files of `options.model`; raises UserError for whatever a person can mend.
 
@@ -120,7 +122,10 @@ def _check(source: Source) -> PipelineFiles:
 
 
 def find_network(
-    owner: str, model: str, revision: str | None, context: Context
+    owner: str,
+    model: str,
+    revision: str | None,
+    context: Context,
 ) -> tuple[Source, Any]:
     """A single network of diffusers, such as a ControlNet, and its class."""
 

@@ -25,7 +25,9 @@ from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
 def guesses(
-    groups: Sequence[FrameGroup], words: Sequence[str], templates: Templates
+    groups: Sequence[FrameGroup],
+    words: Sequence[str],
+    templates: Templates,
 ) -> list[NameGuess | None]:
     """For each group the word whose similarity to it most exceeds that to the rest.
 

@@ -117,7 +117,10 @@ class OnnxNetwork:
         )
 
     def _find_size(
-        self, side: int | None, shape: Sequence[Any], metadata: dict[str, str]
+        self,
+        side: int | None,
+        shape: Sequence[Any],
+        metadata: dict[str, str],
     ) -> tuple[int, int]:
         """Height and width of what it is shown."""
         fixed = [length for length in shape if isinstance(length, int)]

@@ -80,7 +80,9 @@ def _classes(path: Path) -> list[ClassCues]:
         files = sorted(path.glob("*.txt"))
         if not files:
             raise UserError(
-                f"cues: folder {path.name}", expected="a .txt file a class", got="none"
+                f"cues: folder {path.name}",
+                expected="a .txt file a class",
+                got="none",
             )
         classes = []
         for file in files:

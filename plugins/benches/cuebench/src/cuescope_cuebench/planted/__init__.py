@@ -51,10 +51,16 @@ class PlantedOptions(Options):
         {}, description="label -> cue that goes with it"
     )
     rate: float = Field(
-        0.9, ge=0, le=1, description="share of a label's samples that show its cue"
+        0.9,
+        ge=0,
+        le=1,
+        description="share of a label's samples that show its cue",
     )
     elsewhere: float = Field(
-        0.1, ge=0, le=1, description="share of the others that show it"
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the others that show it",
     )
     rates: dict[Kind, tuple[float, float]] = Field(
         {}, description="cue -> its own shares, in place of `rate` and `elsewhere`"

@@ -28,7 +28,10 @@ class Drawn:
         self.fingerprint = digest("drawn", self._recipes)
 
     def show(
-        self, name: str, shape: tuple[int, int], rng: np.random.Generator
+        self,
+        name: str,
+        shape: tuple[int, int],
+        rng: np.random.Generator,
     ) -> Pixels:
         """One drawing of this name, (row, col) as asked."""
         recipe = self._recipes[name]
@@ -64,7 +67,9 @@ def _fade(colours: list[list[int]], rows: int) -> Float[np.ndarray, "row 3"]:
 
 
 def _noise(
-    shape: tuple[int, int], stretch: tuple[float, float], rng: np.random.Generator
+    shape: tuple[int, int],
+    stretch: tuple[float, float],
+    rng: np.random.Generator,
 ) -> Float[np.ndarray, "row col"]:
     """Grain of several sizes; `stretch` (row, col) is the largest, as a share of the side."""
     total = np.zeros(shape)

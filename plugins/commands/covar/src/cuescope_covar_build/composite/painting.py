@@ -16,7 +16,11 @@ SHADOW_DROP = 0.025  # of the shorter side: how far below the object it lies
 
 
 def paint(
-    source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int
+    source: Pixels,
+    mask: Mask,
+    background: Pixels,
+    shadow: float,
+    feather: int,
 ) -> Pixels:
     """`background` where `mask` is True, the source's own pixels elsewhere, to the bit.
 
@@ -81,7 +85,10 @@ def cast_shadow(kept: Mask) -> Plane:
 def nearest_outside(mask: Mask) -> tuple[Plane, Int[np.ndarray, "row col"]]:
     """The distance in pixels to the nearest pixel that stays, and its place in the flat image."""
     distance, label = cv2.distanceTransformWithLabels(
-        mask.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+        mask.astype(np.uint8),
+        cv2.DIST_L2,
+        5,
+        labelType=cv2.DIST_LABEL_PIXEL,
     )
     # OpenCV numbers the pixels that stay in its own order
     place = np.zeros(label.max() + 1, np.int64)

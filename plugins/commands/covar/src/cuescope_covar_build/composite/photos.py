@@ -60,7 +60,10 @@ class Photos:
         self.fingerprint = digest(list(contents.items()))
 
     def show(
-        self, name: str, shape: tuple[int, int], rng: np.random.Generator
+        self,
+        name: str,
+        shape: tuple[int, int],
+        rng: np.random.Generator,
     ) -> Pixels:
         """A part of one of the photos of this name, (row, col) as asked, either way round."""
         photos = self._photos[name]

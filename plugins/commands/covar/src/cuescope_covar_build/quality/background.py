@@ -221,7 +221,9 @@ def compact_region(pixels: Pixels, where: Mask) -> float | None:
 
 
 def _contrast(
-    planes: Float[np.ndarray, "row col 4"], free: Mask, side: int
+    planes: Float[np.ndarray, "row col 4"],
+    free: Mask,
+    side: int,
 ) -> list[float]:
     """Largest least contrast with the neighbours, over the usual one, for windows of one side.
 

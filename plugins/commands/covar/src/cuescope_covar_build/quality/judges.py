@@ -91,7 +91,10 @@ class Judges:
             yield from zip(views, rows, strict=True)
 
     def _compare_objects(
-        self, model: Model, views: Sequence[View], rows: list[Scores]
+        self,
+        model: Model,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """How far the cut-out is from the source's, and how much less probable its class is."""
         outputs = set(model.capabilities.outputs & {"embedding", "logits"})
@@ -118,7 +121,10 @@ class Judges:
                 scores["object_class"] = float(likely[0] - likely[1])
 
     def _compare_backgrounds(
-        self, model: Model, views: Sequence[View], rows: list[Scores]
+        self,
+        model: Model,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """By how much the likeliest other background is likelier than the one asked for."""
         hidden = map(without_object, views)
@@ -132,7 +138,10 @@ class Judges:
                 scores["background_text"] = float(others.max() - likely[place])
 
     def _compare_boxes(
-        self, detector: Detector, views: Sequence[View], rows: list[Scores]
+        self,
+        detector: Detector,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """How far the object's box is from its mask, and whether there is something else."""
         before = detector.detect([frame_of(view.source) for view in views], self.labels)

@@ -30,7 +30,9 @@ class Quality:
 
 
 def judge(
-    cases: Sequence[Case], thresholds: Thresholds, judges: Judges | None = None
+    cases: Sequence[Case],
+    thresholds: Thresholds,
+    judges: Judges | None = None,
 ) -> list[Quality]:
     """Scores and verdicts, one a case.
 

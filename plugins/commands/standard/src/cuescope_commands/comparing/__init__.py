@@ -92,7 +92,11 @@ def compare(
 
 
 def _items(
-    runs: "Runs", consensus: bool, context: "Context | None", *, by_name: bool
+    runs: "Runs",
+    consensus: bool,
+    context: "Context | None",
+    *,
+    by_name: bool,
 ) -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
     from cuescope_commands.comparing._consensus import consensus_tables
@@ -108,7 +112,11 @@ def _items(
 
 
 def _pair_items(
-    first: "Run", second: "Run", context: "Context | None", *, by_name: bool
+    first: "Run",
+    second: "Run",
+    context: "Context | None",
+    *,
+    by_name: bool,
 ) -> Iterator["Table | Picture"]:
     """The paired answers of two runs; why not, where they cannot be paired."""
     from cuescope_commands.comparing._pairs import Pairs

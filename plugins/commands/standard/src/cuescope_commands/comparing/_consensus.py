@@ -84,7 +84,10 @@ def agreement(runs: Runs) -> Table:
 
 
 def _agreement_row(
-    who: str, count: int, total: int, sizes: Sequence[int]
+    who: str,
+    count: int,
+    total: int,
+    sizes: Sequence[int],
 ) -> dict[str, Any]:
     chances = common_by_chance(total, sizes)
     return {

@@ -51,7 +51,11 @@ class Pairs:
     """
 
     def __init__(
-        self, first: list[Row], second: list[Row], *, by_name: bool = False
+        self,
+        first: list[Row],
+        second: list[Row],
+        *,
+        by_name: bool = False,
     ) -> None:
         # by trial: two runs need not have answered in one order
         seconds = {_trial(row): row for row in second}

@@ -11,7 +11,10 @@ SHOWN = 12
 
 
 def flipped_samples(
-    first: str, second: str, pairs: Pairs, samples: Mapping[str, Sample]
+    first: str,
+    second: str,
+    pairs: Pairs,
+    samples: Mapping[str, Sample],
 ) -> Iterator[Picture]:
     """A sheet of what was lost and one of what was won, of the plain answers of two named runs."""
     lost, won = pairs.flips(pairs.conditions[0])

@@ -200,7 +200,10 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
 
 
 def _notes(
-    first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]
+    first: Run,
+    second: Run,
+    pairs: Pairs,
+    changes: Sequence[Change],
 ) -> Iterator[str]:
     yield (
         "In points of accuracy. * p <= 0.05. The first row is tested first; the others are "

@@ -149,7 +149,11 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
 
 
 def _append(
-    response: HTTPResponse, source: Source, part: Path, left: int, progress: Progress
+    response: HTTPResponse,
+    source: Source,
+    part: Path,
+    left: int,
+    progress: Progress,
 ) -> None:
     begun = size_of(part)
     try:

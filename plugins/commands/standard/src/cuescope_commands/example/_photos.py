@@ -47,7 +47,10 @@ def unpack_caltech(archive: Path, source: Source, folder: Path) -> int:
 
 
 def _members(
-    whole: zipfile.ZipFile, archive: str, pattern: re.Pattern[str], source: Source
+    whole: zipfile.ZipFile,
+    archive: str,
+    pattern: re.Pattern[str],
+    source: Source,
 ) -> Iterator[tuple[Key, bytes]]:
     """Files of the wanted classes by class and number; a name that does not fit is passed over."""
     able = (name for name in whole.namelist() if name.endswith(f"/{archive}"))

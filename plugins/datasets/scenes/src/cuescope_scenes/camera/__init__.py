@@ -51,7 +51,10 @@ class CameraScenesOptions(Options):
     val: int = Field(40, ge=8, description="photos for the audit")
     test: int = Field(40, ge=8, description="photos held out")
     noise: float = Field(
-        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+        8.0,
+        ge=0,
+        le=100,
+        description="grain of the pictures, grey levels",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 

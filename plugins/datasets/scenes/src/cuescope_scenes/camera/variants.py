@@ -86,7 +86,9 @@ def variants(photo: CameraScene) -> Iterator[Variant]:
 
 
 def _viewpoint(
-    pose: Pose, elevations: tuple[float, float], rng: np.random.Generator
+    pose: Pose,
+    elevations: tuple[float, float],
+    rng: np.random.Generator,
 ) -> Pose:
     """At one of these elevations, and around to the left or to the right."""
     around = float(rng.uniform(*BESIDE))

@@ -90,10 +90,16 @@ class ObjectScenesOptions(Options):
         )
     )
     strength: float = Field(
-        0.9, ge=0, le=1, description="share of its class's images that show a cue"
+        0.9,
+        ge=0,
+        le=1,
+        description="share of its class's images that show a cue",
     )
     elsewhere: float = Field(
-        0.1, ge=0, le=1, description="share of the other images that show it"
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the other images that show it",
     )
     faint: float = Field(
         0.4,
@@ -114,7 +120,10 @@ class ObjectScenesOptions(Options):
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
     noise: float = Field(
-        6.0, ge=0, le=100, description="grain of the images, grey levels"
+        6.0,
+        ge=0,
+        le=100,
+        description="grain of the images, grey levels",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 

@@ -112,7 +112,9 @@ def follows_size(
         return False
     size -= size.mean()
     _, code, counts = np.unique(
-        np.array(values, dtype=str)[is_known], return_inverse=True, return_counts=True
+        np.array(values, dtype=str)[is_known],
+        return_inverse=True,
+        return_counts=True,
     )
     sums = np.bincount(code, size)
     explained = (sums**2 / counts).sum() / (size**2).sum()

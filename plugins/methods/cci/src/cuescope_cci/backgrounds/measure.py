@@ -98,7 +98,9 @@ class Backgrounds:
 
 
 def measure_backgrounds(
-    audit: Audit, options: CCIOptions, sources: Sources
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sources,
 ) -> Backgrounds | None:
     """The tests of an audit. For `audit.once`. None without images that can be tested."""
     # without answers to both parts an image cannot show what its background moves
@@ -136,7 +138,11 @@ def measure_backgrounds(
     def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
         shown = present[:, kind]
         return pull(
-            answers == target, shown, label, groups, confidence=options.confidence
+            answers == target,
+            shown,
+            label,
+            groups,
+            confidence=options.confidence,
         )
 
     moved = observed.answers.moves()
@@ -193,7 +199,9 @@ def _answers(sources: Sources, number: Mapping[str, int]) -> Answers:
 
 
 def _kinds(
-    factors: Mapping[str, Factor], left_out: Collection[str], images: int
+    factors: Mapping[str, Factor],
+    left_out: Collection[str],
+    images: int,
 ) -> tuple[list[str], KindMask]:
     """The features that are kinds of backgrounds, and which images show each."""
     kinds = []
@@ -219,13 +227,22 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
 
 
 def _size_p_value(
-    right: Mask, area: PerImage, label: Codes, groups: Groups, rng: np.random.Generator
+    right: Mask,
+    area: PerImage,
+    label: Codes,
+    groups: Groups,
+    rng: np.random.Generator,
 ) -> float:
     """That answers are no more often wrong where the object is smaller than its label's median."""
     # within a label: a class of small things may be hard for other reasons
     small = is_small(area, label)[:, None]
     [p_value] = gap_p_values(
-        right.astype(float), small, groups, rng, strata=label, draws=9_999
+        right.astype(float),
+        small,
+        groups,
+        rng,
+        strata=label,
+        draws=9_999,
     )
     return float(p_value)
 
@@ -241,7 +258,9 @@ def is_small(area: PerImage, label: Codes) -> Mask:
 
 
 def smallest_findable(
-    audit: Audit, known: Backgrounds, level: float
+    audit: Audit,
+    known: Backgrounds,
+    level: float,
 ) -> tuple[float, float | None] | None:
     """For a kind of background as common as most: its share, and the smallest pull that is found.
 
@@ -256,6 +275,11 @@ def smallest_findable(
     middle = int(by_share[len(kinds) // 2])
     rng = audit.rng("limit of detection")
     limit = smallest_pull(
-        known.observed, middle, known.classes, known.tests, rng, level=level
+        known.observed,
+        middle,
+        known.classes,
+        known.tests,
+        rng,
+        level=level,
     )
     return float(shares[middle]), limit

@@ -166,7 +166,10 @@ def groups_of_several_labels(label: Codes, groups: Groups) -> int:
 
 
 def pull_tests(
-    observed: Observed, rng: np.random.Generator, *, level: float = 0.05
+    observed: Observed,
+    rng: np.random.Generator,
+    *,
+    level: float = 0.05,
 ) -> AssociationTests:
     """Whether answers are moved to a class where the background is of a kind, more than elsewhere.
 
@@ -294,7 +297,10 @@ def label_weights(present: Mask, label: Codes) -> PerImage:
 
 
 def _ends(
-    values: PerImage, most: float, groups: Groups, confidence: float
+    values: PerImage,
+    most: float,
+    groups: Groups,
+    confidence: float,
 ) -> tuple[float, float]:
     low, high = mean_interval(values, groups, bounds=(0.0, most), confidence=confidence)
     if low is None or high is None:
@@ -336,7 +342,11 @@ class _Field:
     """Where pulls are planted: the images of a kind, and what each of the two nulls asks."""
 
     def __init__(
-        self, observed: Observed, kind: int, association_bar: float, favour_bar: float
+        self,
+        observed: Observed,
+        kind: int,
+        association_bar: float,
+        favour_bar: float,
     ) -> None:
         self.answers = observed.answers
         self.groups = observed.groups

@@ -49,7 +49,9 @@ def contrasts(
         for column, subsets in columns.items():
             changes[column] = average_change(right, right_after, images, subsets, rng)
     for (what, one, other), figures in zip(
-        found, correct(accuracy).values(), strict=True
+        found,
+        correct(accuracy).values(),
+        strict=True,
     ):
         # by our rule: IoU passes over backgrounds whose patches stand in for each other
         before = answers[one].errors("hidden")

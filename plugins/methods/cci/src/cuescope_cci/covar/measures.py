@@ -68,7 +68,10 @@ def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
 
 
 def by_source(
-    values: PerImage, images: Images, subsets: Sequence[str], among: Mask
+    values: PerImage,
+    images: Images,
+    subsets: Sequence[str],
+    among: Mask,
 ) -> Float[np.ndarray, " source"]:
     """One number a source, whose mean is the mean over the subsets of the subsets' means.
 
@@ -132,7 +135,11 @@ def drop_from(
     groups = images.source.take(paired)
     # from the variant to what it was made of: what is lost is positive
     return change(
-        values[paired], values[beside[paired]], groups, rng, confidence=confidence
+        values[paired],
+        values[beside[paired]],
+        groups,
+        rng,
+        confidence=confidence,
     )
 
 
@@ -165,7 +172,10 @@ class ClassDrops:
 
 
 def class_drops(
-    right: Mask, images: Images, label: str | None, rng: np.random.Generator
+    right: Mask,
+    images: Images,
+    label: str | None,
+    rng: np.random.Generator,
 ) -> ClassDrops:
     """Figures 6, 8 and 20: a class on every subset against its photos (None: all classes)."""
     of_class = np.ones(len(right), dtype=bool)
@@ -197,7 +207,10 @@ def class_drops(
 
 
 def _mean_drop(
-    right: Mask, of_class: Mask, subsets: Sequence[str], images: Images
+    right: Mask,
+    of_class: Mask,
+    subsets: Sequence[str],
+    images: Images,
 ) -> Figure:
     """The mean drop over subsets: each source's own, weighted so that the mean is that of all."""
     paired = of_class & (images.original != NONE)

@@ -119,5 +119,7 @@ def _chart(rows: Mapping[str, Ends], title: str, caption: str) -> Picture:
     # a row without any interval would be an empty line
     shown = {name: ends for name, ends in rows.items() if ends}
     return Picture(
-        title=title, caption=caption, image=interval_chart(shown, "", "points lost")
+        title=title,
+        caption=caption,
+        image=interval_chart(shown, "", "points lost"),
     )

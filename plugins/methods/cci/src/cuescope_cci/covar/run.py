@@ -108,7 +108,9 @@ def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
 
 
 def _classes(
-    model: Answers, images: Images, rng: np.random.Generator
+    model: Answers,
+    images: Images,
+    rng: np.random.Generator,
 ) -> Iterator[Table | Picture]:
     whole = class_drops(model.right, images, None, rng)
     classes = []
@@ -124,7 +126,9 @@ def _classes(
 
 
 def planted_answers(
-    samples: Sequence[Sample], answers: Answers, images: Images
+    samples: Sequence[Sample],
+    answers: Answers,
+    images: Images,
 ) -> Mask | None:
     """Whether the answer is the class that the shown background was planted for; None unknown."""
     sheets = answer_sheet(samples)

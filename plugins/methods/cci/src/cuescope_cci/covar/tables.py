@@ -60,12 +60,19 @@ def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
 
 
 def _table(
-    title: str, rows: Sequence[TableRow], *notes: str, paper: Sequence[TableRow] = ()
+    title: str,
+    rows: Sequence[TableRow],
+    *notes: str,
+    paper: Sequence[TableRow] = (),
 ) -> Table:
     # rows may lack a column, as that of the answer sheet
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
     return Table(
-        title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes
+        title=title,
+        columns=columns,
+        rows=tuple(rows),
+        paper=tuple(paper),
+        notes=notes,
     )
 
 
@@ -135,7 +142,9 @@ MEANINGS = {
 
 
 def error_tables(
-    answers: Sequence[Answers], images: Images, rule: Rule
+    answers: Sequence[Answers],
+    images: Images,
+    rule: Rule,
 ) -> Iterator[Table]:
     """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
     counts = [

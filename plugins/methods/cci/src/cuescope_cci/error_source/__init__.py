@@ -151,7 +151,9 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
 
 
 def source_answers(
-    audit: Audit, options: CCIOptions, samples: Sequence[Sample]
+    audit: Audit,
+    options: CCIOptions,
+    samples: Sequence[Sample],
 ) -> list[AnswerSource]:
     """The source of the answers to some of the audit's samples; no kinds are made of clusters."""
     images = ask_images(audit, options, canvas_samples(audit, samples))
@@ -232,7 +234,9 @@ def _with_regions(
 
 
 def with_kinds(
-    audit: Audit, options: CCIOptions, sources: Sources
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sources,
 ) -> list[AnswerSource]:
     """The sources, with the kind of background as a factor where kinds are taken from clusters.
 
@@ -325,7 +329,10 @@ def features(sources: Sources) -> Iterator[Feature]:
             occurrences.append(Occurrence(sample=source.key, frame=0, strength=share))
         words = factor_words(name) or "the background"
         yield Feature(
-            key=name, kind="image-region", name=words, occurrences=tuple(occurrences)
+            key=name,
+            kind="image-region",
+            name=words,
+            occurrences=tuple(occurrences),
         )
 
 

@@ -115,7 +115,12 @@ def confirm(
             given["top"] = top
         if others:
             more = find_others(
-                runner, others, request, asked, folder / "found-others", parts=PARTS
+                runner,
+                others,
+                request,
+                asked,
+                folder / "found-others",
+                parts=PARTS,
             )
             given["others"] = [str(path) for path in more]
         trial = other.rest.model_copy(
@@ -140,7 +145,9 @@ def confirm(
 
 
 def _tools(
-    request: Request, named: dict[str, str], options: dict[str, dict[str, str]]
+    request: Request,
+    named: dict[str, str],
+    options: dict[str, dict[str, str]],
 ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
     """SPEC and options by role: those of the run that this method can use, and what was typed.
 
@@ -165,7 +172,10 @@ def _tools(
 
 
 def _require_usable(
-    context: Context, request: Request, names: list[str], tools: dict[str, str]
+    context: Context,
+    request: Request,
+    names: list[str],
+    tools: dict[str, str],
 ) -> None:
     """Raise UserError for an intervention that this model or these tools cannot serve."""
     # by the classes alone: no weights are loaded to refuse a name

@@ -46,7 +46,9 @@ def investigate(
     method_option: Annotated[
         Pairs,
         typer.Option(
-            "-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."
+            "-O",
+            metavar="METHOD.KEY=VALUE",
+            help="Option of a method, or of confirm.",
         ),
     ] = None,
     on: Annotated[
@@ -173,7 +175,9 @@ def _why_not(fit: Fit, method: Any, wanted: bool) -> str | None:
 
 
 def _require_used_tools(
-    request: Request, names: Sequence[str], registry: Registry
+    request: Request,
+    names: Sequence[str],
+    registry: Registry,
 ) -> None:
     used = set[str]()
     for name in names:

@@ -80,7 +80,10 @@ def most_changed(study: Study, role: Role) -> int:
 
 
 def locate(
-    study: Study, cue: Cue, direction: Direction | None = None, role: Role = "finding"
+    study: Study,
+    cue: Cue,
+    direction: Direction | None = None,
+    role: Role = "finding",
 ) -> Target:
     """A target: what the cue does in the run, and where it is in the held-out samples.
 

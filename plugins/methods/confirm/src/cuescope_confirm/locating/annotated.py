@@ -71,7 +71,10 @@ def with_occurrences(study: Study, cue: Cue) -> Cue:
 
 
 def locate_object(
-    study: Study, cue: Cue, word: str, pool: Samples
+    study: Study,
+    cue: Cue,
+    word: str,
+    pool: Samples,
 ) -> LocatedCue | None:
     """An object by its name: annotated, else by `--tool detector`; None with neither."""
     annotated = {key: annotated_masks(sample, word) for key, sample in pool.items()}
@@ -99,7 +102,9 @@ def locate_object(
 
 
 def _detect(
-    study: Study, samples: Samples, word: str
+    study: Study,
+    samples: Samples,
+    word: str,
 ) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
     audit = study.audit
@@ -180,7 +185,9 @@ def _segment(study: Study, sample: Sample) -> Masks:
 
 
 def _cue_in_masks(
-    masks: Mapping[str, Masks], by: str, auroc: float | None = None
+    masks: Mapping[str, Masks],
+    by: str,
+    auroc: float | None = None,
 ) -> LocatedCue:
     """A sample whose masks are empty does not show the cue."""
     places = {}

@@ -62,7 +62,11 @@ class Patches(Readout):
 
 
 def locate_learned(
-    study: Study, cue: Cue, pool: Samples, *, controls: bool
+    study: Study,
+    cue: Cue,
+    pool: Samples,
+    *,
+    controls: bool,
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
@@ -102,7 +106,10 @@ def locate_learned(
 
 
 def _best_region(
-    study: Study, cue: Cue, frames: Frames, data: Training
+    study: Study,
+    cue: Cue,
+    frames: Frames,
+    data: Training,
 ) -> tuple[Region | None, Cells]:
     """By colours or by patches, whichever tells frames better; of equals the smaller one."""
     best = None
@@ -134,7 +141,9 @@ def _frames_like(study: Study, pool: Samples, model: Linear) -> list[FrameId]:
 
 
 def _read(
-    cells: Cells, samples: Samples, frames: Frames
+    cells: Cells,
+    samples: Samples,
+    frames: Frames,
 ) -> Iterator[tuple[FrameId, np.ndarray]]:
     """The grid of each frame; those of all frames together may not fit in memory."""
     for start in range(0, len(frames), AT_ONCE):

@@ -135,7 +135,9 @@ def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
     model = fit(rows, data.shows, data.weights())
     threshold = model.threshold + youden_cut(scores, data.shows)
     return replace(
-        model, threshold=threshold, auroc=auroc(scores, data.shows, data.labels)
+        model,
+        threshold=threshold,
+        auroc=auroc(scores, data.shows, data.labels),
     )
 
 
@@ -216,7 +218,9 @@ class Region:
 
 
 def learn_region(
-    grids: Sequence[Grid], data: Training, rng: np.random.Generator
+    grids: Sequence[Grid],
+    data: Training,
+    rng: np.random.Generator,
 ) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 
@@ -244,7 +248,9 @@ def learn_region(
 
 
 def _fit_patches(
-    grids: Sequence[Grid], data: Training, learned: IntPerFrame
+    grids: Sequence[Grid],
+    data: Training,
+    learned: IntPerFrame,
 ) -> PatchModel:
     """The model; a share of SPARED of the others' patches stays below its threshold."""
     flat = []
@@ -278,7 +284,10 @@ def _fit_patches(
 
 
 def _with_places(
-    model: PatchModel, grids: Sequence[Grid], data: Training, learned: np.ndarray
+    model: PatchModel,
+    grids: Sequence[Grid],
+    data: Training,
+    learned: np.ndarray,
 ) -> PatchModel:
     """The same with what each place is worth, as a logistic regression on both weighs it."""
     shape = grids[learned[0]].shape[:2]

@@ -18,7 +18,9 @@ FEWEST = 10  # of the run's samples of a label, with the cue and without, that t
 
 
 def with_placebos(
-    study: Study, target: Target, unfound: dict[object, Target | str]
+    study: Study,
+    target: Target,
+    unfound: dict[object, Target | str],
 ) -> Target:
     """The target with its placebos; `unfound` remembers those of findings of the same sort."""
     if target.located is None:
@@ -122,7 +124,10 @@ def _other_labels(study: Study, target: Target) -> Target | str:
     if not untouched:
         return "no other label shows the cue often enough without being affected by it"
     return replace(
-        target, role="other labels", labels=frozenset(untouched), placebos={}
+        target,
+        role="other labels",
+        labels=frozenset(untouched),
+        placebos={},
     )
 
 

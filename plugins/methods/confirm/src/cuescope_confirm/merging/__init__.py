@@ -180,7 +180,9 @@ def _is_annotated(cue: Cue) -> bool:
 
 
 def _occurrences(
-    lead: Cue, members: Sequence[Cue], pure: Set[str]
+    lead: Cue,
+    members: Sequence[Cue],
+    pure: Set[str],
 ) -> tuple[Occurrence, ...]:
     """Those of the findings that the others recognise, each frame once; of a known place its own.
 

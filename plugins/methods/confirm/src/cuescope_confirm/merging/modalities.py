@@ -45,7 +45,9 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
 
 
 def no_cues(
-    study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]
+    study: Study,
+    groups: Sequence[Sequence[Cue]],
+    others: Sequence[Cue],
 ) -> Iterator[str]:
     """Why some findings are no cues; `groups` are those about modalities.
 

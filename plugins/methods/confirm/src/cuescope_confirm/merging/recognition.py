@@ -202,7 +202,10 @@ class _Recognisers:
 
 
 def _score(
-    model: Linear, reader: Reader, held_out: Mapping[FrameId, float], frames: Frames
+    model: Linear,
+    reader: Reader,
+    held_out: Mapping[FrameId, float],
+    frames: Frames,
 ) -> PerFrame:
     """Of frames that the model has learned from, what others made of them counts."""
     scores = model.scores(reader(frames)) - model.threshold

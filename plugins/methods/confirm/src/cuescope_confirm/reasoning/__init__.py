@@ -170,7 +170,10 @@ def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
 
 
 def _admissions(
-    study: Study, row: Row, names: tuple[str, ...], pairs: Sequence[tuple[Trial, Trial]]
+    study: Study,
+    row: Row,
+    names: tuple[str, ...],
+    pairs: Sequence[tuple[Trial, Trial]],
 ) -> tuple[Cell, ...]:
     """A row of the table: how often the steps name the cue, where it changed answers and not."""
     audit = study.audit
@@ -220,7 +223,9 @@ def reasoning_about(sample: Sample) -> Sample:
 
 
 def share(
-    traces: Sequence[Trace], names: Sequence[str], confidence: float
+    traces: Sequence[Trace],
+    names: Sequence[str],
+    confidence: float,
 ) -> str | None:
     """The share whose steps name the cue with its interval, over groups; None of no trace."""
     if not traces:

@@ -137,7 +137,9 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
         accuracies = {}
         for column, pairs in groups.items():
             accuracies[column] = consistent_accuracy(
-                correct, pairs, confidence=options.confidence
+                correct,
+                pairs,
+                confidence=options.confidence,
             )
         cells = [
             None if figure is None else str(figure) for figure in accuracies.values()

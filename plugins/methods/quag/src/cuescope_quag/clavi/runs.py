@@ -59,7 +59,9 @@ def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
         stamp = report.provenance
         if stamp.method.spec.partition(":")[0] != "quag":
             raise UserError(
-                f"quag-runs: {run}", expected="an audit of quag", got=stamp.method.spec
+                f"quag-runs: {run}",
+                expected="an audit of quag",
+                got=stamp.method.spec,
             )
         if stamp.data.fingerprint != first.data.fingerprint:
             raise UserError(

@@ -104,7 +104,9 @@ def choose_pairs(
 
 
 def distances(
-    audit: Audit, samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]
+    audit: Audit,
+    samples: Mapping[str, Sample],
+    pairs: Sequence[ConsistentPair],
 ) -> Float[np.ndarray, " pair"]:
     """Aligned distance of each pair's attention, mean over heads and up to LAYERS layers.
 
@@ -183,7 +185,9 @@ def compare_distances(
 
 
 def attach_distances(
-    audit: Audit, options: QUAGOptions, by_complement: Mapping[str, Sequence[Distances]]
+    audit: Audit,
+    options: QUAGOptions,
+    by_complement: Mapping[str, Sequence[Distances]],
 ) -> None:
     """Table 16 and figure 8, of pairs that are both answered rightly and of the others."""
     rows = []

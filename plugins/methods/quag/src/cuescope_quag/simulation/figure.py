@@ -77,7 +77,9 @@ def _percent(log_ratio: float) -> float:
 
 
 def table(
-    of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator
+    of_alphas: Sequence[Rise],
+    schedule: Schedule,
+    rng: np.random.Generator,
 ) -> Table:
     """Errors and their rise, a row a coupling; the rank correlation below."""
     rows = tuple(map(_row, of_alphas))
@@ -112,7 +114,10 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
     alphas = np.array([rise.alpha for rise in of_alphas])
     ratios = np.stack([rise.crossmodal for rise in of_alphas])
     rho, low, high = rank_correlation_interval(
-        alphas, ratios, rng, confidence=CONFIDENCE
+        alphas,
+        ratios,
+        rng,
+        confidence=CONFIDENCE,
     )
     seeds = ratios.shape[1]
     interval = (

@@ -105,7 +105,11 @@ def predict(
 
 
 def _attention(
-    weights: Weights, sizes: Sizes, layer: int, stream: Tensor, dropout: Dropout | None
+    weights: Weights,
+    sizes: Sizes,
+    layer: int,
+    stream: Tensor,
+    dropout: Dropout | None,
 ) -> Tensor:
     name = f"{layer}.attention"
     projections = _linear(weights, name, _norm(weights, name, stream))

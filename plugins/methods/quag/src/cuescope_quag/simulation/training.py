@@ -118,7 +118,10 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
 
 
 def mean_squared_error(
-    weights: Weights, sizes: Sizes, data: Coupled, edit: AverageAttention | None = None
+    weights: Weights,
+    sizes: Sizes,
+    data: Coupled,
+    edit: AverageAttention | None = None,
 ) -> float:
     """With `edit` in every layer."""
     predictions = []
@@ -170,7 +173,9 @@ class Runs:
     workers: int
 
     def errors(
-        self, trainings: Sequence[Training], context: Context
+        self,
+        trainings: Sequence[Training],
+        context: Context,
     ) -> dict[Training, Errors]:
         """Test errors of each training; what is kept of an earlier run is not trained again."""
         names = {}
@@ -190,7 +195,10 @@ class Runs:
 
 
 def train_on_one_thread(
-    alpha: float, schedule: Schedule, seed: int, device: str
+    alpha: float,
+    schedule: Schedule,
+    seed: int,
+    device: str,
 ) -> dict[str, float]:
     """The errors as plain JSON, the same for any number of workers."""
     threads = torch.get_num_threads()

@@ -75,7 +75,9 @@ def clip_surgery(case: Case) -> Tensor:
 
 
 def without_common_part(
-    embeddings: Float[Tensor, "patch dim"], whole: Float[Tensor, " dim"], texts: Texts
+    embeddings: Float[Tensor, "patch dim"],
+    whole: Float[Tensor, " dim"],
+    texts: Texts,
 ) -> Float[Tensor, " patch"]:
     """Similarity of the patches to a text, less what they share with all the choices.
 

@@ -115,7 +115,9 @@ Replace = Callable[[AttentionCall], Tensor]
 
 
 def record_attention(
-    case: Case, blocks: Sequence[Block], replace: Replace | None = None
+    case: Case,
+    blocks: Sequence[Block],
+    replace: Replace | None = None,
 ) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
     """Embedding of the image, and what the attention of these blocks got and returned.
 
@@ -130,7 +132,9 @@ def record_attention(
 
 
 def differentiate(
-    case: Case, blocks: Sequence[Block], replace: Replace | None = None
+    case: Case,
+    blocks: Sequence[Block],
+    replace: Replace | None = None,
 ) -> tuple[Tensor, list[AttentionCall]]:
     """Similarity of the image to the text, in a graph that starts at the first of the blocks."""
     first = blocks[0].module
@@ -144,7 +148,9 @@ def differentiate(
 
 
 def record(
-    hooks: ExitStack, call: AttentionCall, replace: Replace | None = None
+    hooks: ExitStack,
+    call: AttentionCall,
+    replace: Replace | None = None,
 ) -> None:
     """Keep what enters and leaves the attention of the block."""
 
@@ -184,7 +190,9 @@ def join(heads: PerHead) -> Float[Tensor, "token dim"]:
 
 
 def heads_gradient(
-    block: Block, output_gradient: Float[Tensor, "1 padded dim"], heads: Heads
+    block: Block,
+    output_gradient: Float[Tensor, "1 padded dim"],
+    heads: Heads,
 ) -> PerHead:
     """Gradient with respect to what each head answers each token, o = A v.
 
@@ -205,7 +213,9 @@ def weights_gradient(
 
 
 def with_answers(
-    call: AttentionCall, heads: Heads, answers: PerHead
+    call: AttentionCall,
+    heads: Heads,
+    answers: PerHead,
 ) -> Float[Tensor, "1 padded dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.

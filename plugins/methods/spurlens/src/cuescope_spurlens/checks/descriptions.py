@@ -121,7 +121,9 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
 
 
 def _naming_rates(
-    samples: Sequence[Sample], texts: Mapping[str, str], names: Sequence[str]
+    samples: Sequence[Sample],
+    texts: Mapping[str, str],
+    names: Sequence[str],
 ) -> PerUnit:
     """Of each unit the share of its images whose description names the class."""
     named = [names_class(texts[frames_key(sample)], names) for sample in samples]

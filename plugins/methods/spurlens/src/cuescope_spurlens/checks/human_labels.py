@@ -216,7 +216,10 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
         )
         nothing = f"no cue has {LEAST} labelled images with it, and as many without"
         return Evidence(
-            check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing
+            check=check,
+            verdict="inconclusive",
+            n=len(gaps),
+            detail=pairs or nothing,
         )
     # Correlated, not subtracted: people's gaps are over other images, so their size differs.
     r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)

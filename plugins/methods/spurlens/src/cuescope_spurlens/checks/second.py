@@ -36,7 +36,10 @@ DETECTOR_CHECK = "second detector: the gap by its ranking"
 
 
 def check_second_detector(
-    audit: Audit, results: Results, detector: Detector, name: str = ""
+    audit: Audit,
+    results: Results,
+    detector: Detector,
+    name: str = "",
 ) -> Iterator[Evidence]:
     """Does it see the cue in the same images, and is the gap there too (appendix O)?
 
@@ -91,7 +94,10 @@ def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> 
 
 
 def _compare_rankings(
-    audit: Audit, results: Results, ranked: Sequence[tuple[CaseResult, Case]], name: str
+    audit: Audit,
+    results: Results,
+    ranked: Sequence[tuple[CaseResult, Case]],
+    name: str,
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
     options: SpurLensOptions = audit.options
@@ -130,7 +136,10 @@ def _compare_rankings(
 
 
 def check_second_proposer(
-    audit: Audit, study: Study, proposer: Proposer, name: str = ""
+    audit: Audit,
+    study: Study,
+    proposer: Proposer,
+    name: str = "",
 ) -> Iterator[Evidence]:
     """Proposal similarity (appendix E): of what another proposer names, the share that is close.
 
@@ -183,7 +192,9 @@ def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
     largest = names / len(close) / min(map(len, close))
     # weighted names go from 0 to `largest`, not to 1
     low, high = mean_interval(
-        np.array(weighted), Groups.single(names), bounds=(0, largest)
+        np.array(weighted),
+        Groups.single(names),
+        bounds=(0, largest),
     )
     return Evidence(
         check=check,
@@ -201,7 +212,9 @@ def _percent(mask: np.ndarray) -> float:
 
 
 def best_cosines(
-    names: Sequence[str], others: Sequence[str], encoder: SentenceEncoder
+    names: Sequence[str],
+    others: Sequence[str],
+    encoder: SentenceEncoder,
 ) -> np.ndarray:
     """Of each name, the highest cosine with one of the others; 0 where there are none."""
     if not others:

@@ -210,7 +210,10 @@ def rank_case(
 
 
 def searched_units(
-    count: int, k: int, share: float | None, rng: Generator
+    count: int,
+    k: int,
+    share: float | None,
+    rng: Generator,
 ) -> np.ndarray:
     """In which units cues are looked for; the others are apart.
 

@@ -57,7 +57,11 @@ def images_with(samples: Sequence[Sample], label: str) -> ImageSet:
 
 
 def images_without(
-    samples: Sequence[Sample], label: str, how: Negatives, most: int, rng: Generator
+    samples: Sequence[Sample],
+    label: str,
+    how: Negatives,
+    most: int,
+    rng: Generator,
 ) -> ImageSet:
     """The images without the class (section 5.2).
 
@@ -195,7 +199,9 @@ def is_joint(detector: Detector) -> bool:
 
 
 def rank_images(
-    scores: SampleByCue, k: int, rng: Generator
+    scores: SampleByCue,
+    k: int,
+    rng: Generator,
 ) -> tuple[IntCueByK, IntCueByK]:
     """Rows of the k highest (best first) and k lowest K-scores of each cue.
 

@@ -69,7 +69,9 @@ def group_look_alikes(
 
 
 def thin_groups(
-    samples: Sequence[Sample], most: int, rng: Generator
+    samples: Sequence[Sample],
+    most: int,
+    rng: Generator,
 ) -> tuple[Sample, ...]:
     """At most so many of each group, drawn; the others would cost much and tell little."""
     codes = Groups.of(samples).codes

@@ -198,7 +198,10 @@ def _shows_anywhere(sample: Sample, shows: Mapping[FrameId, bool]) -> bool:
 
 
 def rank_annotated_frames(
-    features: Sequence[Feature], scores: Sequence[Score], label: str, metric: str
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+    label: str,
+    metric: str,
 ) -> list[FrameId]:
     """Frames for a label: features by score, then occurrences by strength, each frame once."""
     # of one metric: scores of another one would mix scales in the ranking
@@ -238,7 +241,10 @@ def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
 
 
 def _precision_evidence(
-    cue: Cue, label: str, features: Sequence[Feature], scores: Sequence[Score]
+    cue: Cue,
+    label: str,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
     ranked = rank_annotated_frames(features, scores, label, scores[0].metric)
@@ -281,7 +287,9 @@ def _precision_evidence(
 
 
 def share_of(
-    frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
+    frames: Sequence[FrameId],
+    flags: np.ndarray,
+    groups: Mapping[str, int],
 ) -> Estimate[float]:
     """The share of frames with a flag; frames of a group were drawn together."""
     codes, inverse = np.unique(
@@ -292,7 +300,9 @@ def share_of(
 
 
 def _naming_evidence(
-    cue: Cue, costs: bool, found: Sequence[Feature]
+    cue: Cue,
+    costs: bool,
+    found: Sequence[Feature],
 ) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = cue.base_rate

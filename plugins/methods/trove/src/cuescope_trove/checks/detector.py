@@ -84,7 +84,10 @@ def check_with_detector(
 
 
 def detect(
-    audit: Audit, samples: Sequence[Sample], name: str, threshold: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    name: str,
+    threshold: float,
 ) -> dict[FrameId, bool]:
     """Per frame: whether the detector finds `name` with at least `threshold`."""
     detector: Detector = audit.tools["detector"]

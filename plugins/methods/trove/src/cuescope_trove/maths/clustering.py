@@ -63,7 +63,9 @@ class CosineSilhouette:
         Singletons score 0 (Rousseeuw, 1987), and so does every point of a lone cluster.
         """
         used, cluster, size = np.unique(
-            cluster, return_inverse=True, return_counts=True
+            cluster,
+            return_inverse=True,
+            return_counts=True,
         )
         if len(used) < 2:
             return np.zeros(len(self.apart))

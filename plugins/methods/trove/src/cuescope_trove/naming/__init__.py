@@ -15,7 +15,9 @@ SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
 
 def cluster_guesses(
-    audit: Audit, clusters: Clusters, answers: Answers
+    audit: Audit,
+    clusters: Clusters,
+    answers: Answers,
 ) -> Sequence[NameGuess | None]:
     """A guess for each cluster; none without a namer, or with a single cluster."""
     namer = audit.tools.get("namer")

@@ -152,7 +152,9 @@ def worst_gaps(
     """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
     sequences = replace(
-        observations, clusters=2, frame_cluster=shows_cue.astype(np.int64)
+        observations,
+        clusters=2,
+        frame_cluster=shows_cue.astype(np.int64),
     )
     frame_label = observations.label[observations.frame_sample]
     stills = replace(
@@ -209,7 +211,10 @@ def own_rankings(
 
 
 def rival_grades(
-    audit: Audit, rivals: Sequence[str], label: str, shows: Mapping[FrameId, bool]
+    audit: Audit,
+    rivals: Sequence[str],
+    label: str,
+    shows: Mapping[FrameId, bool],
 ) -> dict[str, Grades]:
     """Grades of the rivals' rankings for a label, over the answers that this audit has."""
     graded = {}

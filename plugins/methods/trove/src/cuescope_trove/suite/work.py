@@ -33,7 +33,9 @@ class Suite:
     workers: int
 
     def run(
-        self, chosen: Sequence[Configuration], context: Context
+        self,
+        chosen: Sequence[Configuration],
+        context: Context,
     ) -> tuple[dict[int, tuple[float, float]], dict[Configuration, Graded]]:
         """Unbiased accuracies by length, and the grades of each configuration."""
         lengths = sorted({configuration.length for configuration in chosen})

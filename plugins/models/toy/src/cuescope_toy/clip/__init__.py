@@ -125,7 +125,9 @@ class ToyCLIP(TrainedModel):
         return self._model.prompt_tower()
 
     def logits(
-        self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
+        self,
+        rows: Float[np.ndarray, "input size"],
+        choices: Sequence[str],
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         return self._model.logits(rows, choices)
@@ -138,7 +140,9 @@ class ToyCLIP(TrainedModel):
         return self._model.canvas(frames)
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[Float[np.ndarray, "row col dim"]]:
         return self._model.patch_features(frames, layer)
 

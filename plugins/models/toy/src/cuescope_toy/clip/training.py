@@ -114,7 +114,10 @@ def fit(
 
 
 def _loss(
-    network: Any, pairs: ImageTextPairs, batch: Indices, caption_weight: float
+    network: Any,
+    pairs: ImageTextPairs,
+    batch: Indices,
+    caption_weight: float,
 ) -> tuple[Scalar, Float[Tensor, " batch"]]:
     """The loss of some captions and foils of the batch, and of all labels in a random prompt.
 
@@ -180,12 +183,18 @@ def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
         {"params": others, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
-        groups, lr=options.learning_rate, betas=(0.9, 0.98), fused=True
+        groups,
+        lr=options.learning_rate,
+        betas=(0.9, 0.98),
+        fused=True,
     )
 
 
 def train(
-    options: ToyCLIPOptions, context: Context, data: Dataset, seed: int
+    options: ToyCLIPOptions,
+    context: Context,
+    data: Dataset,
+    seed: int,
 ) -> Checkpoint:
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)

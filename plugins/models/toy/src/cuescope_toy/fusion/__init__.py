@@ -105,7 +105,9 @@ class ToyFusion(TrainedModel):
         return list(map(self._response, trials, rows))
 
     def modalities(
-        self, trials: Trials, layer: int
+        self,
+        trials: Trials,
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """As of `HasFusion`: frames, words, the answer; alike for queries and keys."""
         self._refuse(trials, layer)
@@ -113,7 +115,9 @@ class ToyFusion(TrainedModel):
         return [np.tile(tokens, 2) for tokens in self._network.modalities(trials)]
 
     def attention(
-        self, trials: Trials, layer: int
+        self,
+        trials: Trials,
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """As of `HasFusion`; raises UserError under average-tokens, where no token has a weight."""
         self._refuse(trials, layer)

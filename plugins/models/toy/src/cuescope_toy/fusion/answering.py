@@ -41,14 +41,19 @@ class FusionNetwork:
         return [row[row != OTHER] for row in modality]
 
     def attention(
-        self, trials: Trials, layer: int
+        self,
+        trials: Trials,
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights of a layer for each trial, after its edit and without padding."""
         attention: dict[int, np.ndarray] = {}
         by_layer: dict[int, Tensor] = {}
         for indices, batch, _ in self._runs(trials, by_layer.__setitem__):
             for index, weights, row in zip(
-                indices, by_layer[layer], batch.modality, strict=True
+                indices,
+                by_layer[layer],
+                batch.modality,
+                strict=True,
             ):
                 # of this run alone: the next one writes over `by_layer`
                 tokens = row != OTHER
@@ -57,7 +62,9 @@ class FusionNetwork:
         return [attention[index] for index in sorted(attention)]
 
     def _runs(
-        self, trials: Trials, watch: Callable[[int, Tensor], None] | None = None
+        self,
+        trials: Trials,
+        watch: Callable[[int, Tensor], None] | None = None,
     ) -> Iterator[tuple[list[int], Batch, Float[Tensor, "batch answer"]]]:
         """Of the trials of each edit: their indices, their batch, the logits of all answers."""
         for edit, indices in group_by_edit(trials):

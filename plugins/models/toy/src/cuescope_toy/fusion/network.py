@@ -43,7 +43,10 @@ class Batch:
 
 
 def weight_shapes(
-    options: ToyFusionOptions, feature: int, words: int, answers: int
+    options: ToyFusionOptions,
+    feature: int,
+    words: int,
+    answers: int,
 ) -> Shapes:
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
     dim = options.dim
@@ -67,7 +70,9 @@ def weight_shapes(
 
 
 def initial_weights(
-    shapes: Shapes, generator: torch.Generator, spread: float = 1.0
+    shapes: Shapes,
+    generator: torch.Generator,
+    spread: float = 1.0,
 ) -> Weights:
     """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance.
 
@@ -96,7 +101,10 @@ def position_waves(count: int, dim: int) -> Float[Tensor, "position dim"]:
 
 
 def forward(
-    weights: Weights, batch: Batch, *, positions: bool
+    weights: Weights,
+    batch: Batch,
+    *,
+    positions: bool,
 ) -> Float[Tensor, "batch answer"]:
     """Logits of the answers, from the answer token; `positions` as of `embed_tokens`."""
     tokens = embed_tokens(weights, batch, positions=positions)
@@ -145,7 +153,10 @@ def _layers(weights: Weights) -> Iterator[Weights]:
 
 
 def _attention(
-    weights: Weights, tokens: Tokens, mask: Bool[Tensor, "batch token"], number: int
+    weights: Weights,
+    tokens: Tokens,
+    mask: Bool[Tensor, "batch token"],
+    number: int,
 ) -> Tokens:
     value = partial(_linear, weights, "value")
     query = key = torch.zeros_like  # every token attends to all alike
@@ -153,7 +164,13 @@ def _attention(
         query = partial(_linear, weights, "query")
         key = partial(_linear, weights, "key")
     mixed = fused_self_attention(
-        tokens, query, key, value, heads=HEADS, layer=number, mask=mask
+        tokens,
+        query,
+        key,
+        value,
+        heads=HEADS,
+        layer=number,
+        mask=mask,
     )
     return _linear(weights, "mixed", mixed)
 

@@ -96,7 +96,9 @@ def learning_rate_share(done: float) -> float:
 
 
 def evaluate(
-    weights: Weights, split: EncodedSplit, positions: bool
+    weights: Weights,
+    split: EncodedSplit,
+    positions: bool,
 ) -> tuple[float, float]:
     """Loss of the known answers, and the share of right ones, over all samples."""
     count = len(split.label)

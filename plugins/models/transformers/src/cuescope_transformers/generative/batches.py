@@ -49,7 +49,10 @@ def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
 
 
 def batches(
-    model: GenerativeModel, rows: Sequence[Row], *, reuse: bool = False
+    model: GenerativeModel,
+    rows: Sequence[Row],
+    *,
+    reuse: bool = False,
 ) -> Iterator[tuple[list[Row], Batch]]:
     """Rows of one edit and one number of frames, as many as the context says; any masks together.
 

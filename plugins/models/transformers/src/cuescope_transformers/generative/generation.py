@@ -42,7 +42,10 @@ class _Steps(LogitsProcessor):
 
 
 def generate_tokens(
-    model: GenerativeModel, batch: Batch, fusion: Fusion | None, most: int
+    model: GenerativeModel,
+    batch: Batch,
+    fusion: Fusion | None,
+    most: int,
 ) -> Steps:
     """The most likely tokens after the prompts, until all have ended, `most` of them at most."""
     steps = _Steps()
@@ -52,7 +55,10 @@ def generate_tokens(
 
 
 def predict_logits(
-    model: GenerativeModel, batch: Batch, fusion: Fusion | None, fed: Sequence[Tokens]
+    model: GenerativeModel,
+    batch: Batch,
+    fusion: Fusion | None,
+    fed: Sequence[Tokens],
 ) -> Float[Tensor, "row step vocabulary"]:
     """Raw logits after the prompts, and after each token that is fed; rows end with padding."""
     most = max(map(len, fed)) + 1

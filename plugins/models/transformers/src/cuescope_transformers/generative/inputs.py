@@ -82,7 +82,9 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
 
 
 def network_inputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: Sequence[str],
 ) -> dict[str, Any]:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     # with labels a model computes a loss too
@@ -96,7 +98,9 @@ def network_inputs(
 
 
 def processor_outputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: Sequence[str],
 ) -> dict[str, Any]:
     """What the processor makes; raises UserError where it refuses."""
     try:
@@ -119,7 +123,9 @@ def pixels_name(inputs: Mapping[str, Any]) -> str:
 
 
 def _call_processor(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: list[str],
 ) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"

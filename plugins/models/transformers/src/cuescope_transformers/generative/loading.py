@@ -193,7 +193,9 @@ def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
 
 
 def with_processor(
-    files: Pretrained, processor: Any, options: VLMOptions
+    files: Pretrained,
+    processor: Any,
+    options: VLMOptions,
 ) -> GenerativeModel:
     """The model with a processor that pads."""
     # padding is masked out wherever it stands: any token will do for it

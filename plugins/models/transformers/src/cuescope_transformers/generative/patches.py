@@ -68,7 +68,9 @@ def canvas(
 
 
 def patch_features(
-    model: GenerativeModel, frames: Sequence[Frame], layer: int
+    model: GenerativeModel,
+    frames: Sequence[Frame],
+    layer: int,
 ) -> list[Float[np.ndarray, "row col dim"]]:
     """Tokens after a layer; raises UserError for one that is not there."""
     encoder = _encoder_of(model)
@@ -83,7 +85,10 @@ def patch_features(
 
 @torch.inference_mode()
 def _tokens(
-    model: GenerativeModel, encoder: ImageEncoder, layer: nn.Module, frame: Frame
+    model: GenerativeModel,
+    encoder: ImageEncoder,
+    layer: nn.Module,
+    frame: Frame,
 ) -> Float[np.ndarray, "row col dim"]:
     base = model.network.base_model
     inputs = network_inputs(model, *_without_words(model, frame))

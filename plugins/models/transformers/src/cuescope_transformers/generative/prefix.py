@@ -50,7 +50,9 @@ class Prefix:
         pad = model.tokenizer.pad_token_id
         start = len(self.tokens)
         tokens = torch.full(
-            (len(tails), start + longest), pad, device=model.files.device
+            (len(tails), start + longest),
+            pad,
+            device=model.files.device,
         )
         tokens[:, :start] = torch.tensor(self.tokens)
         seen = torch.ones_like(tokens)

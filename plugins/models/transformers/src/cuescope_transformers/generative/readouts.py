@@ -85,7 +85,9 @@ def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int
 
 
 def _logits(
-    model: GenerativeModel, rows: Sequence[Row], reuse: bool
+    model: GenerativeModel,
+    rows: Sequence[Row],
+    reuse: bool,
 ) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, row) for row in rows}
@@ -163,7 +165,9 @@ class Axis:
 
 
 def modalities(
-    model: GenerativeModel, trials: Sequence[Trial], layer: int
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    layer: int,
 ) -> list[Int8[np.ndarray, " query_then_key"]]:
     """Of the prompt's tokens as queries of a layer, then of its keys; padding is left out."""
     model.fusion.require_layers(model.title, [layer])
@@ -179,7 +183,9 @@ def modalities(
 
 
 def attention(
-    model: GenerativeModel, trials: Sequence[Trial], layer: int
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    layer: int,
 ) -> list[Float[np.ndarray, "head query key"]]:
     """Weights of a layer over the prompt, after the trial's edit; padding is left out.
 
@@ -206,7 +212,10 @@ def attention(
 
 
 def _watch_attention(
-    model: GenerativeModel, batch: Batch, trial: Trial, layer: int
+    model: GenerativeModel,
+    batch: Batch,
+    trial: Trial,
+    layer: int,
 ) -> Float[Tensor, "row head query key"]:
     """What one layer's attention is while the prompt is read."""
     passes: list[Tensor] = []
@@ -228,7 +237,9 @@ def _watch_attention(
 
 
 def query_and_key(
-    model: GenerativeModel, batch: Batch, layer: int
+    model: GenerativeModel,
+    batch: Batch,
+    layer: int,
 ) -> tuple[Axis, Axis]:
     """The queries and the keys of a layer.
 

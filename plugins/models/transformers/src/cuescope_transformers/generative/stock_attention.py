@@ -111,7 +111,12 @@ def _stock_attention(
     position = _positions.get(module)
     if Fusion.active() is None or position is None:
         return sdpa_attention_forward(
-            module, query, key, value, attention_mask, **kwargs
+            module,
+            query,
+            key,
+            value,
+            attention_mask,
+            **kwargs,
         )
     causal = kwargs.get("is_causal")
     if causal is None:

@@ -56,7 +56,10 @@ def find_writer(options: WriterOptions, context: Context) -> WriterModel:
 
 @torch.inference_mode()
 def write(
-    model: WriterModel, prompts: Sequence[str], system: str, most: int
+    model: WriterModel,
+    prompts: Sequence[str],
+    system: str,
+    most: int,
 ) -> list[str]:
     """The most likely text after each prompt, of `most` tokens at most, without special tokens."""
     tokenizer = model.tokenizer
@@ -96,7 +99,10 @@ def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
         chat.insert(0, {"role": "system", "content": system})
     try:
         text = tokenizer.apply_chat_template(
-            chat, add_generation_prompt=True, tokenize=False, enable_thinking=False
+            chat,
+            add_generation_prompt=True,
+            tokenize=False,
+            enable_thinking=False,
         )
     except TemplateError as error:
         raise UserError(

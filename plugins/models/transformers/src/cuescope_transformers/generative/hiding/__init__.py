@@ -49,7 +49,9 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
 
 
 def hide(
-    model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    prompts: Sequence[str],
 ) -> Batch:
     """The batch of the trials, each without the tokens that its mask touches."""
     masked = []

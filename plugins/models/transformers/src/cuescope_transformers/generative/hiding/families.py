@@ -129,7 +129,9 @@ def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 
 
 def _layout(
-    visual: Any, grid: Int[Tensor, "image 3"], visible: Bool[Tensor, " merged"]
+    visual: Any,
+    grid: Int[Tensor, "image 3"],
+    visible: Bool[Tensor, " merged"],
 ) -> dict[str, Any]:
     """What the encoder would work out from the grid, for the patches that are there."""
     from transformers.vision_utils import (  # newer than what the other families need

@@ -101,7 +101,9 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
 
 
 def _mask_between(
-    mask: Float[Tensor, "image 1 token token"] | None, visible: Tensor, kept: Tensor
+    mask: Float[Tensor, "image 1 token token"] | None,
+    visible: Tensor,
+    kept: Tensor,
 ) -> Tensor | None:
     """The mask between the tokens that are kept; what fills a row up is seen by none."""
     order = visible_first(visible)
