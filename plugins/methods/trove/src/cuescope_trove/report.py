@@ -178,8 +178,8 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
         return None
     label = f"'{row.label}'"
     words = (
-        f"Where {{feature}} is on screen, {label} loses {round(100 * row.gap.value)} points of "
-        f"accuracy ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
+        f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points less "
+        f"often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
         f"{signed(100 * row.gap.low, 0)} to {signed(100 * row.gap.high, 0)} points)."
     )
     if row.first_gap is not None:
@@ -190,13 +190,13 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
     p_value = f"p = {row.retest:.2g}"
     if row.verdict == Verdict.LABEL_NOISE:
         return (
-            f"Label noise, no cue: {words} But up to {row.suspects} samples of {label} with it "
+            f"It may be label noise: {words} But up to {row.suspects} samples of {label} with it "
             f"may be mislabelled, and without them the loss is not clear ({p_value})."
         )
     if row.verdict == Verdict.CONTROL:
         return (
-            f"Goes with {control}, no cue: {words} But among sequences with about the same value "
-            f"of it, the loss is not clear ({p_value})."
+            f"It may be {control}: {words} But among sequences with about the same value of it, "
+            f"the loss is not clear ({p_value})."
         )
     return f"{words} {_still_frame_sentence(row, labels)}"
 
