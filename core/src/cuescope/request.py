@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
 
 from cuescope.digest import digest
-from cuescope.spec import Spec
+from cuescope.spec import Spec, fault
 from cuescope.types import Value
 
 Given = Mapping[str, Any]
@@ -110,6 +110,14 @@ class Request(Settings):
             if isinstance(value, str | int) and value != field.default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
+
+
+def make_request(**fields: Any) -> Request:
+    """A request; raises UserError for values that do not fit."""
+    try:
+        return Request(**fields)
+    except ValidationError as error:
+        raise fault("audit", error, Request.model_fields) from error
 
 
 def option_text(value: Any) -> str:

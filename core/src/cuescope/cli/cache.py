@@ -34,12 +34,8 @@ def cache(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show where answers are kept, how much room they take, and of which models they are."""
-    if ctx.invoked_subcommand is None:
-        show(as_json=as_json)
-
-
-def show(*, as_json: bool) -> None:
-    """Print the folder, its files, and the answers of each model."""
+    if ctx.invoked_subcommand is not None:
+        return
     from cuescope.context import cache_folder
 
     folder = cache_folder()

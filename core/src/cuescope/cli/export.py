@@ -77,7 +77,7 @@ def _table(run: "StoredRun", what: What) -> "pa.Table":
         return read_answers(run.folder)
     if what is What.findings:
         return findings_table(run.report)
-    return as_table(list(score_rows(run.report)), SCORES)
+    return as_table(score_rows(run.report), SCORES)
 
 
 def _write(table: "pa.Table", form: Form, out: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from cuescope.errors import UserError
 if TYPE_CHECKING:
     from cuescope.cli.progress import Verbosity
     from cuescope.context import Context
-    from cuescope.request import Request
     from cuescope.runner import Runner
     from cuescope.trust.source import Source
 
@@ -213,16 +212,3 @@ def by_role(
             )
         roles.setdefault(own, {})[key] = value
     return roles
-
-
-def make_request(**settings: Any) -> "Request":
-    """A request from command-line values; raises UserError for one that does not fit."""
-    from pydantic import ValidationError
-
-    from cuescope.request import Request
-    from cuescope.spec import fault
-
-    try:
-        return Request(**settings)
-    except ValidationError as error:
-        raise fault("audit", error, Request.model_fields) from error

@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from cuescope.conclusions import Report, Score
-from cuescope.report.bars import figure, p_value
-from cuescope.report.html import data_uri
+from cuescope.report.html import data_uri, environment
 from cuescope.runs import exhibit_key, picture_key
 
 CARDS = 5  # few: a cell is looked at, the page is read
@@ -24,14 +22,6 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
 
     It needs no script and no style sheet, so it is shown wherever a notebook is.
     """
-    environment = Environment(
-        loader=PackageLoader("cuescope.python", ""),
-        autoescape=True,  # labels and answers are strangers' text
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(figure=figure, p_value=p_value)
     features = {feature.key: feature for feature in report.features}
     shown: set[str] = set()
     cards: list[dict[str, Any]] = []
@@ -55,7 +45,8 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
     others = [
         statement for statement in report.statements if statement not in sentences
     ]
-    return environment.get_template("notebook.html.jinja").render(
+    template = environment("cuescope.python").get_template("notebook.html.jinja")
+    return template.render(
         report=report,
         asked=report.provenance,
         cards=cards,
@@ -102,10 +93,7 @@ def _small(picture: bytes | None) -> str | None:
             if max(image.size) <= SIDE:
                 return data_uri(picture or b"")
             small = image.convert("RGB")
-    except (
-        UnidentifiedImageError,
-        OSError,
-    ):  # the cell must come out, whatever a picture is
+    except OSError:  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
     file = BytesIO()

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from cuescope.conclusions import (
     Contrast,
@@ -193,10 +193,7 @@ def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
         # this reads the header alone: for its size no picture is decoded
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
-    except (
-        UnidentifiedImageError,
-        OSError,
-    ):  # the page must come out, whatever a picture is
+    except OSError:  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
@@ -215,7 +212,7 @@ def _is_chart(picture: bytes) -> bool:
     try:
         with Image.open(BytesIO(picture)) as image:
             return image.format == "PNG" and image.mode == "P"
-    except (UnidentifiedImageError, OSError):
+    except OSError:
         return False
 
 
@@ -259,14 +256,14 @@ def duration(seconds: float) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """The templates of this folder, with what they call."""
+def environment(package: str = "cuescope.report") -> Environment:
+    """The templates in the folder of a package, with what they call."""
     environment = Environment(
-        loader=PackageLoader("cuescope.report", ""),
+        loader=PackageLoader(package, ""),
         autoescape=True,  # labels and answers are strangers' text
         undefined=StrictUndefined,  # a misspelt name fails in tests, not as a gap
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, duration=duration)
+    environment.filters.update(figure=figure, p_value=p_value, duration=duration)
     return environment

@@ -112,19 +112,6 @@ class NamesPlugin(Risk):
 
 
 @dataclass(frozen=True)
-class RunsCode(Risk):
-    """A flag by which code of strangers is run."""
-
-    typed_anew: ClassVar[bool] = True
-
-    def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
-    ) -> Refusal | None:
-        """Where the flag is set."""
-        return Refusal(name, name, "it runs code that others wrote") if value else None
-
-
-@dataclass(frozen=True)
 class OpensGuard(Risk):
     """A flag that takes a guard away; `why` says what may happen then."""
 
@@ -136,6 +123,13 @@ class OpensGuard(Risk):
     ) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, self.why) if value else None
+
+
+@dataclass(frozen=True)
+class RunsCode(OpensGuard):
+    """A flag by which code of strangers is run."""
+
+    why: str = "it runs code that others wrote"
 
 
 @dataclass(frozen=True)
