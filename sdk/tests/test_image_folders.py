@@ -1,9 +1,11 @@
 """Folders of images: opened as far as they are wanted, left out with a word, remembered."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from pydantic import BaseModel
 
 import cuescope_sdk.data._media.survey
@@ -21,7 +23,19 @@ from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing._media_files import write_image, write_mask
+from cuescope_sdk.testing._media_files import write_image
+
+
+def write_mask(
+    path: Path, box: tuple[int, int, int, int], size: tuple[int, int]
+) -> Path:
+    """A black image (width, height) that is white in a box (x0, y0, x1, y1)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mask = Image.new("L", size)
+    mask.paste(255, box)
+    mask.save(path, "PNG")
+    return path
+
 
 PETS = {"train": ("cat",) * 3 + ("dog",) * 3, "val": ("cat", "dog") * 5}
 

@@ -57,18 +57,10 @@ class Request(Settings):
     data_options: Given = {}
 
     @property
-    def plugins(self) -> tuple[tuple[str, Given], ...]:
-        """SPEC and options of method, model and data."""
-        return (
-            (self.method, self.method_options),
-            (self.model, self.model_options),
-            (self.data, self.data_options),
-        )
-
-    @property
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
-        names = [Spec.parse(spec).name for spec, _ in self.plugins]
+        specs = (self.method, self.model, self.data)
+        names = [Spec.parse(spec).name for spec in specs]
         # they change the way, not the answer
         answer = self.model_dump(
             mode="json", exclude={"batch_size", "executor", "device"}

@@ -146,13 +146,9 @@ def _export_affected(
     echo(f"wrote {manifest}: {len(written):,} samples of {about}")
     if drawn:
         echo(
-            f"{drawn:,} have no image file of their own: their frames are in {_files(manifest)}"
+            f"{drawn:,} have no image file of their own: their frames are in {manifest.with_name(f'{manifest.stem}-files')}"
         )
     echo(f"next: {_audit_command(report, manifest, samples)}")
-
-
-def _files(manifest: Path) -> Path:
-    return manifest.with_name(f"{manifest.stem}-files")
 
 
 def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:

@@ -93,7 +93,9 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
     width = max([14, *(len(entry.name) for entry in listed)])
     for entry in listed:
         does = (
-            f"`cuescope {entry.name}`" if entry.kind == "command" else summary_of(entry)
+            f"`cuescope {entry.name}`"
+            if entry.kind == "command"
+            else first_line(entry) or entry.summary
         )
         echo(f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {does}")
     faults = [(_title(entry), problem) for entry, problem in broken.items()]
@@ -111,11 +113,6 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
 
 def _title(entry: Entry) -> str:
     return f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
-
-
-def summary_of(entry: Entry) -> str:
-    """What an entry is, by its own source, and else by the package that brings it."""
-    return first_line(entry) or entry.summary
 
 
 @app.command("info")
@@ -143,10 +140,7 @@ def info(
 
 def describe(entry: Entry, plugin: Any) -> None:
     """Print what a plugin is, can do and takes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from cuescope.cli.terminal import stdout
+    from cuescope.cli.terminal import print_table
 
     has_own_words = entry.kind != "command" and plugin.__doc__
     summary = plugin.__doc__ if has_own_words else entry.summary
@@ -157,18 +151,16 @@ def describe(entry: Entry, plugin: Any) -> None:
     for what in ("requires", "capabilities"):
         for key, value in getattr(plugin, what, ()):
             echo(f"{what} {key}: {capability_in_words(value)}")
-    table = Table(
-        "option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0)
-    )
+    rows = []
     for option, field in plugin.Options.model_fields.items():
         name = f"{option} (ARG)" if option == plugin.Options.argument else option
         default = (
             "needed" if field.is_required() else default_in_words(field.get_default())
         )
         takes = type_in_words(field.annotation)
-        table.add_row(*map(Text, (name, takes, default, field.description or "")))
-    if table.row_count:
-        stdout().print(table)
+        rows.append((name, takes, default, field.description or ""))
+    if rows:
+        print_table(("option", "takes", "default", "meaning"), rows)
 
 
 def capability_in_words(value: Any) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from cuescope.context import Progress, silent
 from cuescope.digest import digest
@@ -51,13 +50,13 @@ class Images:
             "groups": groups,
             "masks": masks,
             "questions": questions,
+            "choices": choices,
+            "keys": keys,
         }
-        _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
+        _require_lengths(len(images), columns)
         words, self.labels = name_labels(labels, classes)
         # reports and pictures go by key
-        keys = _unique(
-            [str(key) for key in keys] if keys is not None else _keys_of(images)
-        )
+        keys = _unique(_keys_of(images) if keys is None else list(map(str, keys)))
         samples = []
         with progress("reading the images", len(images)) as advance:
             for row, key in enumerate(keys):
@@ -194,12 +193,9 @@ def _mask(masks: Sequence[Any] | None, row: int) -> dict[str, Any]:
         return {FOREGROUND: mask}
     if isinstance(mask, str | Path):
         return {FOREGROUND: frame_of(mask, f"mask {row}")}
-    return {FOREGROUND: _black_or_white(rgb(as_image(mask, f"mask {row}")))}
-
-
-def _black_or_white(mask: Image.Image) -> np.ndarray:
+    grey = rgb(as_image(mask, f"mask {row}")).convert("L")
     # the middle: JPEG leaves grey at the edge of a mask
-    return np.asarray(mask.convert("L")) > 127
+    return {FOREGROUND: np.asarray(grey) > 127}
 
 
 def _content(sample: Sample) -> tuple[object, ...]:

@@ -14,7 +14,6 @@ from PIL import Image
 from cuescope.conclusions import (
     Contrast,
     Exhibit,
-    Metric,
     Occurrence,
     Picture,
     Report,
@@ -128,19 +127,17 @@ def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Dr
             (metric.name, None)
         )
         if by_label is not None:
-            rows.append(_metric_row(metric, by_label, axes[metric.name]))
+            rows.append(
+                {
+                    "metric": metric,
+                    "axis": axes[metric.name],
+                    "bar": bar(by_label, axes[metric.name]),
+                    "n": by_label.n,
+                    "p": p_value(by_label.p_value),
+                    "q": p_value(by_label.q_value),
+                }
+            )
     return {"label": headline.label, "finding": headline.finding, "rows": rows}
-
-
-def _metric_row(metric: Metric, score: Score, axis: Axis) -> Drawn:
-    return {
-        "metric": metric,
-        "axis": axis,
-        "bar": bar(score, axis),
-        "n": score.n,
-        "p": p_value(score.p_value),
-        "q": p_value(score.q_value),
-    }
 
 
 def _contrasts(
@@ -152,11 +149,12 @@ def _contrasts(
     """The contrasts of a feature's findings, those of its labels before the others."""
     # a contrast without a label is about all of them
     labels = {None, *(score.label for score in findings)}
-    of_feature = [
-        contrast for contrast in report.contrasts if contrast.feature == feature
+    shown = [
+        contrast
+        for contrast in report.contrasts
+        if contrast.feature == feature and contrast.label in labels
     ]
-    of_labels = [contrast for contrast in of_feature if contrast.label in labels]
-    return [_contrast(contrast, pictures) for contrast in of_labels[:MAX_CONTRASTS]]
+    return [_contrast(contrast, pictures) for contrast in shown[:MAX_CONTRASTS]]
 
 
 def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:

@@ -5,7 +5,7 @@ different does not show that they are independent, so only a declaration support
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Sample
+from cuescope.affected import root
+from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Outcome, Sample
 from cuescope_sdk.data._look_alikes import (
     RICH,
     RUN,
@@ -49,15 +50,18 @@ REMEDY = (
 )
 
 
-def independent_samples(audit: Audit) -> Iterator[Evidence]:
+def independent_samples(
+    audit: Audit, inferred: Mapping[str, str] | None = None
+) -> Iterator[Evidence]:
     """What is known of it: how many groups are declared, or else what can be seen of the samples.
 
-    Every method's `verify` yields it: `yield from independent_samples(audit)`.
+    Every method's `verify` yields it: `yield from independent_samples(audit)`. `inferred` names the
+    group of each sample that looks like another one, where the method counts such groups as one.
     """
     if any(sample.group is not None for sample in audit.samples):
         yield declared_groups(audit.samples)
     else:
-        yield without_groups(audit)
+        yield without_groups(audit, inferred)
 
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
@@ -115,12 +119,12 @@ class Alike:
         return self.share >= ALIKE and len(self.samples) >= SEVERAL
 
 
-def without_groups(audit: Audit) -> Evidence:
+def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence:
     """What can be seen of samples of which no groups are known: copies, and answers in step."""
-    alike = look_alikes(audit)
+    alike = counted_once(audit, inferred) if inferred else look_alikes(audit)
     if alike.verdict == "refuted":
         return alike
-    near = near_copies(audit)
+    near = Alike(0) if inferred else near_copies(audit)
     if near.share >= NEAR_COPIES and len(near.samples) >= SEVERAL:
         return _refuted(
             f"To the model, {len(near.samples):,} of {near.compared:,} samples are nearly the same "
@@ -129,16 +133,29 @@ def without_groups(audit: Audit) -> Evidence:
             threshold=NEAR_COPIES,
             n=near.compared,
         )
-    p_value = neighbours_in_step(audit)
+    p_value = neighbours_in_step(audit, inferred)
     if p_value is not None and p_value <= IN_STEP:
         return _refuted(
-            "Samples side by side in the data are right or wrong together, more often than chance "
-            f"lets them (p = {p_value:.4f}).",
+            "Samples side by side in the data are answered alike, right or wrong, more often than "
+            f"chance lets them (p = {p_value:.4f}).",
             value=p_value,
             threshold=IN_STEP,
             n=len(audit.samples),
         )
     return alike
+
+
+def counted_once(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
+    """What is said where the method counts images that look alike as one."""
+    return Evidence(
+        check=CHECK,
+        verdict="inconclusive",
+        detail=f"no groups are known; {len(inferred):,} images look like another one and count "
+        "once with it. What comes from one source and looks different is not known: declare it "
+        "(Sample.group, -D group=...)",
+        value=float(len(inferred)),
+        n=len(audit.samples),
+    )
 
 
 def _refuted(what: str, *, value: float, threshold: float, n: int) -> Evidence:
@@ -185,40 +202,59 @@ def strongest_findings(audit: Audit) -> list[set[str]]:
     ]
 
 
-def neighbours_in_step(audit: Audit) -> float | None:
-    """p-value that samples side by side are right and wrong together; None for too few answers.
+def neighbours_in_step(
+    audit: Audit, inferred: Mapping[str, str] | None = None
+) -> float | None:
+    """p-value that samples side by side are answered alike; None for too few answers.
 
-    An answer counts by how much it is above the mean of those to the same label, feature and
-    condition that show the same findings: data may be sorted by label, or by what was found.
+    An answer counts by how much it is above the mean of those to the same question, label, feature
+    and condition that show the same findings: data may be sorted by label, or by what was found.
+    Samples of one `inferred` group count as one, in the place of the first.
     """
     # here, since scipy takes a second
     from cuescope_sdk.statistics._order import neighbour_p_value
 
-    cues = strongest_findings(audit)
+    groups = inferred or {}
     place = {sample.key: index for index, sample in enumerate(audit.samples)}
+    first: dict[str, int] = {}  # of a group
+    for name, index in place.items():
+        first.setdefault(groups.get(name, name), index)
     rows = []
-    cells: list[tuple[object, ...]] = []
+    codes: dict[object, int] = {}
+    cues = strongest_findings(audit)
     for outcome in audit.outcomes:
         trial = outcome.trial
-        index = place.get(trial.sample.key)
-        if index is not None and trial.edit is None and trial.sample.label is not None:
-            rows.append((index, outcome.correct()))
-            shown = tuple(trial.sample.key in samples for samples in cues)
-            cells.append((trial.sample.label, trial.feature, trial.condition, shown))
-    if len({index for index, _ in rows}) < JUDGED:
+        key = root(trial.sample.key, place)
+        value = _first_answer(outcome)
+        if key is None or trial.edit is not None or value is None:
+            continue
+        label = audit.samples[place[key]].label
+        shown = tuple(key in samples for samples in cues)
+        alike = (trial.sample.question, label, trial.feature, trial.condition, shown)
+        cell = codes.setdefault(alike, len(codes))
+        rows.append((first[groups.get(key, key)], cell, value))
+    if len({index for index, _, _ in rows}) < JUDGED:
         return None
-    index, correct = np.array(rows, dtype=float).T
-    index = index.astype(int)
-    codes: dict[object, int] = {}
-    cell = np.array([codes.setdefault(name, len(codes)) for name in cells])
-    expected = np.bincount(cell, correct) / np.bincount(cell)
-    surplus = np.bincount(index, correct - expected[cell])
-    asked = np.bincount(index)
+    table = np.array(rows, dtype=float)
+    counted, cells = table[:, :2].astype(int).T
+    values = table[:, 2]
+    expected = np.bincount(cells, values) / np.bincount(cells)
+    surplus = np.bincount(counted, values - expected[cells])
+    asked = np.bincount(counted)
     judged = np.flatnonzero(asked)
     labels = [str(audit.samples[number].label) for number in judged.tolist()]
     _, stratum = np.unique(labels, return_inverse=True)
     mean = surplus[judged] / asked[judged]
     return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"))
+
+
+def _first_answer(outcome: Outcome) -> float | None:
+    """1 for a right answer, or where no label is known, the first choice; None for free words."""
+    sample = outcome.trial.sample
+    if sample.label is not None:
+        return float(outcome.correct())
+    # a question of the method's own, such as "Is there a tree?"
+    return float(outcome.prediction == sample.choices[0]) if sample.choices else None
 
 
 def look_alikes(audit: Audit) -> Evidence:

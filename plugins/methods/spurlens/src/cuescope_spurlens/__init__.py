@@ -142,11 +142,14 @@ class SpurLens(Plugin):
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Other images, another detector, people's labels, the answer sheet."""
-        from cuescope_spurlens.verify import check_independence, check_results
+        from cuescope_sdk.data import independent_samples
+        from cuescope_spurlens.trials import build_study
+        from cuescope_spurlens.verify import check_results
 
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
-            yield from check_independence(audit)
+            study = audit.once(build_study, audit)
+            yield from independent_samples(audit, study.look_alikes)
             tools = self.second_detectors, self.second_proposers
             yield from check_results(audit, *tools, self.human_labels)
 

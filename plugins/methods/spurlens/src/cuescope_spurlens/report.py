@@ -264,7 +264,7 @@ def describe_units(results: Results) -> str:
     if results.study.look_alikes:
         return (
             "no image names a group (source video, scene, patient); "
-            f"{results.study.look_alikes:,} look like another one and count once with it: "
+            f"{len(results.study.look_alikes):,} look like another one and count once with it: "
             f"{rows:,} images of the classes and tasks count as {units:,}"
         )
     if declared:

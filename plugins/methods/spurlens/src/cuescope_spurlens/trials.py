@@ -5,7 +5,7 @@ is settled before the model is asked anything.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, product
 
@@ -237,7 +237,7 @@ def benchmark_of(audit: Audit) -> str | None:
 class Study:
     """All cases, how they are asked, and which cues are not tried.
 
-    `look_alikes` is the number of images that look like another one, and share its group.
+    `look_alikes` are the groups of images that look like another one, which count as one.
     """
 
     cases: Sequence[Case]
@@ -246,7 +246,7 @@ class Study:
     templates: tuple[str, ...]
     output: Output
     blank: Sample | None = None
-    look_alikes: int = 0
+    look_alikes: Mapping[str, str] = field(default_factory=dict)
 
     def questions(
         self,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -201,10 +202,10 @@ class StepGroundingBench(Plugin):
     ) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
         """The models under a setting, each with the folders of its two runs."""
         from cuescope_step_grounding.law.models import (
-            audited_models,
-            live_models,
             live_requests,
+            model_of,
             random_dials,
+            requests,
         )
 
         options = self.options
@@ -221,22 +222,26 @@ class StepGroundingBench(Plugin):
             folders.append(runner.folder(request).path)
             return runner.run(request, resume=context.resume)
 
+        reasoners = []
         if options.models:
             pairs = live_requests(options.models, *self._data, options.verifier)
-            measured = live_models(pairs, run, setting)
-            count = len(pairs)
         else:
             rng = context.rng("bench step-grounding", "dials", options.driven_by)
             reasoners = random_dials(options.reasoners, options.driven_by, rng)
-            measured = audited_models(
-                reasoners, options.videos, context.seed, run, setting
-            )
-            count = len(reasoners)
+            # each reasoner errs by its own luck
+            seeds = count(context.seed)
+            pairs = list(map(requests, reasoners, repeat(options.videos), seeds))
         models = []
-        with context.progress("models", count) as advance:
-            for model in measured:
-                models.append(model)
+        with context.progress("models", len(pairs)) as advance:
+            for known, other in pairs:
+                report = run(setting.of(known))
+                of_other = run(setting.of(other, known=False))
+                models.append(model_of(report, of_other))
                 advance(1)
+        # all reasoners are one scripted model: they are told apart by their grounding
+        for index, dials in enumerate(reasoners):
+            name = f"grounding {dials.grounding:.2f}"
+            models[index] = replace(models[index], model=name)
         # each model is audited on the data that it knows, then on the other
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 

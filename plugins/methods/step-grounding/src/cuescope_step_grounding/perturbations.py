@@ -138,20 +138,16 @@ def _shift(rng: Generator) -> Shift:
 
 def _temporal(frames: Frames, rng: Generator) -> Frames | None:
     """Another order, which looks different."""
-    if len(set(_keys(frames))) < 2:
+    keys = _keys(frames)
+    if len(set(keys)) < 2:
         return None
     # Equal frames can make a permutation look like the original; twenty draws, then the reverse,
     # then a rotation, which differs wherever two frames do.
     for _ in range(20):
         order = tuple(map(frames.__getitem__, rng.permutation(len(frames))))
-        if not _look_alike(order, frames):
+        if _keys(order) != keys:
             return order
-    backwards = frames[::-1]
-    return (*frames[1:], frames[0]) if _look_alike(backwards, frames) else backwards
-
-
-def _look_alike(frames: Frames, others: Frames) -> bool:
-    return _keys(frames) == _keys(others)
+    return (*frames[1:], frames[0]) if keys[::-1] == keys else frames[::-1]
 
 
 def _keys(frames: Frames) -> list[str]:

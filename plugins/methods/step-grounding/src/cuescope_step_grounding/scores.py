@@ -280,12 +280,13 @@ def reliance(
             lost, size, control, control_size, epsilon=epsilon, clip=clip
         )
 
-    overall = score(np.arange(len(complete))) if len(complete) else None
-    ends = (
-        bca_interval(score, groups, rng, confidence=confidence, resamples=resamples)
-        if len(complete)
-        else None
-    )
+    overall = None
+    ends = None
+    if rows:
+        overall = score(np.arange(len(rows)))
+        ends = bca_interval(
+            score, groups, rng, confidence=confidence, resamples=resamples
+        )
     # the clip hides how large it is, so an interval would say more than is known
     if overall == clip and complete[:, 1].mean() <= 0:
         ends = None

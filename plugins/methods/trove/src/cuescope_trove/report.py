@@ -178,8 +178,8 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
         return None
     label = f"'{row.label}'"
     words = (
-        f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points less "
-        f"often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
+        f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points "
+        f"less often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
         f"{signed(100 * row.gap.low, 0)} to {signed(100 * row.gap.high, 0)} points)."
     )
     if row.first_gap is not None:

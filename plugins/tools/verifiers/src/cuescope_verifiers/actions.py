@@ -10,9 +10,15 @@ from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
-from cuescope_sdk.language import head_noun, normalise_words
+from cuescope_sdk.language import head_noun
 from cuescope_verifiers.options import ActionOptions
-from cuescope_verifiers.phrases import atoms, opposites, sentence, third_person
+from cuescope_verifiers.phrases import (
+    atoms,
+    opposites,
+    plain_words,
+    sentence,
+    third_person,
+)
 
 Clip = tuple[int, ...]  # indices of frames
 Look = Callable[[Claim, Sequence[int]], Judgement]
@@ -107,7 +113,8 @@ class Actions(Plugin, LazyWeights):
         if claimed is None or self._network.classes is not None:
             return []
         # "A person opens something." would compete with "The person opens the door."
-        verb, _, _ = normalise_words(claim.predicate or "").partition(" ")
+        _, predicate, _ = plain_words(claim)
+        verb, _, _ = predicate.partition(" ")
         ours = forms(verb)
         alternatives = self.options.alternatives
         others = [text for text in alternatives if ours.isdisjoint(text.split())]
@@ -163,8 +170,9 @@ def fits(claim: Claim, title: str) -> bool:
     A class of another thing does not fit; one of "something" does.
     """
     words = set(re.split(r"[_,\s]+", title.lower()))
-    verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
-    noun = head_noun(normalise_words(claim.object or ""))
+    _, predicate, other = plain_words(claim)
+    verb, _, particle = predicate.partition(" ")
+    noun = head_noun(other)
     does = not words.isdisjoint(forms(verb)) and words.issuperset(particle.split())
     objects = {noun, f"{noun}s"} | _ANYTHING
     return does and (not noun or not words.isdisjoint(objects))

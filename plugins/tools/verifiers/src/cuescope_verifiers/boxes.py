@@ -11,7 +11,14 @@ import numpy as np
 from cuescope_sdk import Detection, Detector, Frame
 from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
 from cuescope_sdk.language import head_noun, normalise_words
-from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
+from cuescope_verifiers.phrases import (
+    Movement,
+    colour_after,
+    describe,
+    movement,
+    plain_words,
+    query,
+)
 
 # by frame and name, best first
 Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]
@@ -98,8 +105,7 @@ class BoxEvidence:
         return judgement.replace(frame=index, general=general)
 
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject = normalise_words(claim.subject)
-        predicate = normalise_words(claim.predicate or "")
+        subject, predicate, other = plain_words(claim)
         match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
@@ -118,7 +124,6 @@ class BoxEvidence:
             case "relation" if beside := claim.beside_agent:
                 return self._judge_side(index, *beside)
             case "relation":
-                other = normalise_words(claim.object or "")
                 return self._judge_relation(index, subject, predicate, other)
             # a passive may not say who does it
             case "action" if not subject:
@@ -300,10 +305,8 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    x, y = _centre(before)
-    later_x, later_y = _centre(after)
-    right = later_x - x
-    down = later_y - y
+    centres = np.reshape([before, after], (2, 2, 2)).mean(axis=1)
+    right, down = np.subtract(*centres[::-1]).tolist()
     farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
         return (farthest > step) == (how == "any")
@@ -318,20 +321,11 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     return along > step and along >= abs(across)
 
 
-def _centre(box: Box) -> tuple[float, float]:
-    x0, y0, x1, y1 = box
-    return (x0 + x1) / 2, (y0 + y1) / 2
-
-
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
     first = np.maximum(box[:2], other[:2])
     last = np.minimum(box[2:], other[2:])
     common = (last - first).clip(min=0).prod()
-    larger = max(_area(box), _area(other))
-    return bool(common > SAME_THING * larger)
-
-
-def _area(box: Box) -> float:
-    x0, y0, x1, y1 = box
-    return (x1 - x0) * (y1 - y0)
+    corners = np.array([box, other], float)
+    areas = (corners[:, 2:] - corners[:, :2]).prod(axis=1)
+    return bool(common > SAME_THING * areas.max())

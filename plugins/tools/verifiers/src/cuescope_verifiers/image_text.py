@@ -17,12 +17,13 @@ from cuescope_sdk import (
     digest,
 )
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
-from cuescope_sdk.models import unit
+from cuescope_sdk.models import FrameMemory, unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
 
 EMBEDDING: frozenset[Literal["embedding"]] = frozenset({"embedding"})
 Row = Float[np.ndarray, " dim"]
+REMEMBERED = 2**28  # bytes
 
 
 class ImageText(Plugin, LazyWeights):
@@ -53,6 +54,7 @@ class ImageText(Plugin, LazyWeights):
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
         }
+        self._memory = FrameMemory(self._embed, context.batch_size, REMEMBERED)
         self._frames: dict[str, Row] = {}
         self._texts: dict[str, Row] = {}
 
@@ -71,8 +73,10 @@ class ImageText(Plugin, LazyWeights):
                 texts |= dict.fromkeys(sentences)
                 for index in claim.frames_meant(len(sample.frames)):
                     frames[sample.frames[index].key] = sample.frames[index]
-        unseen = frames.keys() - self._frames.keys()
-        self._embed([frame for key, frame in frames.items() if key in unseen])
+        title = "comparing frames with sentences"
+        with self.context.progress(title, len(frames)) as advance:
+            rows = self._memory.rows(list(frames.values()), advance)
+        self._frames = dict(zip(frames, rows, strict=True))
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
@@ -101,22 +105,13 @@ class ImageText(Plugin, LazyWeights):
         claimed = sentence(claim) if claim.kind in self.options.kinds else None
         return [claimed, *opposites(claim)] if claimed else []
 
-    def _embed(self, frames: Sequence[Frame]) -> None:
-        """Ask for the frames in batches, each shown as often as the model needs frames."""
+    def _embed(self, frames: Sequence[Frame]) -> np.ndarray:
+        """A row a frame, each shown as often as the model needs frames."""
         count = max(self._model.capabilities.min_frames, 1)
-        size = self.context.batch_size
-        title = "comparing frames with sentences"
-        with self.context.progress(title, len(frames)) as advance:
-            for start in range(0, len(frames), size):
-                trials = []
-                keys = []
-                for frame in frames[start : start + size]:
-                    # a still clip for a model of videos
-                    sample = Sample(key=frame.key, frames=(frame,) * count)
-                    trials.append(Trial(sample=sample, outputs=EMBEDDING))
-                    keys.append(frame.key)
-                answers = self._model.respond(trials)
-                embeddings = [response.embedding for response in answers]
-                rows = unit(np.stack(embeddings))
-                self._frames |= zip(keys, rows, strict=True)
-                advance(len(keys))
+        trials = []
+        for frame in frames:
+            # a still clip for a model of videos
+            sample = Sample(key=frame.key, frames=(frame,) * count)
+            trials.append(Trial(sample=sample, outputs=EMBEDDING))
+        answers = self._model.respond(trials)
+        return unit(np.stack([response.embedding for response in answers]))

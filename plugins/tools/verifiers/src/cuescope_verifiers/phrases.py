@@ -24,6 +24,13 @@ _PAIRS = [pair.split("/") for pair in WORDS["opposites"].split(", ")]
 _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
 
+def plain_words(claim: Claim) -> tuple[str, str, str]:
+    """Its subject, predicate and object; "" for what it lacks."""
+    parts = (claim.subject, claim.predicate or "", claim.object or "")
+    subject, predicate, other = map(normalise_words, parts)
+    return subject, predicate, other
+
+
 def movement(verb: str) -> Movement | None:
     """What a verb or adjective says of boxes, None where it says nothing of them."""
     first, _, way = verb.partition(" ")
@@ -65,9 +72,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject = normalise_words(claim.subject)
-    other = normalise_words(claim.object or "")
-    verb = normalise_words(claim.predicate or "")
+    subject, verb, other = plain_words(claim)
     match claim.kind:
         case "entity" | "count":
             return (subject,)
@@ -88,7 +93,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
-    verb = normalise_words(claim.predicate or "")
+    _, verb, _ = plain_words(claim)
     if claim.kind == "action":
         return bool(movement(verb) or colour_after(verb))
     return claim.kind == "attribute" and movement(verb) is not None
@@ -131,9 +136,7 @@ def names_by_frame(
 
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
-    subject = normalise_words(claim.subject)
-    predicate = normalise_words(claim.predicate or "")
-    other = normalise_words(claim.object or "")
+    subject, predicate, other = plain_words(claim)
     match claim.kind:
         case "entity":
             return f"There is {_with_article(subject)}."
@@ -149,9 +152,7 @@ def sentence(claim: Claim) -> str | None:
 
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
-    subject = normalise_words(claim.subject)
-    predicate = normalise_words(claim.predicate or "")
-    other = normalise_words(claim.object or "")
+    subject, predicate, other = plain_words(claim)
     match claim.kind:
         case "entity":
             swapped = map(_with_article, _swap(subject))

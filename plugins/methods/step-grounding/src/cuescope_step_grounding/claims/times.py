@@ -47,19 +47,18 @@ class Clock:
             return None
         times = np.array(self.times)
         inside = np.flatnonzero((first <= times) & (times <= last)).tolist()
-        return tuple(inside) or self._nearest(self.times, (first + last) / 2)
+        if inside:
+            return tuple(inside)
+        middle = (first + last) / 2
+        # Up to the distance of two frames beyond the last one a second is still in the video.
+        margin = max(np.diff(times), default=1.0)
+        if not self.times or not times[0] - margin <= middle <= times[-1] + margin:
+            return ()
+        return (int(np.abs(times - middle).argmin()),)
 
     def span(self, first: int, last: int) -> Frames:
         """The frames first to last, as far as there are."""
         return tuple(range(max(first, 0), min(last, self.frames - 1) + 1))
-
-    @staticmethod
-    def _nearest(times: tuple[float, ...], second: float) -> Frames:
-        # Up to the distance of two frames beyond the last one a second is still in the video.
-        margin = max(np.diff(times), default=1.0)
-        if not times or not times[0] - margin <= second <= times[-1] + margin:
-            return ()
-        return (int(np.abs(np.subtract(times, second)).argmin()),)
 
     def frame(self, index: int) -> Frames:
         """One frame, where there is such a one."""

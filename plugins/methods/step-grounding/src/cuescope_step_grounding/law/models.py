@@ -3,8 +3,8 @@
 Of scripted reasoners it is known whether grounding drives what they keep.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.random import Generator
 from cuescope_sdk import Report, Request, UserError
 from cuescope_step_grounding.law.components import figures_of, metrics_of
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.options import DrivenBy
 from cuescope_step_grounding.rows.keys import ACC, SGR
 
@@ -141,24 +140,6 @@ def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
     return known, other
 
 
-def audited_models(
-    reasoners: Sequence[Dials],
-    videos: int,
-    seed: int,
-    run: Callable[[Request], Report],
-    setting: Setting,
-) -> Iterator[MeasuredModel]:
-    """Every reasoner, measured as any model would be."""
-    for index, dials in enumerate(reasoners):
-        # each reasoner errs by its own luck
-        known, other = requests(dials, videos, seed + index)
-        report = run(setting.of(known))
-        of_other = run(setting.of(other, known=False))
-        yield replace(
-            model_of(report, of_other), model=f"grounding {dials.grounding:.2f}"
-        )
-
-
 # ------------------------------------------------------------------------------- models of yours
 
 
@@ -192,15 +173,3 @@ def live_requests(
         (request(model, known), request(model, other, perturbations=[]))
         for model in models
     ]
-
-
-def live_models(
-    pairs: Sequence[tuple[Request, Request]],
-    run: Callable[[Request], Report],
-    setting: Setting,
-) -> Iterator[MeasuredModel]:
-    """Each model of yours, measured on both data sets."""
-    for known, other in pairs:
-        report = run(setting.of(known))
-        of_other = run(setting.of(other, known=False))
-        yield model_of(report, of_other)

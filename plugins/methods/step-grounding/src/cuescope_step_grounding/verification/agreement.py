@@ -1,6 +1,6 @@
 """Two judges of the same claims: another verifier, or people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,14 +9,13 @@ from numpy.random import Generator
 
 from cuescope_sdk import Sample, UserError, nearest
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.grounding import Claim
 from cuescope_sdk.statistics import Groups, bca_interval, cohen_kappa
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import Reasoning
 
 COLUMNS = ("sample", "step", "claim", "verdict")
 VERDICTS = ("supported", "unsupported", "unverifiable")
-Judge = Callable[[Sample, Claim], Judgement]
 
 
 # ------------------------------------------------------------------------------------- agreement

@@ -20,7 +20,7 @@ from cuescope_step_grounding.verification.swaps import Swaps
 
 @dataclass(frozen=True)
 class Judgements:
-    """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
+    """What a verifier said, by sample and claim."""
 
     by_claim: dict[tuple[str, Claim], Judgement]
 
@@ -33,13 +33,9 @@ class Judgements:
         general = {key for key, judgement in self.by_claim.items() if judgement.general}
         return Judgements(self.by_claim | dict.fromkeys(general, unknown))
 
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """The judgements of these claims again."""
-        return [list(map(partial(self.of, sample), claims)) for sample, claims in cases]
-
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
-        [judgements] = self.judge([(sample, claims)])
+        judgements = map(partial(self.of, sample), claims)
         return StepCounts(**Counter(map(attrgetter("verdict"), judgements)))
 
     def count_steps(

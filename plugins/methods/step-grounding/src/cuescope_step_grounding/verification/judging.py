@@ -246,11 +246,8 @@ def _maker(audit: Audit, sample: Sample, *names: str) -> controls.Maker:
 
 def _words(audit: Audit) -> controls.Vocabulary:
     traces = audit.once(trials.baseline_traces, audit)
-    steps: list[Sequence[Claim]] = []
-    samples = []
-    for trace in traces:
-        steps += trace.claims
-        samples.append(trace.sample)
+    steps = chain.from_iterable(trace.claims for trace in traces)
+    samples = [trace.sample for trace in traces]
     return controls.vocabulary(samples, chain.from_iterable(steps))
 
 

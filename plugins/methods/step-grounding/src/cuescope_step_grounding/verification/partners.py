@@ -60,15 +60,12 @@ class Plan:
     claims: list[Claim] = field(default_factory=list)
     places: list[tuple[Place | None, ...]] = field(default_factory=list)
     unit: list[int] = field(default_factory=list)
-    block: list[int] = field(default_factory=list)
-    own: list[int] = field(default_factory=list)
-    group: list[str] = field(default_factory=list)
+    # its block, its own place there, and its group
+    units: list[tuple[int, int, str]] = field(default_factory=list)
 
     def add_unit(self, block: int, place: int, group: str) -> int:
-        self.block.append(block)
-        self.own.append(place)
-        self.group.append(group)
-        return len(self.block) - 1
+        self.units.append((block, place, group))
+        return len(self.units) - 1
 
     def add_claim(
         self, claim: Claim, unit: int, places: Iterable[Place | None]
@@ -94,13 +91,14 @@ class Plan:
                     verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
         distinct = dict.fromkeys(self.claims)
         wordings = dict(zip(distinct, count(), strict=False))
+        block, own, group = zip(*self.units, strict=True)
         return Swaps(
-            block=np.array(self.block),
-            place=np.array(self.own),
+            block=np.array(block),
+            place=np.array(own),
             verdicts=verdicts,
             wording=np.array(list(map(wordings.__getitem__, self.claims))),
             unit=np.array(self.unit),
-            group=np.unique(self.group, return_inverse=True)[1].ravel(),
+            group=np.unique(group, return_inverse=True)[1].ravel(),
         )
 
 

@@ -55,19 +55,16 @@ class Swaps(Placement):
 
         Claims that say the same are counted together, each without its own place.
         """
-        everywhere = np.stack(self._counts)[:, self.wording]
         own = np.stack([self.own == HOLDS, self.own != OPEN])
-        return np.asarray(everywhere - own)
+        return np.asarray(self._counts[:, self.wording] - own)
 
     @cached_property
-    def _counts(
-        self,
-    ) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
+    def _counts(self) -> Float[np.ndarray, "2 wording"]:
         # without any claim there is no highest number
         size = int(self.wording.max(initial=-1)) + 1
         count = partial(np.bincount, self.wording, minlength=size)
         held = count((self.verdicts == HOLDS).sum(axis=1))
-        return held, count((self.verdicts != OPEN).sum(axis=1))
+        return np.stack([held, count((self.verdicts != OPEN).sum(axis=1))])
 
     @property
     def rate_elsewhere(self) -> float | None:

@@ -34,18 +34,16 @@ class Look:
     article: bool  # whether an article was put before the first word
 
 
-def look_again(
-    analyse: Analyse,
-    sentences: Sequence[Sequence[str]],
-    parsed: Sequence[list[Analysis]],
+def analyse_twice(
+    analyse: Analyse, sentences: Sequence[Sequence[str]]
 ) -> list[list[Analysis]]:
     """The analyses, and those of the second look where it found what was missing."""
+    result = analyse(sentences)
     looks = {}
-    for index, (words, analyses) in enumerate(zip(sentences, parsed, strict=True)):
+    for index, (words, analyses) in enumerate(zip(sentences, result, strict=True)):
         look = second_look(words, analyses)
         if look is not None:
             looks[index] = look
-    result = list(parsed)
     again = analyse(list(map(attrgetter("words"), looks.values())))
     for (index, look), analyses in zip(looks.items(), again, strict=True):
         plain = _without_article(analyses) if look.article else list(analyses)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_step_grounding.claims.english.lemmas import lemma_of
-from cuescope_step_grounding.claims.english.second_look import look_again
+from cuescope_step_grounding.claims.english.second_look import analyse_twice
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 MODEL = "en_core_web_sm"
@@ -87,14 +87,8 @@ def parser(name_or_path: str = MODEL) -> Parser:
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     # others were not measured
     quality = f": {QUALITY}" if name.startswith(MODEL) else ""
-    return Parser(f"spaCy {name}{quality}", partial(_analyse_twice, nlp))
-
-
-def _analyse_twice(
-    nlp: Any, sentences: Sequence[Sequence[str]]
-) -> list[list[Analysis]]:
     analyse_once = partial(_analyse_with_spacy, nlp)
-    return look_again(analyse_once, sentences, analyse_once(sentences))
+    return Parser(f"spaCy {name}{quality}", partial(analyse_twice, analyse_once))
 
 
 def _analyse_with_spacy(
