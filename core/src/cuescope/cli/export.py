@@ -145,9 +145,8 @@ def _export_affected(
     write_atomically(manifest, encode(table, form.value))
     echo(f"wrote {manifest}: {len(written):,} samples of {about}")
     if drawn:
-        echo(
-            f"{drawn:,} have no image file of their own: their frames are in {manifest.with_name(f'{manifest.stem}-files')}"
-        )
+        files = manifest.with_name(f"{manifest.stem}-files")
+        echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
     echo(f"next: {_audit_command(report, manifest, samples)}")
 
 

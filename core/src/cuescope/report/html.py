@@ -11,14 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image
 
-from cuescope.conclusions import (
-    Contrast,
-    Exhibit,
-    Occurrence,
-    Picture,
-    Report,
-    Score,
-)
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Picture, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells

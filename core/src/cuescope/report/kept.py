@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,7 +48,7 @@ def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
 class AnyCache(CacheFile):
     """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
 
-    migrations: ClassVar = {0: _leave_to_its_owner}
+    migrations: ClassVar[Mapping[int, Any]] = {0: _leave_to_its_owner}
 
     def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
         """Keep those rows that are not here yet; how many were taken, and how many were here."""
