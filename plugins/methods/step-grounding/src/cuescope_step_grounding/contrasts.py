@@ -200,12 +200,12 @@ def _video_sides(
         if claim.step <= len(trace.reasoning.trace.steps):
             before.append(_exhibit(claim))
             after.append(_exhibit_after(trace, claim.step))
-    as_it_is = (
-        f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
-    )
-    title = f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold"
-    return Side(title=as_it_is, exhibits=tuple(before)), Side(
-        title=title, exhibits=tuple(after)
+    title = "the video {}: {} of the claims in a step hold"
+    as_it_is = title.format("as it is", percent(rates[REASONING]))
+    as_changed = title.format("changed", percent(rates[VIDEO]))
+    return (
+        Side(title=as_it_is, exhibits=tuple(before)),
+        Side(title=as_changed, exhibits=tuple(after)),
     )
 
 

@@ -11,7 +11,7 @@ from cuescope_step_grounding.claims import (
     Clock,
     ParserReader,
     WrittenReader,
-    has_model,
+    find_model,
     parser,
 )
 from cuescope_step_grounding.claims.resources import read_toml
@@ -68,7 +68,7 @@ def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
         )
     generator = cast(TextGenerator, audit.tools["text-generator"])
     # this way of reading must work without a model of English too
-    by_parser = parser(options.parser) if has_model(options.parser) else None
+    by_parser = parser(options.parser) if find_model(options.parser) else None
     return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
 
 

@@ -306,7 +306,7 @@ def _missing_from(
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
     centres = np.reshape([before, after], (2, 2, 2)).mean(axis=1)
-    right, down = np.subtract(*centres[::-1]).tolist()
+    right, down = map(float, np.subtract(*centres[::-1]))
     farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
         return (farthest > step) == (how == "any")

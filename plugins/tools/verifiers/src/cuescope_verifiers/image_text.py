@@ -75,8 +75,8 @@ class ImageText(Plugin, LazyWeights):
                     frames[sample.frames[index].key] = sample.frames[index]
         title = "comparing frames with sentences"
         with self.context.progress(title, len(frames)) as advance:
-            rows = self._memory.rows(list(frames.values()), advance)
-        self._frames = dict(zip(frames, rows, strict=True))
+            embedded = self._memory.rows(list(frames.values()), advance)
+        self._frames = dict(zip(frames, embedded, strict=True))
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine

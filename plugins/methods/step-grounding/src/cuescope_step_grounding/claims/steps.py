@@ -105,8 +105,9 @@ class _Reader:
             claims.append(
                 Claim(kind="temporal", text=after.text, predicate=order, parts=parts)
             )
-        happened = [event for event in untimed if event.happens]
-        self.last = happened[-1] if happened else self.last
+        for event in untimed:
+            if event.happens:
+                self.last = event
         return claims
 
 
@@ -122,8 +123,8 @@ def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
     describing = []
     for claim in claims:
-        fields = {"subject", "predicate"} & {*KINDS[claim.kind].says}
-        if len(fields) == 2 and claim.kind != "count":
+        describes = {"subject", "predicate"} <= {*KINDS[claim.kind].says}
+        if describes and claim.kind != "count":
             describing.append(claim)
     described = []
     for claim in claims:

@@ -67,23 +67,23 @@ class Clock:
     @property
     def early(self) -> Frames:
         """The first quarter of the frames, rounded up."""
-        return self.span(0, self._quarter - 1)
+        return self.every[: self._quarter]
 
     @property
     def middle(self) -> Frames:
         """What is neither in the first nor in the last quarter."""
         # one or two frames have nothing between their quarters
-        inner = self.span(self._quarter, self.frames - self._quarter - 1)
+        inner = self.every[self._quarter : self.frames - self._quarter]
         return inner or self.frame(self.frames // 2)
 
     @property
     def late(self) -> Frames:
         """The last quarter of the frames, rounded up."""
-        return self.span(self.frames - self._quarter, self.frames - 1)
+        return self.every[self.frames - self._quarter :]
 
     @property
     def every(self) -> Frames:
-        return self.span(0, self.frames - 1)
+        return tuple(range(self.frames))
 
     @property
     def _quarter(self) -> int:
@@ -211,8 +211,7 @@ def _since(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     after = match[0].lower().startswith("after")
-    first = point[-1] + 1 if after else point[0]
-    return clock.span(first, clock.frames - 1)
+    return clock.every[point[-1] + 1 if after else point[0] :]
 
 
 def _until(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -220,16 +219,14 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     before = match[0].lower().startswith("before")
-    last = point[0] - 1 if before else point[-1]
-    return clock.span(0, last)
+    return clock.every[: point[0] if before else point[-1] + 1]
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
     # of an odd number of frames the middle one is in both halves
     half = clock.frames // 2
-    if match["half"] == "first":
-        return clock.span(0, clock.frames - half - 1)
-    return clock.span(half, clock.frames - 1)
+    first = match["half"] == "first"
+    return clock.every[: clock.frames - half] if first else clock.every[half:]
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:

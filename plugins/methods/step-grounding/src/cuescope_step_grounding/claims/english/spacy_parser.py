@@ -38,14 +38,9 @@ class Parser:
     analyse: Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 
 
-def has_model(name_or_path: str) -> bool:
-    """Whether spaCy's model is installed, or a folder; spaCy itself is not imported."""
-    return _find_model(name_or_path) is not None
-
-
 def require_model(name_or_path: str) -> str:
     """The model as spaCy loads it; raises UserError that says how to get one."""
-    model = _find_model(name_or_path)
+    model = find_model(name_or_path)
     if model is not None:
         return model
     raise UserError(
@@ -56,7 +51,8 @@ def require_model(name_or_path: str) -> str:
     )
 
 
-def _find_model(name_or_path: str) -> str | None:
+def find_model(name_or_path: str) -> str | None:
+    """An installed model, or a folder; spaCy itself is not imported."""
     folder = Path(name_or_path).expanduser()
     if folder.is_dir():
         return folder.as_posix()
