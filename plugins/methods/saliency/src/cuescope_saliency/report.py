@@ -40,8 +40,10 @@ def report_scores(
             )
     # without a finding a reader must know what could have been seen at all
     if not any(test.finding for test in tests):
-        findable = smallest_findable(audit, options, tests)
-        audit.note("could be missed", _missed_words(findable))
+        missed = "everything: the model is no better than chance, so nothing is tested"
+        if better:
+            missed = _missed_words(smallest_findable(audit, options, tests))
+        audit.note("could be missed", missed)
     has_masks = any(len(test.figures.lean) for test in tests)
     for number, test in enumerate(tests):
         # said once
