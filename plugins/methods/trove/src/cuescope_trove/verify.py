@@ -98,7 +98,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     held = int(analysis.table.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
-        words += f"; {explained} losses come from them, so they are no findings"
+        losses = "loss" if explained == 1 else "losses"
+        words += f"; {explained} {losses} may come from them, so nothing is found there"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
         words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
