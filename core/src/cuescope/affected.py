@@ -96,13 +96,17 @@ def manifest_rows(
         without_file += None in map(_image_file, sample.frames)
         answer = answers.get(sample.key, {})
         boxes = [[box.name, *box.box] for box in sample.annotations.get("boxes", ())]
+        mask = sample.annotations.get("foreground")
+        mask_path = None
+        if isinstance(mask, Frame):
+            mask_path = _place_frame(mask, files / f"{name}-mask", home)
         row = {
             "path": _place_frames(sample.frames, files / name, home),
             "label": sample.label,
             "question": sample.question,
             "choices": list(sample.choices) or None,
             "group": sample.group,
-            "mask": _mask(sample, files / f"{name}-mask", home),
+            "mask": mask_path,
             "boxes": boxes or None,
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
@@ -159,9 +163,3 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
-
-
-def _mask(sample: Sample, place: Path, home: Path) -> str | None:
-    """The path of the annotated foreground, None where there is none."""
-    mask = sample.annotations.get("foreground")
-    return _place_frame(mask, place, home) if isinstance(mask, Frame) else None

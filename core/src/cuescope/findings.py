@@ -45,11 +45,9 @@ def finding_rows(report: Report) -> Iterator[Row]:
     for headline in report.headlines:
         scores = [headline, *beside[headline.feature, headline.label]]
         row = _row(report, headline)
-        row |= {
-            "n": _first(score.n for score in scores),
-            "p": _first(score.p_value for score in scores),
-            "q": _first(score.q_value for score in scores),
-        }
+        for column, name in (("n", "n"), ("p", "p_value"), ("q", "q_value")):
+            values = (getattr(score, name) for score in scores)
+            row[column] = next((value for value in values if value is not None), None)
         yield {
             "number": numbers.get(id(headline)),
             **row,
@@ -77,10 +75,6 @@ def _row(report: Report, score: Score) -> Row:
         "finding": score.finding,
         "sentence": report.sentence(score),
     }
-
-
-def _first(values: Iterator[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
 
 
 def as_table(rows: Iterable[Row], columns: Mapping[str, str]) -> "pa.Table":

@@ -121,8 +121,11 @@ class Registry:
         by_name: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in chain.from_iterable(by_dist.values()):
             by_name[entry.kind, entry.name].append(entry)
-        entries = chain.from_iterable(map(_mark_duplicates, by_name.values()))
-        return tuple(sorted(entries, key=_rank)), damaged
+        entries = sorted(
+            chain.from_iterable(map(_mark_duplicates, by_name.values())),
+            key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.dist),
+        )
+        return tuple(entries), damaged
 
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
@@ -251,11 +254,6 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
         reason = f"declares {declared[0][:100]!r}: {_one_line(error)}"
         return Problem(reason[:MAX_REASON], how_to_remove(dist))
     return None
-
-
-def _rank(entry: Entry) -> tuple[int, str, str]:
-    """Where an entry stands in a list."""
-    return KINDS.index(entry.kind), entry.name, entry.dist
 
 
 def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:

@@ -131,7 +131,9 @@ def _export_affected(
         )
     written, drawn = manifest_rows(samples, answers, manifest)
     # `folder` reads it back, and would take the apostrophe for a part of the data
-    if form is Form.csv and (risky := _risky_cells(written)):
+    texts = [text for row in written for text in row.values() if isinstance(text, str)]
+    risky = [text for text in texts if text != safe_text(text)]
+    if form is Form.csv and risky:
         raise UserError(
             f"a CSV manifest would change {risky[0]!r}",
             got="a text that a spreadsheet takes for a formula",
@@ -150,29 +152,14 @@ def _export_affected(
     echo(f"next: {_audit_command(report, manifest, samples)}")
 
 
-def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:
-    from cuescope.report.export import FORMULA
-
-    texts = [value for row in rows for value in row.values() if isinstance(value, str)]
-    return [text for text in texts if text.startswith(FORMULA)]
-
-
 def _audit_command(
     report: "Report", manifest: Path, samples: "dict[str, Sample]"
 ) -> str:
     """The run's own command, on these samples."""
-    from cuescope.report.steps import command_words
+    from cuescope.report.steps import words_without
 
-    words = command_words(report.provenance.command)
-    kept = []
     # the manifest stands for all of the data, its options and limit too
-    others = {"--data", "-D", "--limit"}
-    while words:  # each option of ours has one value
-        word = words.pop(0)
-        if word in others:
-            words[:1] = []
-        else:
-            kept.append(word)
+    kept = words_without(report.provenance.command, {"--data", "-D", "--limit"})
     longest = max(len(sample.frames) for sample in samples.values())
     # `folder` takes 8 frames of a clip where nothing is said
     frames = ["-D", f"frames={longest}"] if longest > 1 else []

@@ -22,13 +22,11 @@ RUNS = Path("runs")
 Pairs = list[str] | None
 
 MODEL = typer.Option(
-    "--model",
     metavar="SPEC",
     help="Model, NAME[:ARG].",
     autocompletion=completion.complete_names("model"),
 )
 DATA = typer.Option(
-    "--data",
     metavar="SPEC",
     help="Data set, NAME[:ARG].",
     autocompletion=completion.complete_names("dataset"),
@@ -55,7 +53,7 @@ DataOptions = Annotated[
 ]
 Tools = Annotated[
     Pairs,
-    typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role."),
+    typer.Option(metavar="ROLE=SPEC", help="Helper model, by its role."),
 ]
 ToolOptions = Annotated[
     Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
@@ -63,24 +61,18 @@ ToolOptions = Annotated[
 Executor = Annotated[
     str | None,
     typer.Option(
-        "--executor",
         metavar="SPEC",
         help="Where the model answers.",
         autocompletion=completion.complete_names("executor"),
     ),
 ]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 ...")]
-Dtype = Annotated[str, typer.Option("--dtype", help="float32, float16 or bfloat16.")]
-DrawSeed = Annotated[
-    int, typer.Option("--seed", min=0, help="Every random draw depends on it.")
-]
-BatchSize = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Trials a model call.")
-]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
+Dtype = Annotated[str, typer.Option(help="float32, float16 or bfloat16.")]
+DrawSeed = Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Trials a model call.")]
 Observers = Annotated[
     list[str] | None,
     typer.Option(
-        "--observe",
         metavar="SPEC",
         help="Observer plugin that follows the audit.",
         autocompletion=completion.complete_names("observer"),
@@ -101,17 +93,16 @@ Verbose = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow",
         metavar="NAME",
         help="What a run or file that arrived may ask for: an option, folder, host, variable, hub.",
     ),
 ]
 _ELSEWHERE = "of a run that was made elsewhere, or that has moved."
 TypedModel = Annotated[
-    str | None, typer.Option("--model", metavar="SPEC", help=f"Model {_ELSEWHERE}")
+    str | None, typer.Option(metavar="SPEC", help=f"Model {_ELSEWHERE}")
 ]
 TypedData = Annotated[
-    str | None, typer.Option("--data", metavar="SPEC", help=f"Data set {_ELSEWHERE}")
+    str | None, typer.Option(metavar="SPEC", help=f"Data set {_ELSEWHERE}")
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
 AsJson = Annotated[

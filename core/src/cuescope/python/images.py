@@ -167,16 +167,14 @@ def _unique(keys: list[str]) -> list[str]:
 def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
     if callable(item):  # a row that is read when it is looked at
         return (late_frame(item, where),)
-    clip = item if isinstance(item, list | tuple) else None
     # pixels of a clip: (frame, row, col, 3)
-    if clip is None and isinstance(item, np.ndarray) and item.ndim == 4:
-        clip = list(item)
-    if clip is None:
+    is_array = isinstance(item, np.ndarray) and item.ndim == 4
+    if not (is_array or isinstance(item, list | tuple)):
         return (frame_of(item, where, root),)
-    if not clip:
+    if not len(item):
         raise UserError(f"{where} is a clip without frames", expected="one at least")
     return tuple(
-        frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(clip)
+        frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(item)
     )
 
 

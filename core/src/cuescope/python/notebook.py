@@ -34,9 +34,10 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         thumbnails = [
             _small(pictures.get(picture_key(occurrence))) for occurrence in tiles
         ]
+        plain = f"{report.names[score.feature]}: {score.label or 'all labels'}"
         cards.append(
             {
-                "words": _words(report, score),
+                "words": report.sentence(score) or plain,
                 "contrast": contrast,
                 "pictures": list(filter(None, thumbnails)),
             }
@@ -58,13 +59,6 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
         headline=report.metrics[0] if report.metrics else None,
-    )
-
-
-def _words(report: Report, score: Score) -> str:
-    return (
-        report.sentence(score)
-        or f"{report.names[score.feature]}: {score.label or 'all labels'}"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image
 
-from cuescope.conclusions import Contrast, Exhibit, Occurrence, Picture, Report, Score
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
@@ -56,13 +56,12 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         verdicts=Counter(verdicts),
         stamps=report.provenance.stamps,
         tables=table_cells(report.tables),
-        plates=[_plate(picture) for picture in report.pictures],
+        plates=[
+            (picture, data_uri(picture.image), _is_chart(picture.image))
+            for picture in report.pictures
+        ],
         max_labels=MAX_LABELS,
     )
-
-
-def _plate(picture: Picture) -> tuple[Picture, str, bool]:
-    return picture, data_uri(picture.image), _is_chart(picture.image)
 
 
 def _cards(

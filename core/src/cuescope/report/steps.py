@@ -1,6 +1,7 @@
 """What to do after a report, as commands to copy."""
 
 import shlex
+from collections.abc import Collection
 
 from cuescope.conclusions import Report
 
@@ -17,6 +18,18 @@ def command_words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:  # a stranger's report says what it likes
         return command.split()
+
+
+def words_without(command: str, options: Collection[str]) -> list[str]:
+    """The words of a command without some options and their values."""
+    kept = []
+    words = iter(command_words(command))
+    for word in words:
+        if word in options:
+            next(words, None)  # its value
+        else:
+            kept.append(word)
+    return kept
 
 
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:

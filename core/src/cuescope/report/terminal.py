@@ -322,8 +322,10 @@ def _legend(report: Report) -> RenderableType:
         rows.insert(
             0, ("?", "it passes the rule, but what the rule assumes does not hold")
         )
-    rows.append(("n", "samples behind the figure"))
-    rows.append(("q", "p-value corrected for all that was tried"))
+    rows += [
+        ("n", "samples behind the figure"),
+        ("q", "p-value corrected for all that was tried"),
+    ]
     return _grid(rows)
 
 
