@@ -16,7 +16,12 @@ from numpy.random import Generator
 
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import Groups, bca_interval
-from cuescope_step_grounding.options import HallucinationOver, Perturbation, Policy
+from cuescope_step_grounding.options import (
+    HallucinationOver,
+    Perturbation,
+    Policy,
+    StepGroundingOptions,
+)
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
@@ -245,13 +250,7 @@ class Reliance:
 
 
 def reliance(
-    costs: Sequence[ChangeCost],
-    rng: Generator,
-    *,
-    epsilon: float,
-    clip: float,
-    confidence: float,
-    resamples: int,
+    costs: Sequence[ChangeCost], rng: Generator, options: StepGroundingOptions
 ) -> Reliance:
     """VRS over the samples that were changed both ways, with its interval over whole groups.
 
@@ -276,19 +275,22 @@ def reliance(
     # sample would be wild where its control costs next to nothing.
     def score(samples: np.ndarray) -> float | None:
         lost, control, size, control_size = complete[samples].mean(axis=0).tolist()
-        return visual_reliance(
-            lost, size, control, control_size, epsilon=epsilon, clip=clip
-        )
+        dials = {"epsilon": options.epsilon, "clip": options.clip}
+        return visual_reliance(lost, size, control, control_size, **dials)
 
     overall = None
     ends = None
     if rows:
         overall = score(np.arange(len(rows)))
         ends = bca_interval(
-            score, groups, rng, confidence=confidence, resamples=resamples
+            score,
+            groups,
+            rng,
+            confidence=options.confidence,
+            resamples=options.resamples,
         )
     # the clip hides how large it is, so an interval would say more than is known
-    if overall == clip and complete[:, 1].mean() <= 0:
+    if overall == options.clip and complete[:, 1].mean() <= 0:
         ends = None
     return Reliance(complete[:, :2], complete[:, 2:], overall, ends, groups)
 

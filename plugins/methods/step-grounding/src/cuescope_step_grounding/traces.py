@@ -9,7 +9,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, permutations
 from typing import Any, Literal
 
 from cuescope_sdk import Sample
@@ -58,16 +58,14 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
         alone = answer.strip().startswith("(") or len(words) == 1
         if alone and index < len(choices) and min(map(len, choices)) > 1:
             return choices[index]
-    named = [choice for choice in choices if _within(normalize(choice), words)]
+    named = [choice for choice in plain if _within(choice, words)]
     # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
-    inner = {
-        c
-        for c in named
-        for d in named
-        if c != d and _within(normalize(c), normalize(d))
-    }
+    inner = set()
+    for short, long in permutations(named, 2):
+        if short != long and _within(short, long):
+            inner.add(short)
     outermost = [choice for choice in named if choice not in inner]
-    return outermost[0] if len(outermost) == 1 else None
+    return choices[plain.index(outermost[0])] if len(outermost) == 1 else None
 
 
 def is_right(answer: str | None, sample: Sample) -> bool | None:
@@ -282,7 +280,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     body = without_controls(strip_thinking(written)) or _TAGS.sub(" ", written).strip()
     if not body:
         return Trace(problems=("empty",))
-    if not any(letter.isalnum() for letter in body):
+    if not any(map(str.isalnum, body)):
         return Trace(problems=("unreadable",))
     parsed = read_json_steps(body)
     problems = []

@@ -79,11 +79,10 @@ def is_recorded(audit: Audit) -> bool:
 
 def describe_plan(audit: Audit) -> str:
     """How many traces are asked for, known before any is."""
-    options: StepGroundingOptions = audit.options
     samples = len(audit.samples)
     if is_recorded(audit):
         return f"none: the traces of {samples:,} samples are read from the recording"
-    changes, styles = _variants_of_each(options)
+    changes, styles = _variants_of_each(audit.options)
     each = "one as it is" + f", {changes} with changes" * bool(changes)
     each += f", {styles} in other styles" * bool(styles)
     return f"{samples + most_variants(audit):,} traces at most: for each sample {each}"
@@ -124,24 +123,21 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
 def read_traces(
     audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
 ) -> list[Reasoning]:
-    options: StepGroundingOptions = audit.options
     reader = claim_parser(audit)
     recorded = is_recorded(audit)
     read = []
+    asked = []
     for request, outcome in zip(requests, outcomes, strict=True):
         sample = request.sample
         # Videos in class folders have choices but no question: what a recording was asked of them
         # is not known, so its answer is neither right nor wrong.
         unasked = recorded and sample.question is None
         choices = () if unasked else sample.choices
-        trace = read_trace(outcome.response.text, choices, options.most_steps)
+        trace = read_trace(outcome.response.text, choices, audit.options.most_steps)
         read.append((request, trace, unasked))
-    # All in one call: a text generator answers many prompts at once.
-    asked = []
-    for request, trace, _ in read:
-        sample = request.sample
         clock = Clock(len(sample.frames), sample.annotations.get(TIMES))
         asked.append((trace.steps, clock))
+    # All in one call: a text generator answers many prompts at once.
     claims_of = reader.read(asked)
     traces = []
     for (request, trace, unasked), steps in zip(read, claims_of, strict=True):

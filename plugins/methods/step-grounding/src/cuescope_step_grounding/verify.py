@@ -60,13 +60,12 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     judged = audit.once(judging.judge_traces, audit)
     if not judged.answered:
         return
-    options: StepGroundingOptions = audit.options
     yield from videos_told_apart(judged)
     yield from counterfactual_traces(judged)
     yield from random_claims(judged)
     yield from noise(audit, judged)
     yield from pictures_against_words(audit.once(judging.change_costs, judged))
-    yield from styles(options, judged)
+    yield from styles(audit.options, judged)
     for spec, verifier in audit.once(judging.other_verifiers, audit).items():
         yield another_verifier(audit, judged, spec, verifier)
     yield from people(audit, judged)
@@ -92,7 +91,12 @@ def below(low: float | None, high: float | None, threshold: float) -> Verdict:
 
 
 def _check(
-    check: str, value: float, threshold: float, n: int, verdict: Verdict, detail: str
+    check: str,
+    value: float | None,
+    threshold: float,
+    n: int,
+    verdict: Verdict,
+    detail: str,
 ) -> Evidence:
     """A check of the reasoning."""
     return Evidence(
@@ -377,12 +381,5 @@ def _compare(check: str, detail: str, agreed: Agreement) -> Evidence:
     else:
         ends = interval(agreed.low, agreed.high, "{:.2f}".format)
         detail += f"; kappa {agreed.kappa:.2f}{ends}"
-    return Evidence(
-        check=check,
-        feature=REASONING,
-        value=agreed.kappa,
-        threshold=AGREE,
-        n=agreed.claims,
-        verdict=above(agreed.low, agreed.high, AGREE),
-        detail=detail,
-    )
+    verdict = above(agreed.low, agreed.high, AGREE)
+    return _check(check, agreed.kappa, AGREE, agreed.claims, verdict, detail)

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, compress
 
 import numpy as np
 from jaxtyping import Float
@@ -101,11 +102,9 @@ class Actions(Plugin, LazyWeights):
             candidates = list(map(texts.index, self._texts(claim)))
             return candidates, [0]
         # several classes may fit: their shares are added
-        ours = []
-        for index, name in enumerate(self._network.classes):
-            if fits(claim, name):
-                ours.append(index)
-        return list(range(len(self._network.classes))), ours
+        fitting = map(partial(fits, claim), self._network.classes)
+        candidates = list(range(len(self._network.classes)))
+        return candidates, list(compress(candidates, fitting))
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""

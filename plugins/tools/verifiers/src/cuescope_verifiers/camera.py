@@ -22,6 +22,7 @@ from cuescope_sdk.grounding import (
     judge_claims,
     turn_name,
 )
+from cuescope_verifiers.boxes import At
 from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
@@ -31,7 +32,6 @@ FLAT = frozenset(
     {"turn left", "turn right", "look up", "look down", "stop"}
 )  # a shift tells them
 Source = Literal["annotated", "poses", "frames"]
-At = Callable[[Claim, int], Judgement]
 LONGEST = 128  # pixels; larger pictures are made smaller first
 
 

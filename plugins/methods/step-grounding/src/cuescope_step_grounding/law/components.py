@@ -42,15 +42,10 @@ ROWS: tuple[tuple[str, tuple[str, ...], float | None], ...] = (
 COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
 
 
-def metrics_of(report: Report) -> dict[str, float | None]:
-    """What a report measures of the reasoning as a whole, by metric."""
-    of_all = [score for score in report.scores if score.feature == REASONING]
-    return {score.metric: score.value for score in of_all}
-
-
 def figures_of(report: Report) -> dict[str, float]:
     """What a report measures of a model, by the names above; what it lacks is left out."""
-    measured = metrics_of(report)
+    of_all = [score for score in report.scores if score.feature == REASONING]
+    measured = {score.metric: score.value for score in of_all}
     hallucination = measured.get(HR)
     figures = {
         VERIFIED: measured.get(SGR),

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
-from cuescope_step_grounding.law.components import figures_of, metrics_of
+from cuescope_step_grounding.law.components import RIGHT, VERIFIED, figures_of
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.rows.keys import ACC, SGR
 
 # Grounding.
 LOWEST = 0.2
@@ -51,9 +50,9 @@ def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
         )
     return MeasuredModel(
         model=own.model.spec,
-        sgr=_figure(report, SGR),
-        accuracy=_figure(report, ACC),
-        ood_accuracy=_figure(other, ACC),
+        sgr=_figure(report, VERIFIED),
+        accuracy=_figure(report, RIGHT),
+        ood_accuracy=_figure(other, RIGHT),
         group=group,
         benchmark=own.data.spec,
         figures=figures_of(report),
@@ -73,14 +72,13 @@ def models_of(
     return list(map(model_of, reports, others, groups or [""] * len(reports)))
 
 
-def _figure(report: Report, metric: str) -> float:
+def _figure(report: Report, name: str) -> float:
     """A figure of the reasoning as a whole, from 0 to 1."""
-    value = metrics_of(report).get(metric)
+    value = figures_of(report).get(name)
     if value is None:
         run = report.provenance
-        title = {SGR: "SGR", ACC: "accuracy"}[metric]
         raise UserError(
-            f"the run of {run.model.spec} on {run.data.spec} has no {title}",
+            f"the run of {run.model.spec} on {run.data.spec} has no {name}",
             expected="traces with claims, and answers that can be right",
         )
     return value

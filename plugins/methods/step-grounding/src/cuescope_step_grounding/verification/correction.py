@@ -7,7 +7,6 @@ import numpy as np
 from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Estimate, Groups, mean_interval
-from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.verification.judged import JudgedTraces
 
@@ -20,18 +19,18 @@ def correct_supported_share(
     audit: Audit, judged: JudgedTraces, pairs: Pairs
 ) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
-    options: StepGroundingOptions = audit.options
+    confidence = audit.options.confidence
     verdicts = []
     for sample, _, judgement in judged.claims():
         verdicts.append((sample, judgement.verdict))
-    observed = supported_share(verdicts, options.confidence)
+    observed = supported_share(verdicts, confidence)
     if observed is None:
         return
     check = {
         "check": "supported claims without the verifier's errors",
         "feature": REASONING,
     }
-    share = corrected_share(observed, pairs, options.confidence)
+    share = corrected_share(observed, pairs, confidence)
     if share is None:
         detail = "not known: on the labelled claims the verifier may be no better than guessing"
         yield Evidence(**check, verdict="inconclusive", detail=detail)

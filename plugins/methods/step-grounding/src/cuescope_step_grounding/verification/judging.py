@@ -325,14 +325,6 @@ def reliance_of(
     audit: Audit, costs: Sequence[scores.ChangeCost]
 ) -> scores.Reliance | None:
     """VRS; None where nothing was changed."""
-    options: StepGroundingOptions = audit.options
     if not costs:
         return None
-    return scores.reliance(
-        costs,
-        audit.rng("reliance"),
-        epsilon=options.epsilon,
-        clip=options.clip,
-        confidence=options.confidence,
-        resamples=options.resamples,
-    )
+    return scores.reliance(costs, audit.rng("reliance"), audit.options)

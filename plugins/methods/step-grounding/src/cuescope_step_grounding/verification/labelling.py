@@ -77,9 +77,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             )
 
 
-def frames_shown(
-    meant: list[int] | None, count: int, around: bool = False
-) -> tuple[int, ...]:
+def frames_shown(meant: list[int] | None, count: int, around: bool) -> tuple[int, ...]:
     """The frames that a claim is about, or of very many some of them, evenly; all for None.
 
     With `around` the frames before and after each are shown too.

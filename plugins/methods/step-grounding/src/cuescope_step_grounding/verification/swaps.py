@@ -80,10 +80,10 @@ class Swaps(Placement):
         telling = (held > 0) & (held < decided)
         return np.asarray(telling[self.wording])
 
-    def table(self, share: float = ASSUMED) -> Float[np.ndarray, "unit place"]:
+    def table(self) -> Float[np.ndarray, "unit place"]:
         """The log-likelihood ratio of each unit's claims in each place of its block.
 
-        Against chance stands that so large a `share` of claims is grounded: then a claim holds in
+        Against chance stands that the share `ASSUMED` of claims is grounded: then a claim holds in
         its own place with chance share + (1 - share) * rate, where `rate` is how often it holds
         anywhere. So a claim that holds nearly everywhere tells little, and a false one costs the
         same whatever it says.
@@ -93,10 +93,10 @@ class Swaps(Placement):
         rates = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)
         rate = rates[self.wording, None]
         # the log of (share + (1 - share) * rate) / rate
-        gain = np.log1p(share * (1 / rate - 1))
+        gain = np.log1p(ASSUMED * (1 / rate - 1))
         values = np.select(
             [self.verdicts == HOLDS, self.verdicts == FAILS],
-            [gain, np.log1p(-share)],
+            [gain, np.log1p(-ASSUMED)],
             0.0,
         )
         values[~self.telling] = 0.0

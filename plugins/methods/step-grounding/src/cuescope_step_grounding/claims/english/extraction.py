@@ -14,7 +14,7 @@ from cuescope_step_grounding.claims.english.denial import (
     is_left_out,
     polarity,
 )
-from cuescope_step_grounding.claims.english.hedging import is_question, unreported_words
+from cuescope_step_grounding.claims.english.hedging import unreported_words
 from cuescope_step_grounding.claims.english.lexicon import AGENT, ORDERS, VERBS, WORDS
 from cuescope_step_grounding.claims.english.names import (
     heads,
@@ -38,7 +38,8 @@ from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word, Word
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
-    if is_question(view.words):
+    # a question reports nothing; a quotation mark may follow its own
+    if "?" in [word.text for word in view.words[-2:]]:
         return []
     plans = unreported_words(view.words)
     claims: list[UntimedClaim] = []
@@ -111,10 +112,10 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
         return list(_attributes(view, clause))
     if is_state(clause):
         return list(_states(clause))
-    material = _material(view, verb)
-    if material and lemma == "make" and clause.passive:
-        made_of = f"made of {material}"
-        return [_attribute(clause, verb, p, made_of) for p in clause.objects]
+    if lemma == "make" and clause.passive:
+        for material in all_referents(view, verb.nouns_of({"of", "from"}))[:1]:
+            made_of = f"made of {material}"
+            return [_attribute(clause, verb, p, made_of) for p in clause.objects]
     if lemma == "surround" and clause.passive:
         around = (clause.subjects, "around", clause.objects, clause.negated)
         return list(relations_between(verb, *around))
@@ -183,12 +184,6 @@ def is_state(clause: Clause) -> bool:
     # "is being closed" and "is then closed" tell of an event
     done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
     return not done and not verb.has(WORDS.order, "advmod")
-
-
-def _material(view: View, verb: Word) -> str | None:
-    """What something is made of."""
-    nouns = verb.nouns_of({"of", "from"})
-    return next(iter(all_referents(view, nouns)), None)
 
 
 def is_holding(clause: Clause) -> bool:

@@ -10,10 +10,6 @@ from cuescope_step_grounding.claims.english.tree import Word, Words
 _POINTING = {"this", "that", "it", "which"}
 
 
-def is_question(words: Words) -> bool:
-    return "?" in [word.text for word in words[-2:]]
-
-
 def is_about_question(words: Words) -> bool:
     """Whether a sentence is about the question, its answer or what follows, not about the video."""
     # The first main clause decides: "The answer is B" reports nothing.

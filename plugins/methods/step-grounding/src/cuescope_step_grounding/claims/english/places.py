@@ -18,8 +18,6 @@ from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
 _PASSED = {"between", "under", "above", "around", "behind", "across from"}
-# "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.
-_MAKING = WORDS.making
 
 
 def relation(prep: Word, placed: bool = False) -> str | None:
@@ -59,8 +57,9 @@ def _says_where(prep: Word) -> bool:
 def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
-    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there.
-    handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
+    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there; but
+    # "cuts the apple into pieces" tells what it becomes, not where it goes.
+    handled = bool(clause.objects) and clause.verb.lemma not in WORDS.making
     put_into = handled and prep.text in WORDS.towards and prep.name == prep.text
     placed = put_into or clause.verb.lemma in WORDS.placing
     rooms = any(noun.lemma in WORDS.rooms for noun in about(prep))

@@ -71,24 +71,16 @@ class _Repairs(list[Analysis]):
 
     def is_tree(self) -> bool:
         """Whether every word hangs, by whatever way, on one that hangs on itself."""
-        rooted = set()
-        for index in range(len(self)):
-            path = {index}
-            while self[index].head != index and index not in rooted:
-                index = self[index].head
-                if index in path:
-                    return False
-                path.add(index)
-            rooted |= path
-        return True
+        tops = [self._path(index)[-1] for index in range(len(self))]
+        return all(self[top].head == top for top in tops)
 
-    def _hangs_on(self, index: int, other: int) -> bool:
-        """Whether a word hangs, by whatever way, on another."""
-        passed: set[int] = set()  # a repair on its way may have closed a ring
-        while index != other and index not in passed:
-            passed.add(index)
+    def _path(self, index: int) -> list[int]:
+        """A word and what it hangs on, up to a root or once round a ring."""
+        path: list[int] = []
+        while index not in path:
+            path.append(index)
             index = self[index].head
-        return index == other
+        return path
 
     # -------------------------------------------------------------------------------- word by word
 
@@ -204,7 +196,7 @@ class _Repairs(list[Analysis]):
         """Joins it to the last verb before it, unless it is described as a noun is."""
         verbs = self._of_kind("VB", range(index))
         # a verb that hangs on the noun would close a ring
-        verbs = [i for i in verbs if not self._hangs_on(i, index)]
+        verbs = [i for i in verbs if index not in self._path(i)]
         if not verbs or self.kids_before(index, "det", "amod", "poss"):
             return
         # joined verbs have one form: "sits and drinks", "sit and drink"
