@@ -25,13 +25,10 @@ from cuescope.application import Runner
 from cuescope_saliency.scores import iou_at_area
 from cuescope_sdk import Context, Request, Sample
 from cuescope_sdk.explain import (
-    DIRECTIONS,
     Explainer,
-    Schedule,
-    auc,
+    Perturbation,
     canvas_masks,
     canvas_samples,
-    classification_curves,
     foreground_of,
 )
 from cuescope_sdk.maths import upsample
@@ -83,7 +80,7 @@ class Comparison:
         session = runner.session(Request(**asked))
         self.audit, self.build = session.audit, session.parts.context.build
         self.curves = runner.session(Request(**asked, dtype=given.curves_dtype)).audit
-        self.schedule = Schedule(steps=given.steps)
+        self.schedule = Perturbation(steps=given.steps)
         shuffled = self.context.rng("halves").permutation(len(self.audit.samples))
         self.halves = shuffled[::2].tolist(), shuffled[1::2].tolist()
 
@@ -103,9 +100,11 @@ class Comparison:
                 for each, sample in zip(maps, samples, strict=True)
             ]
         figures = {}
-        for direction in DIRECTIONS:
-            about = self.curves, samples, maps, self.schedule, direction
-            figures[direction] = auc(classification_curves(*about, top=(1,))[1])
+        for perturbation in self.schedule.both:
+            curves = perturbation.classification_curves(
+                self.curves, samples, maps, top=(1,)
+            )
+            figures[perturbation.direction] = perturbation.auc(curves[1])
         overlaps = self._overlaps(own, maps)
         return figures | ({"IoU": float(np.mean(overlaps))} if overlaps else {})
 

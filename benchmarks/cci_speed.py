@@ -28,7 +28,7 @@ from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_saliency import EXPLAINERS
 from cuescope_sdk import Audit, Context, Frame, Options, Sample
-from cuescope_sdk.explain import DIRECTIONS, Explainer, Schedule, classification_curves
+from cuescope_sdk.explain import Explainer, Perturbation
 
 SIDE, PATCH = 224, 32
 VISION = {
@@ -118,12 +118,12 @@ class Bench:
             yield Audit(LABELS, Options(), runner, Context(seed=self._seed))
 
 
-def protocol(schedule: Schedule, audit: Audit, samples: Sequence[Sample]) -> None:
+def protocol(schedule: Perturbation, audit: Audit, samples: Sequence[Sample]) -> None:
     """Deletion and insertion by maps of the model's own grid."""
     grid = SIDE // PATCH
     maps = [audit.rng("map", sample.key).random((grid, grid)) for sample in samples]
-    for direction in DIRECTIONS:
-        classification_curves(audit, samples, maps, schedule, direction)
+    for perturbation in schedule.both:
+        perturbation.classification_curves(audit, samples, maps)
 
 
 def explained(method: Explainer, audit: Audit, samples: Sequence[Sample]) -> None:
@@ -137,7 +137,7 @@ Row = tuple[str, float, float | None, float | None]
 def rows(bench: Bench, steps: int, masks: int) -> Iterator[Row]:
     """What is measured: its cost in forwards, those that it needs at least, and the limit."""
     for name in ("paper", "rise"):
-        schedule = Schedule(protocol=name, steps=steps)
+        schedule = Perturbation(protocol=name, steps=steps)
         cost = bench.in_forwards(partial(protocol, schedule))
         # one frame of the two ways is shared: the whole image under "rise"
         needed = 2 * (steps + 1) - (name == "rise")

@@ -24,16 +24,17 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import roc_auc_score
 
-from cuescope.application import build, build_tool
+from cuescope.application import ROLES, build, build_tool
 from cuescope_covar_build.composite.painting import paint
 from cuescope_covar_build.geometry import Moved
-from cuescope_covar_build.quality import Case, Judges, calibrate, judge
+from cuescope_covar_build.quality import Case, Judges, judge, measure
 from cuescope_covar_build.quality.cases import move
+from cuescope_covar_build.quality.thresholds import fit_thresholds
 from cuescope_covar_build.variants import variants
 from cuescope_scenes import Scenes, ScenesOptions
 from cuescope_scenes.textures import SIZE, texture
 from cuescope_scenes.words import BACKGROUNDS
-from cuescope_sdk import ROLES, Context, Frame, generator
+from cuescope_sdk import Context, Frame, generator
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -308,7 +309,10 @@ def run(
 ) -> Result:
     """Calibrate on one half of the world, judge on the other."""
     first, second = world.halves(seed)
-    thresholds = calibrate(clean_cases(first, 4 * each, known, seed), judges)
+    clean_half = list(clean_cases(first, 4 * each, known, seed))
+    subsets = [case.subset for case in clean_half]
+    sources = [case.source.key for case in clean_half]
+    thresholds = fit_thresholds(subsets, list(measure(clean_half, judges)), sources)
     cases = clean_cases(second, 4 * each, known, seed + 1)
     planted = list(planted_cases(second, each, known, seed + 2))
     begun = time.process_time()

@@ -24,12 +24,12 @@ from cuescope_covar_build.composite import Composite, best_name
 from cuescope_covar_build.composite.drawn import Drawn
 from cuescope_covar_build.files import COMPRESSION, BuildFolder
 from cuescope_covar_build.lists import read_backgrounds
-from cuescope_covar_build.manifest import write_manifest
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources
 from cuescope_covar_build.variants import SCALES
 from cuescope_folder import Folder
 from cuescope_sdk import Context, generator
+from cuescope_sdk.data import CovarManifest
 
 SIDE = 224
 LIMIT = 3.0  # times the bare loop
@@ -84,7 +84,7 @@ def build(root: Path, out: Path) -> int:
     folder.begin()
     sources = Sources(data, range(len(data)), None, None)
     rows = Builder(recipe, sources, folder).run(context)
-    write_manifest(out, rows, data.labels)
+    CovarManifest(rows, data.labels).write(out)
     return len(rows)
 
 

@@ -40,9 +40,7 @@ from cuescope_sdk.torch import (
     Fusion,
     fused_attention,
     fused_self_attention,
-    matrix_form,
     resolve_device,
-    use_fusion,
 )
 
 TEXT_TOKENS = 64
@@ -163,7 +161,7 @@ class Layer:
 
     def forward(self, edit: Edit) -> Tensor:
         """By the fused kernels."""
-        with torch.inference_mode(), use_fusion(Fusion(self._modalities, edit)):
+        with torch.inference_mode(), Fusion(self._modalities, edit).use():
             return fused_attention(
                 *self._states,
                 layer=0,
@@ -173,7 +171,7 @@ class Layer:
 
     def by_matrix(self, edit: Edit) -> Tensor:
         """By the attention matrix."""
-        with matrix_form():
+        with Fusion.by_matrix():
             return self.forward(edit)
 
 
@@ -260,7 +258,7 @@ class Stack:
 
     def forward(self, edit: Edit) -> Tensor:
         """Through all layers."""
-        with torch.inference_mode(), use_fusion(Fusion(self._modalities, edit)):
+        with torch.inference_mode(), Fusion(self._modalities, edit).use():
             stream = self._tokens
             for layer, (*parts, mixed) in enumerate(self._projections):
                 states = layer_norm(stream, [DIM])

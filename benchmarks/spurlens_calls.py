@@ -25,7 +25,7 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from cuescope_sdk import digest, generator, load_report
+from cuescope_sdk import StoredRun, digest, generator
 from cuescope_sdk.testing import ChatServer
 
 PHOTOS, CONCURRENCY, EACH = 240, 8, 41  # every so many requests something goes wrong
@@ -136,7 +136,7 @@ def watch(server: ChatServer, birds: Path, ends: Sequence[int], number: int) -> 
         _, said = process.communicate()
         if process.returncode:
             raise SystemExit(said.decode())
-        report = load_report(Path(place) / "run")
+        report = StoredRun(Path(place) / "run").report
     distinct = len({digest(body["messages"]) for body in server.paid})
     return Count(
         len(server.asked),

@@ -21,8 +21,9 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
-from cuescope_sdk.maths import Clusters, normalise, softmax, spherical_kmeans
-from cuescope_trove.maths.clustering import CosineSilhouette, best_clusters
+from cuescope_sdk.maths import normalise, softmax, spherical_kmeans
+from cuescope_sdk.statistics import Groups
+from cuescope_trove.maths.clustering import Clusters, CosineSilhouette, best_clusters
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, gap_limits
 from cuescope_trove.selection import score
@@ -127,11 +128,17 @@ def our_scores(
     """The same figures, and p-values, q-values and intervals besides."""
     predicted = logits.argmax(axis=1)
     observed = Observations(
-        label, predicted, predicted == label, owner, cluster, softmax(still)
+        label,
+        predicted,
+        predicted == label,
+        owner,
+        cluster,
+        softmax(still),
+        clusters=int(cluster.max()) + 1,
+        groups=Groups.single(len(label)),
     )
-    clusters = int(cluster.max()) + 1
-    table = score(observed, clusters, TRoVeOptions())
-    gap_limits(observed, table.pairs, clusters, 0.95)
+    table = score(observed, TRoVeOptions())
+    gap_limits(observed, table.pairs, 0.95)
     bias = np.where(table.scored, table.bias.value, np.nan).tolist()
     gap = table.pairs.error_contribution.tolist()
     keys = zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)
@@ -203,7 +210,7 @@ def measured(asked: argparse.Namespace) -> str:
     seconds: dict[str, list[float]] = {}
 
     unit = normalise(points)
-    ours = timed(lambda: [spherical_kmeans(unit, k, seed=0) for k in counts])
+    ours = timed(lambda: [Clusters(*spherical_kmeans(unit, k, seed=0)) for k in counts])
     peers = timed(lambda: [peer_kmeans(unit, k) for k in counts])
     seconds["clustering"] = [ours[1], peers[1]]
     clusters = ours[0]

@@ -68,7 +68,7 @@ class Asked(FakeModel):
 
     def answer(self, trial: Trial) -> Response:
         words = (trial.sample.question or "").split()
-        labels = ("top", "middle", "bottom")  # those of the fake data
+        labels = FakeDataset.all_labels
         chosen = replace(trial, sample=replace(trial.sample, choices=labels))
         asked = next(label for label in labels if label in words)
         return Response(text="Yes." if super().answer(chosen).text == asked else "No.")

@@ -14,7 +14,12 @@ from cuescope.context import cache_folder
 from cuescope.runs import RunFolder, load_report
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import Run
-from cuescope_commands.comparing._tables import about_no_label, strongest, verdicts
+from cuescope_commands.comparing._tables import (
+    about_no_label,
+    strongest,
+    unlike,
+    verdicts,
+)
 from cuescope_sdk import Report
 from cuescope_sdk.testing import FakeMethod, run_audit
 
@@ -205,6 +210,56 @@ def test_small_changes_are_found_and_none_are_not(size: int) -> None:
         alarms += null.changes()[0].p_value <= 0.05
     assert found >= 90
     assert alarms <= 14
+
+
+def test_other_pictures_under_the_same_names_are_no_pairs(
+    line: Line, runs: list[Path], tmp_path: Path
+) -> None:
+    rows = read_answers(runs[0]).to_pylist()
+    other = [{**row, "content": f"other {row['content']}"} for row in rows]
+    assert len(Pairs(rows, rows).rows) == len(Pairs(rows, other, by_name=True).rows)
+    assert not Pairs(rows, other).rows
+    # an older run does not tell
+    older = [{**row, "content": None} for row in rows]
+    assert len(Pairs(rows, older).rows) == len(Pairs(rows, rows).rows)
+    few = Pairs(rows, [*other[:1], *rows[1:]])
+    assert few.unlike == (rows[0]["sample"],)
+    first, second = _runs(*map(load_report, runs))
+    assert "show other pictures" in (unlike(first, second, Pairs(rows, other)) or "")
+    assert unlike(first, second, few) is None
+
+
+def test_other_rows_have_no_star_where_the_first_has_none() -> None:
+    rng = np.random.default_rng(1)
+    stars = np.zeros(2)
+    for _ in range(60):
+        label = rng.integers(0, 12, 600)
+        before = rng.random(600) < 0.9
+        # one label of twelve loses eight points, which all answers hardly show
+        after = before & ~((label == 3) & (rng.random(600) < 0.08))
+        answers = []
+        for right in (before, after):
+            of_run = _answers(right, np.arange(600))
+            for row, code in zip(of_run, label, strict=True):
+                row["label"] = f"label {code}"
+            answers.append(of_run)
+        overall, *others = Pairs(*answers).changes()
+        assert all(other.p_value >= overall.p_value for other in others)
+        stars += overall.p_value <= 0.05, any(other.p_value <= 0.05 for other in others)
+    assert stars[1] <= stars[0]
+
+
+def test_many_labels_do_not_hide_what_all_answers_lose() -> None:
+    rng = np.random.default_rng(2)
+    before = np.ones(800, bool)
+    after = rng.random(800) >= 0.03
+    of_runs = []
+    for right in (before, after):
+        answers = _answers(right, np.arange(800))
+        for number, row in enumerate(answers):
+            row["label"] = f"label {number % 100}"
+        of_runs.append(answers)
+    assert Pairs(*of_runs).changes()[0].p_value < 1e-4
 
 
 def test_a_consensus_says_who_found_what(

@@ -19,8 +19,8 @@ from cuescope.cli import main
 from cuescope_covar import Covar
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.files import BuildFolder
-from cuescope_covar_build.manifest import Row, read_manifest
 from cuescope_sdk import Context, Frame, ImageEdit, UserError, generator
+from cuescope_sdk.data import CovarManifest, CovarRow
 
 Line = Callable[..., str]
 SIZE = (64, 96)  # row, col
@@ -108,11 +108,11 @@ BUILD = (
 )
 
 
-def image(folder: Path, row: Row) -> np.ndarray:
+def image(folder: Path, row: CovarRow) -> np.ndarray:
     return np.asarray(Image.open(folder / row.image))
 
 
-def mask(folder: Path, row: Row) -> np.ndarray:
+def mask(folder: Path, row: CovarRow) -> np.ndarray:
     return np.asarray(Image.open(folder / row.mask)) > 0
 
 
@@ -129,7 +129,7 @@ def test_a_covar_of_ones_own_photos(cuescope: Line, tmp_path: Path) -> None:
     assert "62 images: 2 original, 6 background, 6 h-flip" in said
     assert "viewpoint is left out" in said
     folder = tmp_path / "covar"
-    rows = {row.key: row for row in read_manifest(folder)}
+    rows = {row.key: row for row in CovarManifest.read(folder).rows}
     assert Counter(row.subset for row in rows.values())["scale"] == 24
     photo, blob = (np.asarray(Image.open(f"photos/hen{n}.png")) for n in ("", "-mask"))
     object_pixels = photo[blob]
@@ -198,7 +198,9 @@ def test_viewpoints_are_said_to_be_uncontrolled(
     monkeypatch.setattr(Composite, "edit", edit)
     assert "12 viewpoint" in cuescope(*BUILD, "--viewpoint-editor", "composite")
     rows = [
-        row for row in read_manifest(tmp_path / "covar") if row.subset == "viewpoint"
+        row
+        for row in CovarManifest.read(tmp_path / "covar").rows
+        if row.subset == "viewpoint"
     ]
     assert {row.kept_exactly for row in rows} == {False}
     assert {row.mask for row in rows} == {""}
@@ -352,7 +354,7 @@ def test_a_full_disk_loses_nothing(cuescope: Line, tmp_path: Path) -> None:
         "cannot write to covar: got a full disk. 0 images are kept. Free space" in said
     )
     cuescope(*BUILD)
-    assert len(read_manifest(tmp_path / "covar")) == 62
+    assert len(CovarManifest.read(tmp_path / "covar").rows) == 62
 
 
 def repaint(file: Path) -> None:
@@ -371,7 +373,9 @@ def test_changed_pictures_are_refused_and_made_again(
     cuescope(*BUILD)
     before = content(folder)
     changed = [
-        row for row in read_manifest(folder) if row.key.startswith("hen.png--beach--")
+        row
+        for row in CovarManifest.read(folder).rows
+        if row.key.startswith("hen.png--beach--")
     ]
     flipped, moved, turned = (folder / row.image for row in changed[1:4])
     repaint(flipped)
@@ -397,7 +401,7 @@ def test_a_killed_build_whose_pictures_were_changed(
     folder = tmp_path / "covar"
     cuescope(*BUILD)
     before = content(folder)
-    rows = read_manifest(folder)
+    rows = CovarManifest.read(folder).rows
     for name in ("covar.parquet", "covar.parquet.seal", "croissant.json", "grid.png"):
         (folder / name).unlink(missing_ok=True)
     BuildFolder(folder, json.loads((folder / "build.json").read_text())).add(rows)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope.application import ROLES
 from cuescope.cli import main
 from cuescope.registry import Registry
-from cuescope_sdk import ROLES
 
 METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 METHODS |= {

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cuescope_sdk.mitigation import Mitigation, Mitigator, rescored
+from cuescope_sdk.mitigation import Mitigation, Mitigator
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Constant(Mitigation):
             at = trials[place].sample.choices.index(self.label)
             return answer.logits + self.shift * np.eye(len(answer.logits))[at]
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class Flatter(Mitigator):

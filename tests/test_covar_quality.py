@@ -14,7 +14,6 @@ import pytest
 from cuescope.cli import main
 from cuescope_covar_build import opening
 from cuescope_covar_build.composite import Composite
-from cuescope_covar_build.manifest import read_manifest
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
 from cuescope_covar_build.quality.judges import bounds
 from cuescope_sdk import (
@@ -27,6 +26,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
+from cuescope_sdk.data import CovarManifest
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -107,7 +107,7 @@ def test_an_editor_that_leaves_the_background(
     words = ["covar", "build", "scenes", "--limit", "4", "--out", str(out)]
     with pytest.raises(SystemExit):
         main([*words, "--backgrounds", str(tmp_path / "places.yaml")])
-    rows = read_manifest(out)
+    rows = CovarManifest.read(out).rows
     bad = {
         row.background
         for row in rows

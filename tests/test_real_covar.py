@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from cuescope.cli import main
-from cuescope_covar_build.manifest import ORIGINAL, Row, read_manifest
 from cuescope_sdk import Context, Trial
+from cuescope_sdk.data import CovarManifest, CovarRow
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -80,9 +80,9 @@ def built(
     return folder / "covar"
 
 
-def originals(rows: list[Row]) -> dict[str, Row]:
+def originals(rows: list[CovarRow]) -> dict[str, CovarRow]:
     """The photo of each group."""
-    return {row.group: row for row in rows if row.subset == ORIGINAL}
+    return {row.group: row for row in rows if row.subset == CovarManifest.ORIGINAL}
 
 
 def pixels(folder: Path, name: str) -> np.ndarray:
@@ -90,7 +90,7 @@ def pixels(folder: Path, name: str) -> np.ndarray:
 
 
 def test_every_object_has_its_own_pixels(built: Path) -> None:
-    rows = read_manifest(built)
+    rows = CovarManifest.read(built).rows
     choices = Context().build("dataset", f"covar:{built}").labels
     counts = Counter(row.subset for row in rows)
     assert len(rows) > (2500 if len(originals(rows)) > FEW else 250)
@@ -128,7 +128,7 @@ def test_clip_knows_fewer_of_the_small_ones(
         {"checkpoint": str(WEIGHTS), "class_embeddings": str(TABLE)},
     )
     model.open_weights()
-    rows: list[Row] = read_manifest(built)
+    rows: list[CovarRow] = CovarManifest.read(built).rows
     each = EACH["few" if "few" in request.node.name else "all"]
 
     def accuracy(variant: str) -> float:

@@ -17,7 +17,7 @@ from cuescope_step_grounding.bench import BenchOptions, StepGroundingBench
 from cuescope_step_grounding.law.law import MeasuredModel, law
 from cuescope_step_grounding.law.models import Dials, kept_accuracy, model_of, requests
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.verification.controls import counterfactual, vocabulary
+from cuescope_step_grounding.verification.controls import Maker, vocabulary
 
 # What these tests do not ask for: it costs time, and changes no figure that they read.
 SPARE = {
@@ -231,9 +231,9 @@ def test_a_relation_turned_round_is_false() -> None:
     turnable = ("relation", "action", "ego-motion")
     kept = lost = 0
     for sample, claims in zip(samples, told, strict=True):
-        rng, frames = generator(0, sample.key), len(sample.frames)
+        maker = Maker(words, len(sample.frames), generator(0, sample.key))
         turned = [
-            counterfactual(c, frozenset({"relations"}), words, frames, rng)
+            maker.counterfactual(c, frozenset({"relations"}))
             for c in claims
             if c.kind in turnable
         ]

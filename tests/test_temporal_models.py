@@ -15,7 +15,7 @@ from video_clip_published import FRAMES, viclip_state, videoclip_xl_state
 import cuescope_biovil.loading
 from cuescope.cli import main
 from cuescope_ms_cxr_t import TABLE
-from cuescope_sdk import Report, load_report
+from cuescope_sdk import Report, StoredRun
 
 ACTIONS = ("climbing tree", "swimming")
 CLIPS = 12  # six a label, the least that TRoVe takes
@@ -72,7 +72,7 @@ def audit(out: Path, *words: str) -> Report:
     """`cuescope audit trove`, and its report."""
     common = ("--out", str(out), "-O", "null_shuffles=0")
     assert exit_code(*words, *common) == 0
-    return load_report(out)
+    return StoredRun(out).report
 
 
 def exit_code(*words: str) -> object:

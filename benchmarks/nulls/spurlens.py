@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from cuescope_sdk.statistics import Groups, gap_test, gap_weights, smallest_ranked_gap
+from cuescope_sdk.statistics import GapTest, Groups
 from cuescope_spurlens.scores import set_aside, spurious_gap_interval
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
@@ -198,17 +198,16 @@ def audit(
         kept = ~doubted[asked] if doubted[asked].any() else None
     found, test = {}, None
     for words, stratum, units_kept in set_aside(strata, kept):
-        weights = gap_weights(top, bottom, len(asked), units_kept)
-        test = gap_test(rates, weights, stratum, DRAWS, rng)
+        test = GapTest.of(
+            rates, top, bottom, DRAWS, rng, stratum=stratum, kept=units_kept
+        )
         found[words] = np.flatnonzero(test.p_value <= LEVEL)
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
     if not beside or test is None:
         return Found(found, gap, np.empty(0), None)
     sides = zip(top, bottom, strict=True)
     ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
-    limit = smallest_ranked_gap(
-        rates, top.shape[1], test.critical(LEVEL), rng, lowers=True
-    )
+    limit = test.smallest_gap(rates, top.shape[1], LEVEL, rng, lowers=True)
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]), limit)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from cuescope_sdk.statistics import Groups, benjamini_hochberg, design_effect
+from cuescope_sdk.statistics import GapPlan, Groups, benjamini_hochberg
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
@@ -121,6 +121,7 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
         frame_sample=owner,
         frame_cluster=np.where(stray, other, cluster),
         frame_static=special.softmax(still, axis=1),
+        clusters=CLUSTERS,
         groups=groups,
         probability=special.softmax(logits, axis=1),
     )
@@ -173,8 +174,8 @@ def _pull(
 
 def before(observations: Observations) -> np.ndarray:
     """Whether each (label, cluster) was a finding until now: sequences permuted one by one."""
-    pairs, options = compare(observations, CLUSTERS), TRoVeOptions()
-    bias = static_bias(observations, pairs, CLUSTERS)
+    pairs, options = compare(observations), TRoVeOptions()
+    bias = static_bias(observations, pairs)
     counts = pairs.correct_without, pairs.n_without, pairs.correct_with, pairs.n_with
     q_value = np.array(benjamini_hochberg(accuracy_gap_p_value(*counts).tolist()))
     table = np.zeros((LABELS, CLUSTERS), dtype=bool)
@@ -197,7 +198,7 @@ def after(
     """The verdict on each (label, cluster), and the table that it is from."""
     options = TRoVeOptions(discover=discover, pool_labels=pool_labels)
     part = discovery_part(observations, discover, rng)
-    scored = score(observations, CLUSTERS, options, rng, part)
+    scored = score(observations, options, rng, part)
     table = np.zeros((LABELS, CLUSTERS), dtype=int)
     table[scored.pairs.label, scored.pairs.cluster] = scored.verdict
     return table, scored
@@ -264,16 +265,16 @@ def _found(world: World, audits: int) -> dict[str, float]:
             verdicts, _ = after(observations, part, rng)
             mine = observations.label == 1
             right = observations.correct[mine].astype(float)
-            count = mine.sum() / design_effect(right, observations.groups.take(mine))
+            count = mine.sum() / observations.groups.take(mine).design_effect(right)
             rate = (
                 float(observations.correct[mine].mean())
                 + world.cue_share * world.cue_loss
             )
+            n_with = count * world.cue_share
+            plan = GapPlan(n_with, count * (1 - world.cue_share), rate)
             told = chance_to_find(
                 world.cue_loss,
-                count * world.cue_share,
-                count * (1 - world.cue_share),
-                rate,
+                plan,
                 TRoVeOptions(),
                 tried=expected_tried(LABELS * CLUSTERS, world.n / world.clips, part),
                 discover=part,

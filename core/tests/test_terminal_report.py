@@ -7,7 +7,8 @@ import shlex
 import pytest
 from rich.console import Console
 
-from cuescope.conclusions import Evidence, Report
+from cuescope.conclusions import Evidence, Report, with_doubts
+from cuescope.report.html import render
 from cuescope.report.steps import next_steps
 from cuescope.report.terminal import MAX_ROWS, copyable, show
 
@@ -60,6 +61,31 @@ def test_commands_are_shown_as_they_must_be_typed() -> None:
     steps = [command for _, command in next_steps(report, "runs/one") if command]
     expected = [shlex.split(command) for command in (*steps, report.provenance.command)]
     assert commands == [[".venv/bin/cuescope", *words[1:]] for words in expected]
+
+
+def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
+    report = make_report()
+    doubt = "But the samples are of one film."
+    check = Evidence(check="films", verdict="refuted", detail="One film.", doubt=doubt)
+    scores = with_doubts(report.scores, [*report.evidence, check])
+    doubted = report.model_copy(update={"scores": scores})
+    assert report.findings
+    assert not doubted.findings
+    assert len(doubted.statements) == len(report.statements)
+    words = " ".join(shown(doubted).split())
+    first = report.sentence(report.findings[0])
+    assert f"Seen, but in doubt {first} {doubt}" in words
+    assert "? it passes the rule" in words
+    assert "*" not in words.partition("Ranked")[2].partition("Checks")[0]
+    page = render(doubted, {})
+    assert "Seen, but in doubt" in page
+    assert doubt in page
+    assert ">in doubt</span>" in page
+    assert ">finding</span>" not in page
+    # a premise that holds, or of which nothing is known, casts no doubt
+    for verdict in ("supported", "inconclusive"):
+        holds = check.model_copy(update={"verdict": verdict})
+        assert with_doubts(report.scores, [holds]) == report.scores
 
 
 def test_a_row_without_a_figure_speaks_first() -> None:

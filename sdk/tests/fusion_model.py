@@ -19,7 +19,6 @@ from cuescope_sdk import (
     generator as seeded,
 )
 from cuescope_sdk.fusion import (
-    LETTERS,
     MODALITIES,
     TEXT,
     VIDEO,
@@ -67,7 +66,7 @@ class FakeFusionModel(Plugin):
 
     def answer(self, trial: Trial) -> Response:
         """One response; raises UserError for a layer that is not there."""
-        refuse_unanswerable("fake", self.capabilities, trial)
+        refuse_unanswerable("fake", self.capabilities, [trial])
         layers = getattr(trial.edit, "layers", None) or ()
         if any(not 0 <= layer < LAYERS for layer in layers):
             raise UserError(
@@ -172,7 +171,7 @@ def _averaged(
 ) -> Float[np.ndarray, "head query key"]:
     """QUAG, section 2.2."""
     weights = weights.copy()
-    for row, col in (map(LETTERS.__getitem__, quadrant) for quadrant in edit.quadrants):
+    for row, col in map(edit.sides, edit.quadrants):
         block = np.ix_(range(HEADS), modality == row, modality == col)
         if weights[block].size:
             weights[block] = weights[block].mean(-1, keepdims=True)

@@ -11,7 +11,7 @@ from PIL import Image
 from cuescope.respond import ModelRunner
 from cuescope.store import ResponseCache
 from cuescope_sdk import BadDataError, Context, Frame, Response, Sample, Trial, digest
-from cuescope_sdk.data import clip_frames, clip_times, image_frame, probe_all
+from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._image_folders import mask_frame
 from cuescope_sdk.data._media import content
 from cuescope_sdk.data._media.survey import probe
@@ -64,7 +64,7 @@ def ask(frames, cache_file, meddle=lambda: None) -> str:
     return digest([outcome.response.logits for outcome in outcomes])
 
 
-@pytest.mark.parametrize("make", ["from_file", "image_frame"])
+@pytest.mark.parametrize("make", ["from_file", "of_a_probe"])
 def test_forty_files_swapped_and_restored_leave_no_wrong_answer(tmp_path, make):
     paths = [write_png(tmp_path / f"{i}.png", i) for i in range(80)]
     original = {path: path.read_bytes() for path in paths}
@@ -72,7 +72,7 @@ def test_forty_files_swapped_and_restored_leave_no_wrong_answer(tmp_path, make):
     def listed():
         probes = probe_all(paths, Context(cache=tmp_path / "cache"))
         return [
-            Frame.from_file(p) if make == "from_file" else image_frame(p, probes[p])
+            Frame.from_file(p) if make == "from_file" else probes[p].image()
             for p in paths
         ]
 
@@ -105,14 +105,14 @@ def test_clips_that_change_are_named(tmp_path, monkeypatch, name, write, in_memo
     monkeypatch.setattr(content, "IN_MEMORY", in_memory)
     path = write(tmp_path / name, 0)
     probed = probe(path, MAX)
-    first = clip_frames(path, probed, 2)
+    first = probed.clip(2)
     assert first[0].load().mode == "RGB"
     write(path, 200)
-    other = clip_frames(path, probed, 3)  # not decoded before
+    other = probed.clip(3)  # not decoded before
     with pytest.raises(BadDataError, match=CHANGED):
         other[0].load()
     with pytest.raises(BadDataError, match=CHANGED):
-        clip_times(path, probed)
+        probed.times()
 
 
 def test_a_large_clip_that_changes_while_it_is_decoded(tmp_path, monkeypatch):
@@ -140,7 +140,7 @@ def test_another_file_in_its_place_is_not_decoded(tmp_path, how):
     if how == "link":
         shown = tmp_path / "link.png"
         shown.symlink_to(tmp_path / "a" / "1.png")
-    frame = image_frame(shown, probe(shown, MAX))
+    frame = probe(shown, MAX).image()
     if how == "link":
         shown.unlink()
         shown.symlink_to(tmp_path / "b" / "1.png")
@@ -155,7 +155,7 @@ def test_another_file_in_its_place_is_not_decoded(tmp_path, how):
 
 def test_masks_that_change_are_named(tmp_path):
     path = write_png(tmp_path / "m.png", 255)
-    frame = mask_frame(path, probe(path, MAX))
+    frame = mask_frame(probe(path, MAX))
     assert np.asarray(frame.load()).min() == 255
     write_png(path, 0)
     with pytest.raises(BadDataError, match=CHANGED):
@@ -165,7 +165,7 @@ def test_masks_that_change_are_named(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
     path = write_png(tmp_path / "a.png", 1)
-    frame = image_frame(path, probe(path, MAX))
+    frame = probe(path, MAX).image()
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(BadDataError, match=r"can no longer be read: got no such file"):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch import Checkpoint, read_state, to_array
+from cuescope_sdk.torch import Checkpoint, to_array
 
 TENSORS: dict[str, Tensor] = {
     "body.layer.0.weight": torch.ones(4, 3),
@@ -65,13 +65,14 @@ def test_tensors_are_found_where_training_wrote_them(
     state = {"module.weight": torch.ones(2), "step": 3}
     content = state if wrapper is None else {wrapper: state, "epoch": 1}
     torch.save(content, tmp_path / "file.pth")
-    assert list(read_state("m", tmp_path / "file.pth")) == ["weight"]
+    file = Checkpoint.read("m", tmp_path / "file.pth")
+    assert list(file.tensors) == ["weight"]
 
 
 def test_a_file_without_tensors_is_refused(tmp_path: Path) -> None:
     torch.save({"epoch": 1}, tmp_path / "file.pth")
     with pytest.raises(UserError, match="no tensor with a name"):
-        read_state("m", tmp_path / "file.pth")
+        Checkpoint.read("m", tmp_path / "file.pth")
 
 
 def test_arrays_are_float32_and_integers_stay() -> None:

@@ -20,38 +20,29 @@ def groups(
 def test_a_seed_is_a_seed() -> None:
     points, _ = groups(3, 50, 1.0)
     first, again = (spherical_kmeans(points, 9, seed=4) for _ in range(2))
-    assert np.array_equal(first.cluster, again.cluster)
-    assert np.array_equal(first.centroid, again.centroid)
-    other = spherical_kmeans(points, 9, seed=5)
-    assert not np.array_equal(first.cluster, other.cluster)
+    for before, after in zip(first, again, strict=True):
+        assert np.array_equal(before, after)
+    _, other, _ = spherical_kmeans(points, 9, seed=5)
+    assert not np.array_equal(first[1], other)
 
 
 def test_equal_points_are_one_cluster_and_few_points_are_few_clusters() -> None:
     points, _ = groups(2, 3, 0.01)
-    same = spherical_kmeans(np.repeat(points[:1], 9, axis=0), 4, seed=0)
-    assert (same.count, same.cluster.tolist()) == (1, [0] * 9)
-    few = spherical_kmeans(points, 40, seed=0)
-    assert few.count <= 6
-    assert set(few.cluster.tolist()) == set(range(few.count))
-    twice = spherical_kmeans(np.repeat(points[[0, -1]], 5, axis=0), 6, seed=0)
-    assert (
-        len(
-            set(
-                zip(twice.cluster[:5].tolist(), twice.cluster[5:].tolist(), strict=True)
-            )
-        )
-        == 1
-    )
+    centroid, same, _ = spherical_kmeans(np.repeat(points[:1], 9, axis=0), 4, seed=0)
+    assert (len(centroid), same.tolist()) == (1, [0] * 9)
+    centroid, few, _ = spherical_kmeans(points, 40, seed=0)
+    assert len(centroid) <= 6
+    assert set(few.tolist()) == set(range(len(centroid)))
+    _, twice, _ = spherical_kmeans(np.repeat(points[[0, -1]], 5, axis=0), 6, seed=0)
+    assert len(set(zip(twice[:5].tolist(), twice[5:].tolist(), strict=True))) == 1
 
 
 def test_all_points_are_used_however_many_there_are_for_a_centroid() -> None:
     points, _ = groups(2, 1500, 0.4)
-    found = spherical_kmeans(points, 2, seed=0)
+    centroid, cluster, _ = spherical_kmeans(points, 2, seed=0)
     for group in range(2):
-        mean = points[found.cluster == group].mean(axis=0)
-        assert found.centroid[group] == pytest.approx(
-            mean / np.linalg.norm(mean), abs=1e-4
-        )
+        mean = points[cluster == group].mean(axis=0)
+        assert centroid[group] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-4)
 
 
 def test_nothing_to_cluster_is_refused() -> None:

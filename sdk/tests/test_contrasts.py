@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Occurrence, Outcome, Response, Sample, Trial
-from cuescope_sdk.report import contrast, typical
+from cuescope_sdk.report import contrast
+from cuescope_sdk.report._contrasts import typical
 
 CHOICES = ("cat", "dog")
 
@@ -58,3 +59,19 @@ def test_an_empty_side_is_no_contrast_and_open_answers_have_no_share() -> None:
     shown = contrast("mark", unlabelled)
     assert shown is not None
     assert [side.title for side in shown.sides] == ["with it", "without it"]
+
+
+def test_a_matched_side_has_the_labels_of_the_first() -> None:
+    first = [outcome(n, 0.3, "cat" if n % 4 else "dog") for n in range(4)]
+    second = [outcome(n, 0.6, "dog" if n < 20 else "cat") for n in range(10, 40)]
+    shown = contrast("mark", {"with it": first, "without it": second}, matched=True)
+    assert shown is not None
+    for side in shown.sides:
+        labels = [exhibit.label for exhibit in side.exhibits]
+        assert sorted(map(str, labels)) == ["cat", "cat", "cat", "dog"]
+    # without any of these labels others are shown
+    cats = [outcome(n, 0.3, "cat") for n in range(4)]
+    dogs = [outcome(n, 0.6, "dog") for n in range(10, 40)]
+    shown = contrast("mark", {"with it": cats, "without it": dogs}, matched=True)
+    assert shown is not None
+    assert len(shown.sides[1].exhibits) == 4

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import generator
-from cuescope_sdk.statistics import correlation
+from cuescope_sdk.statistics import Correlation
 
 
 def drawn(n: int, seed: int = 0) -> np.ndarray:
@@ -17,7 +17,7 @@ def drawn(n: int, seed: int = 0) -> np.ndarray:
 def test_pearson_with_fishers_interval_is_scipys() -> None:
     x, noise, _ = drawn(30)
     y = x + noise
-    found = correlation(x, y, generator(0, "p"))
+    found = Correlation.of(x, y, generator(0, "p"))
     known = stats.pearsonr(x, y)
     assert found is not None
     assert found.r == pytest.approx(known.statistic)
@@ -30,7 +30,7 @@ def test_few_models_try_every_order() -> None:
     x, noise, _ = drawn(5, seed=3)
     y = x + noise
     rs = [np.corrcoef(x, y[list(order)])[0, 1] for order in permutations(range(5))]
-    found = correlation(x, y, generator(0, "p"))
+    found = Correlation.of(x, y, generator(0, "p"))
     assert found is not None
     assert found.p_value == pytest.approx(np.mean(np.array(rs) >= found.r - 1e-12))
 
@@ -40,8 +40,8 @@ def test_partial_correlation_is_that_of_the_residuals_and_undoes_a_common_cause(
 ):
     cause, one, other = drawn(60, seed=1)
     x, y = 3 * cause + one, 3 * cause + other
-    plain = correlation(x, y, generator(0, "p"))
-    partial = correlation(x, y, generator(0, "p"), given=cause)
+    plain = Correlation.of(x, y, generator(0, "p"))
+    partial = Correlation.of(x, y, generator(0, "p"), given=cause)
     assert plain is not None
     assert partial is not None
     (a, b, c) = (np.corrcoef(*pair)[0, 1] for pair in ((x, y), (x, cause), (y, cause)))
@@ -55,8 +55,8 @@ def test_strata_compare_models_on_the_same_benchmark_alone() -> None:
     x, y, _ = drawn(40, seed=4)
     strata = np.repeat([0, 1], 20)
     levels = 10.0 * strata
-    pooled = correlation(x + levels, y + levels, generator(0, "p"))
-    within = correlation(x + levels, y + levels, generator(0, "p"), strata=strata)
+    pooled = Correlation.of(x + levels, y + levels, generator(0, "p"))
+    within = Correlation.of(x + levels, y + levels, generator(0, "p"), strata=strata)
     assert pooled is not None
     assert within is not None
     assert pooled.r > 0.9
@@ -71,14 +71,14 @@ def test_p_values_are_uniform_where_nothing_is_there() -> None:
     hits = 0
     for seed in range(400):
         x, y, given = drawn(10, seed=seed)
-        found = correlation(x, y, generator(seed, "p"), given=given, draws=199)
+        found = Correlation.of(x, y, generator(seed, "p"), given=given, draws=199)
         hits += found is not None and found.p_value <= 0.05
     assert 5 <= hits <= 36
 
 
 @pytest.mark.parametrize("x", [np.ones(8), np.arange(3.0)])
 def test_nothing_is_said_without_variation_or_points(x: np.ndarray) -> None:
-    assert correlation(x, np.arange(float(len(x))), generator(0, "p")) is None
+    assert Correlation.of(x, np.arange(float(len(x))), generator(0, "p")) is None
 
 
 def test_models_on_several_benchmarks_are_dealt_whole() -> None:
@@ -86,7 +86,7 @@ def test_models_on_several_benchmarks_are_dealt_whole() -> None:
     rng = generator(6, "whole")
     x, y = rng.normal(size=(2, 8))
     strata, models = np.tile([0, 1], 4), np.repeat(np.arange(4), 2)
-    found = correlation(x, y, generator(0, "p"), strata=strata, units=models)
+    found = Correlation.of(x, y, generator(0, "p"), strata=strata, units=models)
     assert found is not None
     assert found.n == 4
     centred = [v - np.tile([v[0::2].mean(), v[1::2].mean()], 4) for v in (x, y)]
@@ -107,7 +107,7 @@ def test_what_a_model_shares_over_benchmarks_is_no_proof() -> None:
         )
         strata, models = np.tile(np.arange(3), 8), np.repeat(np.arange(8), 3)
         for name, whole in (("whole", models), ("one by one", None)):
-            found = correlation(
+            found = Correlation.of(
                 x, y, generator(seed), strata=strata, units=whole, draws=199
             )
             alarms[name] += found is not None and found.p_value <= 0.05
@@ -117,4 +117,4 @@ def test_what_a_model_shares_over_benchmarks_is_no_proof() -> None:
 
 def test_of_no_rows_there_is_no_correlation() -> None:
     nothing = np.empty(0)
-    assert correlation(nothing, nothing, generator(0, "p")) is None
+    assert Correlation.of(nothing, nothing, generator(0, "p")) is None

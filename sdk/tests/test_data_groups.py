@@ -4,7 +4,8 @@ import pytest
 
 from cuescope.registry import Registry
 from cuescope_sdk import UserError
-from cuescope_sdk.data import describe_groups, groups_across, groups_by_rule
+from cuescope_sdk.data import Grouping
+from cuescope_sdk.data._groups import groups_across, groups_by_rule
 
 
 def test_every_data_set_says_what_a_group_is() -> None:
@@ -57,13 +58,13 @@ def test_a_wrong_rule_says_what_was_expected(rule: str) -> None:
 
 def test_groups_in_words() -> None:
     groups = ["a"] * 3 + ["b", "c", "d"]
-    assert describe_groups(groups, [None] * 6, "film") == (
+    assert Grouping(groups, "film").describe([None] * 6) == (
         "4 of 6 samples, by film; the largest has 3"
     )
     alone = "each of the 4 samples is a group by itself, by film"
-    assert describe_groups(groups[2:], ["x"] * 4, "film") == alone
+    assert Grouping(groups[2:], "film").describe(["x"] * 4) == alone
     assert groups_across(groups, ["x", "y", "y", "x", "x", None]) == ["a"]
     many = [f"g{number // 2}" for number in range(12)]
-    assert "6 of several labels (g0, g1, g2, ...)" in describe_groups(
-        many, ["x", "y"] * 6, "film"
+    assert "6 of several labels (g0, g1, g2, ...)" in Grouping(many, "film").describe(
+        ["x", "y"] * 6
     )

@@ -8,7 +8,6 @@ from torchvision.ops import box_iou, nms
 from cuescope_sdk import Detection, UserError
 from cuescope_sdk.tools._detection import (
     intersection_over_union,
-    k_scores,
     make_detections,
     normalise_name,
     sort_by_score,
@@ -63,21 +62,13 @@ def test_suppression_is_within_a_name_and_spares_the_best() -> None:
     ]
     everything = make_detections(("cat", "dog"), scores, placed, (20, 20), 0)
     assert len(everything) == 6
-    np.testing.assert_array_equal(
-        k_scores([found], ("dog", "cat")), k_scores([everything], ("dog", "cat"))
-    )
 
 
-def test_a_k_score_is_the_best_of_a_name_and_0_without() -> None:
+def test_detections_are_sorted_best_first() -> None:
     box = (0.0, 0.0, 1.0, 1.0)
-    seen = [
-        Detection(name=n, score=s, box=box) for n, s in (("cat", 0.3), ("cat", 0.4))
-    ]
-    other = Detection(name="caterpillar", score=0.9, box=box)
-    got = k_scores([seen, [], [other]], ["cat", "dog"])
-    assert got.tolist() == [[0.4, 0], [0, 0], [0, 0]]
-    assert k_scores([], ["cat"]).shape == (0, 1)
-    assert sort_by_score([*seen, other]) == (other, seen[1], seen[0])
+    named = (("cat", 0.3), ("cat", 0.4), ("caterpillar", 0.9))
+    seen = [Detection(name=name, score=score, box=box) for name, score in named]
+    assert sort_by_score(seen) == (seen[2], seen[1], seen[0])
 
 
 def test_names_are_asked_in_lower_case() -> None:

@@ -59,3 +59,6 @@ def test_the_page_of_statistics_names_each_function() -> None:
     assert sorted(re.findall(r"`(\w+)`", section)) == sorted(
         exported("cuescope_sdk.statistics")
     )
+    room = import_module("cuescope_sdk.statistics")
+    for owner, method in re.findall(r"`([A-Z]\w+)\.(\w+)`", section):
+        assert hasattr(getattr(room, owner), method), f"{owner}.{method}"

@@ -14,13 +14,9 @@ from scipy import ndimage
 from cuescope.errors import PlanStopped
 from cuescope.whole_files import Draft
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
-from cuescope_sdk.editing import (
-    cached_editor,
-    edited_frame,
-    keep_outside,
-    require_editable,
-)
+from cuescope_sdk.editing import EditableImage, cached_editor
 from cuescope_sdk.editing._cached_editor import CachedEditor
+from cuescope_sdk.editing._edits import keep_outside
 
 
 def noise(seed: int, width: int = 40, height: int = 30) -> Image.Image:
@@ -42,12 +38,10 @@ class Painter:
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         frames = []
         for edit in edits:
-            source = require_editable("painter", edit)
+            opened = EditableImage.open("painter", edit)
             self.asked.append(edit.seed)
-            assert edit.mask is not None
-            painted = Image.new("RGB", source.size, (edit.seed % 256, 0, 0))
-            whole = keep_outside(source, painted, edit.mask)
-            frames.append(edited_frame(edit, self.fingerprint, whole))
+            painted = Image.new("RGB", opened.source.size, (edit.seed % 256, 0, 0))
+            frames.append(opened.frame(painted, self.fingerprint))
         return frames
 
 
@@ -107,7 +101,7 @@ def test_what_cannot_be_edited_is_told(
 ) -> None:
     frame = Frame.from_array(np.zeros((*size[::-1], 3), np.uint8))
     with pytest.raises(BadDataError, match=words):
-        require_editable("painter", ImageEdit(frame, "paint it", mask))
+        EditableImage.open("painter", ImageEdit(frame, "paint it", mask))
 
 
 def test_no_edit_is_made_twice(tmp_path: Path) -> None:

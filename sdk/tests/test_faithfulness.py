@@ -23,20 +23,11 @@ from cuescope_sdk import (
     generator,
 )
 from cuescope_sdk.explain import _curves as curving
-from cuescope_sdk.explain._curves import (
-    areas,
-    auc,
-    classification_curves,
-    is_recalled,
-    paired_difference,
-    retrieval_curves,
-)
+from cuescope_sdk.explain._curves import Perturbation, is_recalled
 from cuescope_sdk.explain._evidence import faithfulness_evidence
 from cuescope_sdk.explain._perturbation import (
-    DIRECTIONS,
     FilledImage,
     Ranking,
-    Schedule,
     fill_pixels,
     perturb_image,
 )
@@ -44,7 +35,7 @@ from cuescope_sdk.statistics import Groups
 
 SIDE = 20
 LABELS = ("red", "green", "blue")
-RISE = Schedule(protocol="rise", steps=10)
+RISE = Perturbation(protocol="rise", steps=10)
 
 
 def pixels_of(frame: Frame) -> np.ndarray:
@@ -110,7 +101,7 @@ def painted(
 
 
 def test_the_papers_schedule_ends_at_half_of_the_pixels() -> None:
-    counts = Schedule().counts(224 * 224)
+    counts = Perturbation().counts(224 * 224)
     assert len(counts) == 101
     assert counts[0] == 0
     assert counts[-1] == 224 * 224 // 2
@@ -119,21 +110,23 @@ def test_the_papers_schedule_ends_at_half_of_the_pixels() -> None:
 
 @pytest.mark.parametrize("steps", [1, 7, 100, 224])
 def test_rise_changes_all_pixels(steps: int) -> None:
-    counts = Schedule(protocol="rise", steps=steps).counts(32 * 32)
+    counts = Perturbation(protocol="rise", steps=steps).counts(32 * 32)
     assert (counts[0], counts[-1], len(counts)) == (0, 32 * 32, steps + 1)
 
 
 def test_fills_of_the_protocols() -> None:
-    assert [Schedule().fill(one) for one in DIRECTIONS] == ["noise", "black"]
-    grey = Schedule(protocol="rise", blank="grey")
-    assert [grey.fill(one) for one in DIRECTIONS] == ["grey", "blur"]
+    deletion, insertion = Perturbation().both
+    assert (deletion.direction, insertion.direction) == ("deletion", "insertion")
+    assert (deletion.fill, insertion.fill) == ("noise", "black")
+    deletion, insertion = Perturbation(protocol="rise", blank="grey").both
+    assert (deletion.fill, insertion.fill) == ("grey", "blur")
 
 
 def test_a_schedule_beyond_the_image_is_refused() -> None:
     with pytest.raises(ValidationError, match="at most 200 steps"):
-        Schedule(steps=201, share=0.005)
-    assert Schedule(steps=20).counts(1000)[-1] == 500
-    assert Schedule(steps=3, share=1 / 3).counts(100).tolist() == [0, 33, 67, 100]
+        Perturbation(steps=201, share=0.005)
+    assert Perturbation(steps=20).counts(1000)[-1] == 500
+    assert Perturbation(steps=3, share=1 / 3).counts(100).tolist() == [0, 33, 67, 100]
 
 
 # ------------------------------------------------------------------------------ perturbed images
@@ -228,7 +221,7 @@ def test_equal_keys_are_equal_pixels(pixels: np.ndarray, ranking: Ranking) -> No
     for fill in ("noise", "blur", "black"):
         ground = FilledImage.of(Frame.from_array(pixels), fill, 0)  # type: ignore[arg-type]
         for order in (ranking, other):
-            for direction in DIRECTIONS:
+            for direction in ("deletion", "insertion"):
                 for count in (0, 1, 30, 200, SIDE * SIDE):
                     frame = perturb_image(ground, order, direction, count)
                     shown = pixels_of(frame).tobytes()
@@ -268,27 +261,23 @@ def test_the_right_map_is_the_best_and_its_reverse_the_worst() -> None:
     samples, truth = painted([1, 2] * 4)
     audit = auditing(Asked())
 
-    def area(maps: list[np.ndarray], direction: str) -> float:
-        return auc(
-            classification_curves(audit, samples, maps, RISE, direction, (1,))[1]
-        )  # type: ignore[arg-type]
+    def area(maps: list[np.ndarray]) -> float:
+        return RISE.auc(RISE.classification_curves(audit, samples, maps, (1,))[1])
 
     reverse = [1 - one for one in truth]
     # 40 of 400 pixels tell: all gone (or come) after the first of ten steps; ties go to "red"
-    assert area(truth, "deletion") == pytest.approx(0.05)
-    assert area(reverse, "deletion") == pytest.approx(0.95)
-    black = RISE.model_copy(update={"protocol": "paper", "share": 0.1})
-    first = classification_curves(audit, samples, truth, black, "insertion", (1,))[1]
+    assert area(truth) == pytest.approx(0.05)
+    assert area(reverse) == pytest.approx(0.95)
+    _, black = Perturbation(steps=10, share=0.1).both
+    first = black.classification_curves(audit, samples, truth, (1,))[1]
     assert first.tolist() == [[False] + [True] * 10] * len(samples)
-    last = classification_curves(audit, samples, reverse, black, "insertion", (1,))[1]
+    last = black.classification_curves(audit, samples, reverse, (1,))[1]
     assert last.tolist() == [[False] * 10 + [True]] * len(samples)
 
 
 def test_top_k_is_that_of_the_outcomes() -> None:
     samples, truth = painted([0, 1, 2])
-    curves = classification_curves(
-        auditing(Asked()), samples, truth, RISE, "deletion", (1, 2, 3)
-    )
+    curves = RISE.classification_curves(auditing(Asked()), samples, truth, (1, 2, 3))
     # without any colour all logits are equal, and the first of equals come first
     assert [curves[k][:, -1].tolist() for k in (1, 2, 3)] == [
         [True, False, False],
@@ -303,9 +292,7 @@ def test_the_unchanged_image_is_the_same_trial_for_every_map() -> None:
     keys = []
     for maps in (truth, [1 - one for one in truth]):
         respond = Asked()
-        classification_curves(
-            auditing(respond), samples, maps, Schedule(steps=4), "deletion"
-        )
+        Perturbation(steps=4).classification_curves(auditing(respond), samples, maps)
         keys.append(respond.keys)
     shared = {trial_key("model", Trial(sample=sample)) for sample in samples}
     assert set(keys[0]) & set(keys[1]) == shared
@@ -315,16 +302,17 @@ def test_trials_are_made_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
     samples, truth = painted([0, 1, 2, 1, 2])
     captions = [[label] for label in ("a", "b", "c", "d", "e")]
     whole = Asked()
-    expected = classification_curves(auditing(whole), samples, truth, RISE, "insertion")
+    _, insertion = RISE.both
+    expected = insertion.classification_curves(auditing(whole), samples, truth)
     monkeypatch.setattr(curving, "TRIALS_AT_ONCE", 25)
     part = Asked()
-    found = classification_curves(auditing(part), samples, truth, RISE, "insertion")
+    found = insertion.classification_curves(auditing(part), samples, truth)
     assert all(np.array_equal(found[k], expected[k]) for k in expected)
     assert part.keys == whole.keys
     assert (whole.largest, part.largest) == (55, 22)
 
     by_step = Embedding({label: [1.0, 0, 0] for label in "abcde"})
-    retrieval_curves(auditing(by_step), samples, captions, truth, RISE, "insertion")
+    insertion.retrieval_curves(auditing(by_step), samples, captions, truth)
     assert by_step.largest == 25
 
 
@@ -333,12 +321,12 @@ def test_bad_samples_are_named() -> None:
     audit = auditing(Asked())
     twice = samples[0].with_frames(samples[0].frames * 2, "twice")
     with pytest.raises(UserError, match=r"s0/twice.*expected one frame.*got 2 frames"):
-        classification_curves(audit, [twice], truth, RISE, "deletion")
+        RISE.classification_curves(audit, [twice], truth)
     unknown = replace(samples[0], label=None)
     with pytest.raises(UserError, match="s0: expected a label, got none"):
-        classification_curves(audit, [unknown], truth, RISE, "deletion")
+        RISE.classification_curves(audit, [unknown], truth)
     with pytest.raises(UserError, match="s0: expected a caption, got none"):
-        retrieval_curves(audit, samples, [[]], truth, RISE, "deletion")
+        RISE.retrieval_curves(audit, samples, [[]], truth)
 
 
 # ------------------------------------------------------------------------------------ retrieval
@@ -373,11 +361,9 @@ def test_retrieval_against_a_computation_by_hand() -> None:
     samples, truth = painted([0, 1, 2])
     vectors = {"r": [1, 0, 0], "also r": [1, 1.5, 0], "g": [0, 1, 0], "b": [0, 0, 1.0]}
     captions = [["r", "also r"], ["g"], ["b"]]
-    schedule = Schedule(steps=2, share=0.5, protocol="rise")
+    perturbation = Perturbation(steps=2, share=0.5, protocol="rise")
     audit = auditing(Embedding(vectors))
-    curves = retrieval_curves(
-        audit, samples, captions, truth, schedule, "deletion", (1, 2)
-    )
+    curves = perturbation.retrieval_curves(audit, samples, captions, truth, (1, 2))
     # at first: "also r" finds the green image first and the red one second; the green image
     # finds "also r" first and "g" second; then nothing shows, every similarity is 0
     assert curves["IR@1"].tolist() == [[0.5, 0, 0], [1, 0, 0], [1, 0, 0]]
@@ -390,14 +376,9 @@ def test_a_caption_of_two_images_is_found_by_either() -> None:
     samples, truth = painted([0, 0, 1])
     vectors = {"r": [1.0, 0, 0], "g": [0, 1.0, 0]}
     audit = auditing(Embedding(vectors))
-    curves = retrieval_curves(
-        audit,
-        samples,
-        [["r"], ["r"], ["g"]],
-        truth,
-        Schedule(steps=1),
-        "deletion",
-        (1,),
+    captions = [["r"], ["r"], ["g"]]
+    curves = Perturbation(steps=1).retrieval_curves(
+        audit, samples, captions, truth, (1,)
     )
     assert curves["IR@1"][:, 0].tolist() == [1, 1, 1]
     assert curves["TR@1"][:, 0].tolist() == [1, 1, 1]
@@ -408,17 +389,17 @@ def test_a_caption_of_two_images_is_found_by_either() -> None:
 
 def test_areas_in_closed_form() -> None:
     steps = np.linspace(0, 1, 101)
-    assert areas(np.stack([np.full(101, 0.7), steps, 1 - steps])) == pytest.approx(
-        [0.7, 0.5, 0.5]
-    )
+    curves = np.stack([np.full(101, 0.7), steps, 1 - steps])
+    assert Perturbation().areas(curves) == pytest.approx([0.7, 0.5, 0.5])
     falls = (np.arange(101) < 20)[None]
-    assert auc(falls) == pytest.approx(np.trapezoid(falls[0].astype(float), steps))
+    area = np.trapezoid(falls[0].astype(float), steps)
+    assert Perturbation().auc(falls) == pytest.approx(area)
 
 
 def test_the_area_of_the_mean_curve_is_the_mean_area() -> None:
     curves = np.random.default_rng(0).random((30, 11))
     mean = curves.mean(axis=0)
-    assert auc(curves) == pytest.approx(np.trapezoid(mean, dx=0.1))
+    assert RISE.auc(curves) == pytest.approx(np.trapezoid(mean, dx=0.1))
 
 
 def test_pairs_see_what_means_hide() -> None:
@@ -426,14 +407,16 @@ def test_pairs_see_what_means_hide() -> None:
     first = rng.random((40, 1)) * np.ones((40, 6))
     second = first - 0.05 - 0.01 * rng.random((40, 1))
     groups = Groups.single(40)
-    found = paired_difference(first, second, groups)
+    deletion, insertion = Perturbation(steps=5).both
+    found = insertion.gain(first, second, groups)
     assert found.sign == 1
     assert 0.03 <= found.low <= found.value <= found.high <= 0.08
-    assert paired_difference(second, first, groups).sign == -1
-    shuffled = paired_difference(first, first[::-1], groups)
+    assert deletion.gain(first, second, groups).sign == -1
+    assert deletion.gain(second, first, groups) == found
+    shuffled = insertion.gain(first, first[::-1], groups)
     assert shuffled.sign == 0
     with pytest.raises((ValueError, TypeError), match=r"same images|image=40"):
-        paired_difference(first, second[:3], groups)
+        insertion.gain(first, second[:3], groups)
 
 
 # ------------------------------------------------------------------------------------- evidence
@@ -452,10 +435,8 @@ def test_evidence_for_right_maps_and_against_wrong_ones() -> None:
     samples, truth = painted([1, 2] * 6)
     verdicts = {}
     for name, maps in {"right": truth, "wrong": [1 - one for one in truth]}.items():
-        audit, schedule = auditing(Counting()), Schedule(share=0.01)
-        found = list(
-            faithfulness_evidence(audit, samples, maps, name=name, schedule=schedule)
-        )
+        audit, schedule = auditing(Counting()), Perturbation(share=0.01)
+        found = list(faithfulness_evidence(audit, samples, maps, name, schedule))
         verdicts[name] = [one.verdict for one in found]
         assert [type(item) for item in audit.attachments] == [Picture, Picture, Table]
         table = audit.attachments[-1]
@@ -489,33 +470,33 @@ def test_a_map_of_the_middle_is_no_better_than_another_images() -> None:
         samples[index] = replace(sample, frames=(Frame.from_array(pixels),))
     middle = np.zeros((SIDE, SIDE))
     middle[6:14, 6:14] = 1
-    audit, schedule = auditing(Counting()), Schedule(steps=20, share=0.01)
+    audit, schedule = auditing(Counting()), Perturbation(steps=20, share=0.01)
     maps = [middle] * len(samples)
-    found = list(
-        faithfulness_evidence(audit, samples, maps, name="middle", schedule=schedule)
-    )
+    found = list(faithfulness_evidence(audit, samples, maps, "middle", schedule))
     assert [check.verdict for check in found] == ["inconclusive"] * 2
     chance = [
         np.random.default_rng(index).random((SIDE, SIDE))
         for index in range(len(samples))
     ]
-    curves = [
-        classification_curves(audit, samples, each, schedule, "deletion", (1,))[1]
+    by_chance, by_middle = (
+        schedule.classification_curves(audit, samples, each, (1,))[1]
         for each in (chance, maps)
-    ]
-    assert paired_difference(*curves, Groups.single(len(samples))).sign == 1
+    )
+    groups = Groups.single(len(samples))
+    assert schedule.gain(by_middle, by_chance, groups).sign == 1
 
 
 def test_images_of_one_group_have_no_other_map_to_be_held_against() -> None:
     samples, truth = painted([1, 2] * 6)
     alike = [replace(sample, group="one film") for sample in samples]
-    assert not list(
-        faithfulness_evidence(auditing(Counting()), alike, truth, name="right")
-    )
+    audit = auditing(Counting())
+    found = faithfulness_evidence(audit, alike, truth, "right", Perturbation())
+    assert not list(found)
 
 
 def test_few_images_decide_nothing() -> None:
     samples, truth = painted([1, 2])
-    found = list(faithfulness_evidence(auditing(Asked()), samples, truth, name="right"))
+    audit = auditing(Asked())
+    found = list(faithfulness_evidence(audit, samples, truth, "right", Perturbation()))
     assert [one.verdict for one in found] == ["inconclusive"] * 2
     assert "fewer than 8 images" in found[0].detail

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cuescope_sdk import Frame
 from cuescope_sdk.report._figures import (
     COLOURS,
     LARGEST,
-    Line,
     PanelRow,
-    StripRow,
     bar_chart,
     frame_strips,
     image_panels,
@@ -41,8 +40,8 @@ def row(caption: str = "true boat, predicted cow", **maps: np.ndarray) -> PanelR
     return PanelRow(caption, GREY, **maps)
 
 
-def line(name: str, height: float, **band: np.ndarray) -> Line:
-    return Line(name, np.array([0.0, 50.0]), np.array([1.0, height]), **band)
+def line(height: float, *band: np.ndarray) -> tuple[np.ndarray, ...]:
+    return np.array([0.0, 50.0]), np.array([1.0, height]), *band
 
 
 def test_heat_is_red_where_positive_blue_where_negative_and_nothing_at_zero() -> None:
@@ -104,7 +103,7 @@ def test_panels_of_photos_stay_small() -> None:
 
 def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:
     drawn = [image_panels([row(heat=np.eye(3))]) for _ in range(2)]
-    plotted = [line_chart([line("cci", 0.2)], "Deletion", "x", "y") for _ in range(2)]
+    plotted = [line_chart({"cci": line(0.2)}, "Deletion", "x", "y") for _ in range(2)]
     shares = [
         bar_chart({"all": {"a": 0.5, "b": 0.5}}, "Errors", "share") for _ in range(2)
     ]
@@ -114,13 +113,13 @@ def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:
 
 
 def test_curves_have_their_colours_bands_and_a_light_ground() -> None:
-    lines = [line(f"explainer {i}", i / 12) for i in range(11)]
+    lines = {f"explainer {i}": line(i / 12) for i in range(11)}
     drawn = opened(line_chart(lines, "", "pixels deleted (%)", "top-1 accuracy"))
     assert all(share_of(drawn, colour) > 0.001 for colour in COLOURS)
     assert drawn[2, 2].min() > 245
-    band = {"low": np.array([0.9, 0.3]), "high": np.array([1.0, 0.7])}
+    band = (np.array([0.9, 0.3]), np.array([1.0, 0.7]))
     plain, banded = (
-        opened(line_chart([line("a", 0.5, **b)], "", "", "")) for b in ({}, band)
+        opened(line_chart({"a": line(0.5, *b)}, "", "", "")) for b in ((), band)
     )
     assert (banded != plain).any(axis=2).mean() > 0.05
 
@@ -162,14 +161,18 @@ def test_names_of_any_letters_are_drawn_as_they_stand() -> None:
     names = ("$x^2$ of 5$", "\u6c34\u9e1f", "{unclosed $")
     for name in names:
         assert image_panels([row(name)])
-        assert line_chart([line(name, 0.5)], name, name, name)
+        assert line_chart({name: line(0.5)}, name, name, name)
         assert bar_chart({name: {name: 1.0}}, name, name)
+
+
+def plain_frame(side: int, colour: tuple[int, ...]) -> Frame:
+    return Frame.from_array(np.full((side, side, 3), colour, dtype=np.uint8))
 
 
 def test_a_strip_has_its_frames_in_order() -> None:
     colours = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
-    frames = [np.full((20, 20, 3), colour, dtype=np.uint8) for colour in colours]
-    drawn = opened(frame_strips([StripRow("a question\nand its answer", frames)]))
+    frames = [plain_frame(20, colour) for colour in colours]
+    drawn = opened(frame_strips([("a question\nand its answer", frames)]))
     middles = [
         np.flatnonzero((np.abs(drawn - colour).max(axis=2) < 60).any(axis=0)).mean()
         for colour in colours
@@ -179,8 +182,8 @@ def test_a_strip_has_its_frames_in_order() -> None:
 
 
 def test_a_long_strip_shows_its_first_and_last_frame() -> None:
-    frames = [np.full((8, 8, 3), grey, dtype=np.uint8) for grey in range(0, 240, 8)]
-    drawn = opened(frame_strips([StripRow("", frames)], most=4))
+    frames = [plain_frame(8, (grey,) * 3) for grey in range(0, 240, 8)]
+    drawn = opened(frame_strips([("", frames)], most=4))
     assert (drawn == 0).all(axis=2).mean() > 0.02
     assert (np.abs(drawn - 232) < 3).all(axis=2).mean() > 0.02
 

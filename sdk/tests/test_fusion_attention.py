@@ -15,15 +15,9 @@ from cuescope_sdk.fusion import (
     VIDEO,
     AverageAttention,
     AverageTokens,
+    FusionShape,
 )
-from cuescope_sdk.torch import (
-    Fusion,
-    fused_attention,
-    fused_self_attention,
-    matrix_form,
-    require_layers,
-    use_fusion,
-)
+from cuescope_sdk.torch import Fusion, fused_attention, fused_self_attention
 from cuescope_sdk.torch._fusion import attention, averaging, merging
 
 HEADS, DIM = 4, 8
@@ -133,9 +127,9 @@ def test_both_forms_are_the_papers_average(
     mask, causal, seen, bias = masks(kind, batch, tokens, draw)
     edit = AverageAttention(quadrants=frozenset(quadrants))
     expected = by_hand(query, key, value, seen, bias, modality, edit.quadrants)
-    with use_fusion(Fusion(modality, edit)):
+    with Fusion(modality, edit).use():
         blocks = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
-        with matrix_form():
+        with Fusion.by_matrix():
             matrix = fused_attention(
                 query, key, value, layer=0, mask=mask, causal=causal
             )
@@ -147,11 +141,10 @@ def test_a_long_causal_sequence_goes_through_in_parts(draw: torch.Generator) -> 
     query, key, value = states(draw, 1, 700)
     modality = torch.randint(0, 3, (1, 700), generator=draw).to(torch.int8)
     for quadrants in (("VT", "TV"), ("VV", "TT", "TV")):
-        with use_fusion(
-            Fusion(modality, AverageAttention(quadrants=frozenset(quadrants)))
-        ):
+        edit = AverageAttention(quadrants=frozenset(quadrants))
+        with Fusion(modality, edit).use():
             blocks = fused_attention(query, key, value, layer=0, causal=True)
-            with matrix_form():
+            with Fusion.by_matrix():
                 matrix = fused_attention(query, key, value, layer=0, causal=True)
         torch.testing.assert_close(blocks, matrix, atol=1e-5, rtol=0)
 
@@ -202,9 +195,9 @@ def test_padding_is_taken_out_and_no_mask_is_made(
         AverageTokens(modalities=frozenset(("video", "text"))),
     )
     for edit in edits:
-        with use_fusion(Fusion(modality, edit)):
+        with Fusion(modality, edit).use():
             mixed = fused_attention(query, key, value, layer=0, mask=mask)
-            with matrix_form():
+            with Fusion.by_matrix():
                 matrix = fused_attention(query, key, value, layer=0, mask=mask)
         torch.testing.assert_close(mixed, matrix, atol=1e-5, rtol=0)
     assert largest <= 256 * tokens  # of some rows at most, where text alone is averaged
@@ -223,7 +216,7 @@ def test_double_precision_as_the_default(kind: str, draw: torch.Generator) -> No
         AverageTokens(modalities=frozenset(("video",))),
     )
     for edit in edits:
-        with use_fusion(Fusion(modality, edit)):
+        with Fusion(modality, edit).use():
             expected = fused_attention(
                 query, key, value, layer=0, mask=mask, causal=causal
             )
@@ -233,7 +226,7 @@ def test_double_precision_as_the_default(kind: str, draw: torch.Generator) -> No
                     query, key, value, layer=0, mask=mask, causal=causal
                 )
                 double = fused_attention(*wide, layer=0, mask=wide_mask, causal=causal)
-                with matrix_form():
+                with Fusion.by_matrix():
                     matrix = fused_attention(
                         *wide, layer=0, mask=wide_mask, causal=causal
                     )
@@ -251,9 +244,9 @@ def test_a_step_of_generation_is_the_last_row(draw: torch.Generator) -> None:
     prompt = torch.tensor([[0, 1, 1, 1, 2, 2]] * 2, dtype=torch.int8)
     whole = torch.cat([prompt, torch.full((2, 3), TEXT, dtype=torch.int8)], dim=1)
     edit = AverageAttention(quadrants=frozenset(("TV", "TT")))
-    with use_fusion(Fusion(whole, edit)):
+    with Fusion(whole, edit).use():
         at_once = fused_attention(query, key, value, layer=0, causal=True)
-    with use_fusion(Fusion(prompt, edit)):
+    with Fusion(prompt, edit).use():
         step = fused_attention(query[:, :, -1:], key, value, layer=0, causal=True)
         two = fused_attention(query[:, :, -2:], key, value, layer=0, causal=True)
     torch.testing.assert_close(step, at_once[:, :, -1:], atol=1e-5, rtol=0)
@@ -266,7 +259,7 @@ def test_cross_attention_has_keys_of_its_own(draw: torch.Generator) -> None:
     cross = torch.full((1, 6), VIDEO, dtype=torch.int8)
     edit = AverageAttention(quadrants=frozenset(("TV",)))
     plain = fused_attention(query, key, value, layer=0, cross=True)
-    with use_fusion(Fusion(modality, edit, cross)):
+    with Fusion(modality, edit, cross).use():
         edited = fused_attention(query, key, value, layer=0, cross=True)
         own = fused_attention(query, key, value, layer=0)
     torch.testing.assert_close(
@@ -281,7 +274,7 @@ def test_only_the_layers_of_the_edit_change(draw: torch.Generator) -> None:
     modality = torch.tensor([[1, 1, 1, 2, 2, 2]], dtype=torch.int8)
     edit = AverageAttention(quadrants=frozenset(("VV",)), layers=(1,))
     plain = fused_attention(query, key, value, layer=0)
-    with use_fusion(Fusion(modality, edit)):
+    with Fusion(modality, edit).use():
         torch.testing.assert_close(fused_attention(query, key, value, layer=0), plain)
         assert (fused_attention(query, key, value, layer=1) - plain).abs().max() > 0.01
 
@@ -291,11 +284,10 @@ def test_who_watches_sees_the_averaged_weights(draw: torch.Generator) -> None:
     modality = torch.tensor([[1, 1, 1, 2, 2]], dtype=torch.int8)
     seen: list[tuple[int, Tensor]] = []
     edit = AverageAttention(quadrants=frozenset(("VV", "TV")))
-    with use_fusion(
-        Fusion(
-            modality, edit, watch=lambda layer, weights: seen.append((layer, weights))
-        )
-    ):
+    fusion = Fusion(
+        modality, edit, watch=lambda layer, weights: seen.append((layer, weights))
+    )
+    with fusion.use():
         out = fused_attention(query, key, value, layer=3)
     [(layer, weights)] = seen
     assert layer == 3
@@ -320,7 +312,7 @@ def test_quag_attention_averages_tokens_before_their_projection(
     weights = [torch.randn(HEADS * DIM, width, generator=draw) * 0.3 for _ in range(3)]
     project = [_linear(weight) for weight in weights]
     query, key, value = (_heads(of(hidden)) for of in project)
-    with use_fusion(Fusion(modality, edit)):
+    with Fusion(modality, edit).use():
         stock = fused_attention(query, key, value, layer=0, mask=mask, causal=causal)
         own = None
         if kind in ("open", "padded"):
@@ -328,7 +320,7 @@ def test_quag_attention_averages_tokens_before_their_projection(
             own = fused_self_attention(
                 hidden, *project, heads=HEADS, layer=0, mask=keep
             )
-        with matrix_form():
+        with Fusion.by_matrix():
             matrix = fused_attention(
                 query, key, value, layer=0, mask=mask, causal=causal
             )
@@ -377,10 +369,11 @@ def _heads(projected: Tensor) -> Tensor:
 
 
 def test_a_layer_that_is_not_there_is_told() -> None:
-    edit = AverageTokens(modalities=frozenset(("video",)), layers=(1, 9))
-    require_layers("toy", edit, 10)
+    sizes = {"heads": 1, "kv_heads": 1, "head_dim": 1, "dim": 1}
+    shape = FusionShape(layers=4, mlp_multiplications=0, **sizes)
+    shape.require_layers("toy", (1, 3))
     with pytest.raises(UserError, match=r"toy has no fusion layer 9.*layers 0 to 3"):
-        require_layers("toy", edit, 4)
+        shape.require_layers("toy", (1, 9))
 
 
 @pytest.mark.parametrize("modalities", [("video",), ("video", "text")])
@@ -403,7 +396,7 @@ def test_half_precision_stays_half(
             project = [_linear(weight.to(dtype)) for weight in weights]
             states = hidden.to(dtype)
             query, key, value = (_heads(of(states)) for of in project)
-            with use_fusion(Fusion(modality, edit)):
+            with Fusion(modality, edit).use():
                 out = [
                     fused_attention(
                         query, key, value, layer=0, mask=mask, causal=causal

@@ -1,5 +1,7 @@
 """Claims against annotated scenes with planted truths, one for each rule and reason."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,17 +18,50 @@ from cuescope_sdk.grounding import (
 )
 from cuescope_sdk.grounding._by_scene import SceneVerifier
 from cuescope_sdk.language._words import BagOfWords
-from cuescope_sdk.testing._fake_tools import (
-    action,
-    attribute,
-    entity,
-    motion,
-    order,
-    relation,
-)
 
 CLOSED = frozenset({"things", "attributes", "relations", "actions", "motion"})
 BLANK = Frame.from_array(np.zeros((4, 4, 3), np.uint8))
+
+
+def claim(kind: str, subject: str, *frames: int, **more: Any) -> Claim:
+    """A claim about these frames, any where none is named."""
+    words = (subject, more.get("predicate"), more.get("object"))
+    fields = {"text": " ".join(filter(None, words)), "frames": frames or None, **more}
+    return Claim.model_validate({"kind": kind, "subject": subject, **fields})
+
+
+def entity(subject: str, *frames: int, **more: Any) -> Claim:
+    """It is on screen."""
+    return claim("entity", subject, *frames, **more)
+
+
+def attribute(subject: str, predicate: str, *frames: int, **more: Any) -> Claim:
+    """It is so."""
+    return claim("attribute", subject, *frames, predicate=predicate, **more)
+
+
+def action(subject: str, verb: str, *frames: int, **more: Any) -> Claim:
+    """It does so."""
+    return claim("action", subject, *frames, predicate=verb, **more)
+
+
+def relation(
+    subject: str, predicate: str, other: str, *frames: int, **more: Any
+) -> Claim:
+    """One is so to the other."""
+    return claim(
+        "relation", subject, *frames, predicate=predicate, object=other, **more
+    )
+
+
+def motion(predicate: str, *frames: int, **more: Any) -> Claim:
+    """The camera does so."""
+    return claim("ego-motion", "", *frames, predicate=predicate, **more)
+
+
+def order(part: Claim, predicate: str, other: Claim, **more: Any) -> Claim:
+    """One before, after or while the other."""
+    return claim("temporal", "", predicate=predicate, parts=(part, other), **more)
 
 
 def says(verifier: ClaimVerifier, sample: Sample, *claims: Claim) -> list[str]:

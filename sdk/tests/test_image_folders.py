@@ -1,28 +1,41 @@
 """Folders of images: opened as far as they are wanted, left out with a word, remembered."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from pydantic import BaseModel
 
 import cuescope_sdk.data._media.survey
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.data._annotation_files import read_csv, read_json_object
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageItem,
-    Listing,
-    first_place,
     folders_in,
     images_in,
     mask_frame,
     required_place,
     sample_evenly,
 )
+from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._media.survey import probe
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing._media_files import write_image, write_mask
+from cuescope_sdk.testing._media_files import write_image
+
+
+def write_mask(
+    path: Path, box: tuple[int, int, int, int], size: tuple[int, int]
+) -> Path:
+    """A black image (width, height) that is white in a box (x0, y0, x1, y1)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mask = Image.new("L", size)
+    mask.paste(255, box)
+    mask.save(path, "PNG")
+    return path
+
 
 PETS = {"train": ("cat",) * 3 + ("dog",) * 3, "val": ("cat", "dog") * 5}
 
@@ -38,21 +51,17 @@ class Pets(ImageFolder):
     title = "pets"
 
     def read(self, split):
-        rows = read_csv(self.place(f"{split}.csv"), PetRow, self.title)
-        items = []
-        for row in rows:
+        self.labels = ("cat", "dog")
+        for row in self.file(f"{split}.csv").csv_rows(PetRow):
             mask = first_place(self.root, f"masks/{row.file}")
-            items.append(
-                ImageItem(
-                    row.file,
-                    self.root / row.file,
-                    (row.pet,),
-                    label=row.pet,
-                    annotations={"size": 3},
-                    masks={} if mask is None else {row.pet: mask},
-                )
+            yield ImageItem(
+                row.file,
+                self.root / row.file,
+                (row.pet,),
+                label=row.pet,
+                annotations={"size": 3},
+                masks={} if mask is None else {row.pet: mask},
             )
-        return Listing(("cat", "dog"), items)
 
 
 class TestPets(LayoutContract):
@@ -236,7 +245,7 @@ def test_a_mask_is_white_wherever_its_file_is_not_black(tmp_path):
     from PIL import Image
 
     Image.fromarray(np.array([[0, 1, 255]], np.uint8)).save(tmp_path / "m.png")
-    frame = mask_frame(tmp_path / "m.png", probe(tmp_path / "m.png", 100))
+    frame = mask_frame(probe(tmp_path / "m.png", 100))
     assert np.asarray(frame.load()).tolist() == [[[0] * 3, [255] * 3, [255] * 3]]
 
 
@@ -258,7 +267,7 @@ class Zoo(BaseModel):
 def test_a_json_object_is_checked_entry_by_entry(tmp_path, text, said):
     (tmp_path / "z.json").write_text(text)
     with pytest.raises(UserError) as error:
-        read_json_object(tmp_path / "z.json", Zoo, "x")
+        TextFile(tmp_path / "z.json", "x").json_object(Zoo)
     assert str(error.value) == said
 
 

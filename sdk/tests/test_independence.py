@@ -11,7 +11,20 @@ import pytest
 from PIL import Image
 
 from cuescope.types import FrameSource
-from cuescope_sdk import Audit, BadDataError, Context, Evidence, Frame, Sample
+from cuescope_sdk import (
+    Audit,
+    BadDataError,
+    Context,
+    Evidence,
+    Feature,
+    Frame,
+    Occurrence,
+    Outcome,
+    Response,
+    Sample,
+    Score,
+    Trial,
+)
 from cuescope_sdk.data import independent_samples
 from cuescope_sdk.data._independence import _quick_look
 from cuescope_sdk.data._look_alikes import (
@@ -19,6 +32,7 @@ from cuescope_sdk.data._look_alikes import (
     difference_hash,
     distances,
     draw_runs,
+    too_near,
 )
 from cuescope_sdk.data._media.video import key_picture
 from cuescope_sdk.testing import STEP, FakeDataset, write_video
@@ -43,6 +57,41 @@ def check(
         respond=respond,  # type: ignore[arg-type]
         context=Context(**context),  # type: ignore[arg-type]
         samples=tuple(samples),
+    )
+    (evidence,) = independent_samples(audit)
+    return evidence
+
+
+def judged(
+    right: Sequence[bool], labels: Sequence[str], found: Sequence[bool] = ()
+) -> Evidence:
+    """What is said of answers that are right or wrong in this order; `found` shows a finding."""
+    samples = tuple(
+        Sample(key=f"{number:04d}", frames=(), choices=("cat", "dog"), label=label)
+        for number, label in enumerate(labels)
+    )
+    occurrences = [
+        Occurrence(sample=sample.key)
+        for sample, shows in zip(samples, found, strict=False)
+        if shows
+    ]
+    outcomes = []
+    for sample, is_right in zip(samples, right, strict=True):
+        answer = sample.label if is_right else "neither"
+        outcomes.append(Outcome(Trial(sample=sample), Response(text=answer)))
+    audit = Audit(
+        labels=("cat", "dog"),
+        options=None,
+        respond=lambda trials: [],
+        context=Context(),
+        samples=samples,
+        outcomes=outcomes,
+        features=(Feature(key="cue", kind="thing", occurrences=tuple(occurrences)),),
+        scores=(
+            Score(
+                feature="cue", label=None, metric="m", value=1.0, finding=bool(found)
+            ),
+        ),
     )
     (evidence,) = independent_samples(audit)
     return evidence
@@ -265,7 +314,6 @@ def test_neighbours_are_those_of_the_whole_data_set() -> None:
 
 
 def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
-    from cuescope_sdk.data import clip_frames, image_frame
     from cuescope_sdk.data._media.survey import probe
 
     photo, film = tmp_path / "a.jpg", write_video(tmp_path / "a.mp4", 48)
@@ -275,12 +323,12 @@ def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
     assert level == pytest.approx(24 * STEP % 256, abs=6), (
         "the middle: all are key frames here"
     )
-    shown = image_frame(photo, probe(photo, 10**8))
+    shown = probe(photo, 10**8).image()
     quick, whole = _quick_look(photo), shown.load()
     assert quick is not None
     assert quick.width < 400 < whole.width
     assert (difference_hash(quick) != difference_hash(whole)).mean() < 0.05
-    frames = clip_frames(film, probe(film, 10**8), 8)
+    frames = probe(film, 10**8).clip(8)
     assert (
         check([Sample(key=str(n), frames=(frames[n],)) for n in range(8)]).verdict
         == "refuted"
@@ -318,6 +366,61 @@ def test_the_same_is_said_again() -> None:
     samples = samples_of(frames_of_films(films=100, length=5))
     assert check(samples) == check(samples)
     assert check(samples, seed=1).n == 300
+
+
+# ------------------------------------------------------------------------------ answers in step
+
+
+def answers_of_sources(seed: int, clips: int, effect: float) -> np.ndarray:
+    """Right answers in 80 sources of so many clips; a source moves its odds by `effect`."""
+    rng = np.random.default_rng(seed)
+    odds = np.repeat(effect * rng.normal(size=80), clips) + 0.5
+    return np.asarray(rng.random(80 * clips) < 1 / (1 + np.exp(-odds)))
+
+
+@pytest.mark.parametrize("clips", [5, 10])
+def test_answers_of_one_source_are_in_step(clips: int) -> None:
+    labels = ["cat", "dog"] * (40 * clips)
+    for seed in range(10):
+        evidence = judged(answers_of_sources(seed, clips, effect=2.5), labels)
+        assert evidence.verdict == "refuted"
+        assert evidence.doubt
+
+
+def test_answers_drawn_by_themselves_are_not_in_step() -> None:
+    refuted = sum(
+        judged(answers_of_sources(seed, 5, effect=0.0), ["cat", "dog"] * 200).verdict
+        == "refuted"
+        for seed in range(200)
+    )
+    # at a level of 1%, more than 8 of 200 come once in 5,000 times
+    assert refuted <= 8
+
+
+def test_data_may_be_sorted_by_label_or_by_what_was_found() -> None:
+    rng = np.random.default_rng(3)
+    shows = np.arange(400) % 200 < 60
+    right = rng.random(400) < np.where(shows, 0.3, 0.9)
+    labels = ["cat"] * 200 + ["dog"] * 200
+    assert judged(right, labels, found=list(shows)).verdict == "inconclusive"
+    # nothing explains it
+    assert judged(right, labels).verdict == "refuted"
+
+
+# ---------------------------------------------------------------------------------- near copies
+
+
+@pytest.mark.parametrize("dim", [8, 64])
+def test_near_copies_have_about_the_same_embedding(dim: int) -> None:
+    rng = np.random.default_rng(dim)
+    alone = rng.normal(size=(300, dim))
+    assert len(too_near(alone)) / 300 < 0.02
+    copies = np.repeat(alone[:100], 3, axis=0) + 0.02 * rng.normal(size=(300, dim))
+    assert len(too_near(rng.permutation(copies))) / 300 > 0.9
+    # a cue makes clusters, and no copies
+    clusters = 5 * rng.normal(size=(6, dim))[rng.integers(0, 6, 300)] + alone
+    assert len(too_near(clusters)) / 300 < 0.02
+    assert len(too_near(np.ones((300, dim)))) == len(too_near(alone[:5])) == 0
 
 
 # ---------------------------------------------------------------------------------- their parts

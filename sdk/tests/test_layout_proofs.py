@@ -1,12 +1,13 @@
 """Every check of the layout contract catches a data set that is bad in just that way."""
 
 import json
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data._image_folders import ImageFolder, ImageItem, Listing
+from cuescope_sdk.data._image_folders import ImageFolder, ImageItem
 from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake
 from cuescope_sdk.testing._media_files import write_image
 
@@ -16,34 +17,33 @@ class Album(ImageFolder):
 
     title: ClassVar[str] = "album"
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> list[ImageItem]:
         try:
             files = json.loads(self.place("album.json").read_text())
         except ValueError:
             raise UserError("album: album.json is no JSON") from None
-        items = [ImageItem(f, self.root / split / f, ("x",), label="x") for f in files]
-        return Listing(("x",), items)
+        self.labels = ("x",)
+        return [ImageItem(f, self.root / split / f, ("x",), label="x") for f in files]
 
 
 class Careless(Album):
     """Lets the error of a missing folder through."""
 
-    def place(self, *places: str) -> Any:
-        return self.root / places[0]
+    def place(self, *paths: str, root: Path | None = None) -> Any:
+        return self.root / paths[0]
 
 
 class Lenient(Album):
     """Takes any text for an album."""
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> list[ImageItem]:
         try:
             return super().read(split)
         except UserError:
             if not (self.root / "album.json").exists():
                 raise
-        return Listing(
-            ("x",), [ImageItem("1.png", self.root / split / "1.png", ("x",), "x")]
-        )
+        self.labels = ("x",)
+        return [ImageItem("1.png", self.root / split / "1.png", ("x",), "x")]
 
 
 class Silent(Album):

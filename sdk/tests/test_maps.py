@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import interpolate
 
-from cuescope_sdk.maths._maps import energy_share, rank_pixels, rescale, upsample
+from cuescope_sdk.maths._maps import energy_share, rank_pixels, upsample
 
 
 @pytest.fixture
@@ -27,8 +27,12 @@ def test_upsamples_as_torch_does(
 
 
 def test_rescales_to_the_unit_interval() -> None:
-    np.testing.assert_array_equal(rescale(np.array([[-1.0, 0.0, 3.0]])), [[0, 0.25, 1]])
-    np.testing.assert_array_equal(rescale(np.full((2, 2), 5.0)), np.zeros((2, 2)))
+    found = upsample(np.array([[-1.0, 0.0, 3.0]]), (1, 3), rescaled=True)
+    np.testing.assert_array_equal(found, [[0, 0.25, 1]])
+    same = upsample(np.full((2, 2), 5.0), (4, 4), rescaled=True)
+    np.testing.assert_array_equal(same, np.zeros((4, 4)))
+    found = upsample(np.array([[0.0, 1.0]]), (1, 5), rescaled=True)
+    assert (found.min(), found.max()) == (0, 1)
 
 
 def test_ranks_by_importance_and_ties_by_chance(rng: np.random.Generator) -> None:

@@ -10,8 +10,9 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Context
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, image_frame, probe_all
+from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._media import images
+from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
 from cuescope_sdk.data._media.survey import probe
@@ -196,14 +197,14 @@ def test_all_orientations_are_shown_upright(tmp_path, orientation, suffix):
     path = tmp_path / f"a.{suffix}"
     stored.save(path, exif=exif, quality=100)
     probed = probe_all([path], Context(cache=tmp_path / "c"))[path]
-    for frame in (Frame.from_file(path), image_frame(path, probed)):
+    for frame in (Frame.from_file(path), probed.image()):
         pixels = np.asarray(frame.load()).astype(int)
         assert pixels.shape == upright.shape
         assert abs(pixels - upright).mean() < 12
-    as_stored = image_frame(path, probed, turned=False)
+    as_stored = probed.image(turned=False)
     # Pillow turns a TIFF whenever it loads one
     assert as_stored.load().size == (stored.size if suffix != "tiff" else (24, 16))
-    assert as_stored.key != image_frame(path, probed).key
+    assert as_stored.key != probed.image().key
 
 
 def test_formats_that_pillow_reads_by_itself(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task, rescored
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task
 from cuescope_sdk.testing import MitigatorContract
 
 
@@ -27,7 +27,7 @@ class Shift(Mitigation):
                 known.get(choice, 0.0) for choice in choices
             ]
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class Shifting(Mitigator):
@@ -48,7 +48,7 @@ class OtherEachTime(Shifting):
 @dataclass(frozen=True)
 class ShiftByPlace(Shift):
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
-        return rescored(
+        return self.rescore(
             trials, ask, lambda place, a: np.asarray(a.logits) + place * self.shift
         )
 
@@ -62,7 +62,7 @@ class Cheat(Shift):
                 [9.0 * (choice == sample.label) for choice in sample.choices]
             )
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 @dataclass(frozen=True)

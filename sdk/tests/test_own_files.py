@@ -14,14 +14,11 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    Listing,
-    find_file,
-    first_place,
+    TextFile,
     images_in,
-    read_json,
-    read_text,
     require_inside,
 )
+from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._own_files import read_own_bytes
 from cuescope_sdk.testing import write_image
 
@@ -56,12 +53,12 @@ class Photos(ImageFolder):
     shown = "1.png"
     role = "path"
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> list[ImageItem]:
         file = self.root / self.shown
         first = self.root / "1.png"
         known = {"masks": {"a": file}, "earlier": (file,), "path": file}
         fields = {"path": first, self.role: known[self.role]}
-        return Listing(("a",), [ImageItem("1", classes=("a",), **fields)])
+        return [ImageItem("1", classes=("a",), **fields)]
 
 
 class Walks(Episodes):
@@ -97,7 +94,10 @@ def test_episodes_show_what_lies_in_their_folder(root, name, monkeypatch):
 
 
 def test_files_of_annotations_are_no_links_out(root):
-    for find in (lambda n: find_file(root, n, "t"), lambda n: first_place(root, n)):
+    for find in (
+        lambda n: TextFile.find(root, n, "t").path,
+        lambda n: first_place(root, n),
+    ):
         assert find("1.png") == root / "1.png"
         for name in ("link.png", "pipe.png"):
             with pytest.raises(
@@ -128,7 +128,7 @@ def test_images_without_suffix_are_not_opened_through_a_link(
 
 @pytest.mark.parametrize("place", ["pipe.png", "/dev/zero", "."])
 def test_what_is_no_file_is_not_waited_for(root, place):
-    for read in (read_own_bytes, read_text):
+    for read in (read_own_bytes, lambda *of: TextFile(*of).text()):
         with pytest.raises(UserError, match=r"^t: .*(expected a file|cannot read)"):
             read(root / place, "t")
 
@@ -150,5 +150,5 @@ class Row(BaseModel):
 def test_deep_json_is_one_line(root, depth):
     (root / "a.json").write_text('[{"a": ' + "[" * depth + "]" * depth + "}]")
     with pytest.raises(UserError, match=r"^t: a\.json") as caught:
-        read_json(root / "a.json", Row, "t")
+        TextFile(root / "a.json", "t").json_rows(Row)
     assert "\n" not in str(caught.value)

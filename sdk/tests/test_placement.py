@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.statistics import (
-    critical_z,
-    deal_places,
-    placement_p_value,
-    placement_z,
-    share_beyond_chance,
-)
+from cuescope_sdk.statistics import Placement, share_beyond_chance
 from cuescope_sdk.statistics._placement import score_interval
 
 
@@ -27,25 +21,30 @@ def test_every_order_of_two_blocks_gives_the_p_value_and_its_deviate() -> None:
     ]
     own = sum(fit[np.arange(7), place])
     exact = np.mean(np.array(totals) >= own - 1e-9)
-    p_value = placement_p_value(fit, block, place, rng, draws=19_999)
+    placement = Placement(block, place)
+    p_value = placement.p_value(fit, rng, draws=19_999)
     # it may stop where the p-value is known to a tenth
     assert p_value == pytest.approx(exact, abs=0.3 * exact)
     z = (own - np.mean(totals)) / np.std(totals)
-    assert placement_z(fit, block, place) == pytest.approx(z)
+    assert placement.z(fit) == pytest.approx(z)
 
 
 def test_units_that_are_alone_or_fit_all_places_alike_tell_nothing() -> None:
     rng, alone = np.random.default_rng(1), np.arange(3)
-    assert placement_p_value(rng.normal(size=(3, 1)), alone, np.zeros(3, int), rng) == 1
-    one_block, fit = np.zeros(3, int), np.tile([[1.0], [2.0], [3.0]], (1, 3))
-    assert placement_p_value(fit, one_block, alone, rng) == 1
-    assert placement_z(fit, one_block, alone) == 0
+    first_place = np.zeros(3, int)
+    assert Placement(alone, first_place).p_value(rng.normal(size=(3, 1)), rng) == 1
+    one_block, fit = (
+        Placement(np.zeros(3, int), alone),
+        np.tile([[1.0], [2.0], [3.0]], (1, 3)),
+    )
+    assert one_block.p_value(fit, rng) == 1
+    assert one_block.z(fit) == 0
 
 
 def test_places_are_dealt_within_blocks() -> None:
     block, place = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 0, 1, 0])
     rng = np.random.default_rng(2)
-    draws = np.array([deal_places(block, place, rng) for _ in range(200)])
+    draws = np.array([Placement(block, place).deal(rng) for _ in range(200)])
     for members in ([0, 1, 2], [3, 4], [5]):
         assert (np.sort(draws[:, members], axis=1) == np.sort(place[members])).all()
     assert len({tuple(draw) for draw in draws.tolist()}) == 12
@@ -62,10 +61,10 @@ def test_the_interval_of_a_share_covers_as_it_says() -> None:
         right = rng.binomial(10, rates)
         scores = right[:, None] * yes + (10 - right)[:, None] * no
         extremes = np.stack([300 * yes, 300 * no])
-        value, low, high = score_interval(scores, shares, extremes=extremes)
-        assert value == pytest.approx(right.sum() / 300, abs=0.004)
-        hits += low <= 0.3 <= high
-        values.append(value)
+        share = score_interval(scores, shares, extremes=extremes)
+        assert share.value == pytest.approx(right.sum() / 300, abs=0.004)
+        hits += share.low <= 0.3 <= share.high
+        values.append(share.value)
     assert 363 <= hits <= 395
     assert np.mean(values) == pytest.approx(0.3, abs=0.01)
 
@@ -73,8 +72,9 @@ def test_the_interval_of_a_share_covers_as_it_says() -> None:
 def test_one_group_bounds_nothing() -> None:
     shares = np.linspace(0.01, 0.99, 99)
     scores = (3 / shares - 7 / (1 - shares))[None]
-    value, low, high = score_interval(scores, shares, extremes=np.zeros((0, 99)))
-    assert (value, low, high) == (pytest.approx(0.3, abs=0.011), 0.01, 0.99)
+    share = score_interval(scores, shares, extremes=np.zeros((0, 99)))
+    assert share.value == pytest.approx(0.3, abs=0.011)
+    assert (share.low, share.high) == (0.01, 0.99)
 
 
 def test_the_share_beyond_chance_is_that_of_the_greatest_likelihood() -> None:
@@ -83,7 +83,7 @@ def test_the_share_beyond_chance_is_that_of_the_greatest_likelihood() -> None:
     holds = (rng.random(80) < 0.4) | (rng.random(80) < rate)
     result = share_beyond_chance(holds, rate, np.arange(80))
     assert result is not None
-    value, low, high = result
+    value, low, high = result.value, result.low, result.high
     shares = np.linspace(0, 0.99, 991)
     chance = shares[:, None] + (1 - shares[:, None]) * rate
     likelihood = np.where(holds, np.log(chance), np.log(1 - chance)).sum(axis=1)
@@ -99,12 +99,14 @@ def test_the_interval_of_the_share_beyond_chance_covers() -> None:
         holds = (rng.random(120) < 0.3) | (rng.random(120) < rate)
         result = share_beyond_chance(holds, rate, group)
         assert result is not None
-        _, low, high = result
-        missed += not low <= 0.3 <= high
+        missed += not result.low <= 0.3 <= result.high
     assert missed <= stats.binom.ppf(0.999, draws, 0.05)
 
 
-def test_a_normal_deviate_is_beyond_the_critical_one_as_often_as_its_level_says() -> (
-    None
-):
-    assert stats.norm.sf(critical_z(0.03)) == pytest.approx(0.03)
+def test_a_deviate_is_found_at_its_own_level_and_above() -> None:
+    rng = np.random.default_rng(8)
+    fit, units = rng.normal(size=(6, 6)) + np.eye(6), np.arange(6)
+    placement = Placement(np.zeros(6, int), units)
+    level = float(stats.norm.sf(placement.z(fit)))
+    assert placement.fits(fit, level * 1.01)
+    assert not placement.fits(fit, level * 0.99)

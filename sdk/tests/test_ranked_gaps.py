@@ -7,18 +7,22 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import generator
-from cuescope_sdk.statistics import (
-    gap_test,
+from cuescope_sdk.statistics import GapTest, random_maxima
+from cuescope_sdk.statistics._ranked_gaps import (
     gap_weights,
     maxima_p_values,
-    random_maxima,
-    smallest_ranked_gap,
+    shuffled_gaps,
 )
-from cuescope_sdk.statistics._ranked_gaps import shuffled_gaps
 
 
 def rng(name: str) -> np.random.Generator:
     return generator(0, name)
+
+
+def beyond(critical: float) -> GapTest:
+    """A test that finds what is stronger than this."""
+    nothing = np.zeros(1)
+    return GapTest(nothing, nothing, nothing, nothing, np.full(1, critical))
 
 
 def test_shuffled_null_is_that_of_all_deals() -> None:
@@ -36,17 +40,18 @@ def test_shuffled_null_is_that_of_all_deals() -> None:
 def test_units_change_places_within_their_stratum_alone() -> None:
     """All of the gap goes with the stratum: nothing is left of it, in no deal."""
     rates, stratum = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1])
-    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
+    sides = np.array([[0, 1]]), np.array([[2, 3]])
+    weights = gap_weights(*sides, 4)
     assert (shuffled_gaps(rates, weights, stratum, 50, rng("strata")) == 1).all()
-    test = gap_test(rates, weights, stratum, 50, rng("strata"))
+    test = GapTest.of(rates, *sides, 50, rng("strata"), stratum=stratum)
     assert test.by_strata.tolist() == [1.0]
     assert (test.strength.tolist(), test.p_value.tolist()) == ([0.0], [1.0])
 
 
 def test_beyond_the_critical_strength_few_deals_lie() -> None:
     rates = rng("critical").random(40)
-    weights = gap_weights(np.array([np.arange(10)]), np.array([np.arange(20, 30)]), 40)
-    test = gap_test(rates, weights, None, 999, rng("deals"))
+    top, bottom = np.arange(10)[None], np.arange(20, 30)[None]
+    test = GapTest.of(rates, top, bottom, 999, rng("deals"))
     critical = test.critical(0.05)
     assert (test.maxima > critical).mean() == pytest.approx(0.05, abs=0.001)
     assert (test.p_value[0] <= 0.05) == (test.strength[0] > critical)
@@ -63,12 +68,11 @@ def test_units_that_do_not_count_have_no_weight() -> None:
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])
 def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
-    weights = gap_weights(np.array([[0, 1]]), np.array([[2, 3]]), 4)
-    test = gap_test(np.full(4, rate), weights, None, 50, rng("alike"))
+    sides = np.array([[0, 1]]), np.array([[2, 3]])
+    test = GapTest.of(np.full(4, rate), *sides, 50, rng("alike"))
     assert test.p_value.tolist() == [1.0]
-    assert (
-        smallest_ranked_gap(np.full(9, 0.0), 3, 2.0, rng("none"), lowers=True) is None
-    )
+    nothing = np.zeros(9)
+    assert beyond(2.0).smallest_gap(nothing, 3, 0.5, rng("none"), lowers=True) is None
 
 
 def test_random_rankings_are_draws_without_replacement() -> None:
@@ -93,7 +97,7 @@ def test_the_limit_of_detection_is_what_is_found_in_8_of_10(lowers: bool) -> Non
     """Against audits that have such a cue, drawn anew."""
     source, critical = rng(f"limit-{lowers}"), 3.0
     rates = (source.random(200) < 0.5).astype(float)
-    limit = smallest_ranked_gap(rates, 50, critical, source, lowers=lowers)
+    limit = beyond(critical).smallest_gap(rates, 50, 0.5, source, lowers=lowers)
     assert limit is not None
     found = 0
     for _ in range(400):
@@ -106,10 +110,6 @@ def test_the_limit_of_detection_is_what_is_found_in_8_of_10(lowers: bool) -> Non
 
 
 def test_few_units_find_nothing() -> None:
-    assert smallest_ranked_gap(np.ones(3), 2, 1.0, rng("few"), lowers=True) is None
-    assert (
-        smallest_ranked_gap(
-            np.array([1.0, 0.0, 1.0, 0.0]), 2, 9.0, rng("few"), lowers=True
-        )
-        is None
-    )
+    for rates, critical in ((np.ones(3), 1.0), (np.array([1.0, 0.0, 1.0, 0.0]), 9.0)):
+        test = beyond(critical)
+        assert test.smallest_gap(rates, 2, 0.5, rng("few"), lowers=True) is None

@@ -8,20 +8,16 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from cuescope_sdk.statistics import (
+    Bootstrap,
+    Estimate,
     Groups,
     auroc,
-    bootstrap_weights,
-    difference_interval,
-    even_parts,
     mann_whitney_p_value,
-    matched_auroc,
     pearson_interval,
-    percentile_interval,
     rank_correlation,
     rank_correlation_interval,
     samples_for_change,
     student_interval,
-    weighted_means,
 )
 from cuescope_sdk.statistics._resampling import stratified_orders
 
@@ -49,18 +45,16 @@ def test_a_matched_auroc_knows_no_difference_of_strata() -> None:
     positive = np.array([True, False, False, False, True, True, True, False])
     scores = np.repeat([0.0, 1.0], 4)
     assert auroc(scores, positive) == pytest.approx(0.75)
-    assert matched_auroc(scores, positive, stratum) == pytest.approx(0.5)
+    assert auroc(scores, positive, stratum) == pytest.approx(0.5)
     whole = stratum == "low"
-    assert matched_auroc(scores, whole, stratum) == auroc(scores, whole)
+    assert auroc(scores, whole, stratum) == auroc(scores, whole)
 
 
 def test_a_matched_auroc_weighs_strata_by_their_smaller_side() -> None:
     stratum = np.array([0, 0, 1, 1, 1, 1])
     positive = np.array([True, False, True, True, False, False])
     scores = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0])
-    assert matched_auroc(scores, positive, stratum) == pytest.approx(
-        (1 * 1.0 + 2 * 0.0) / 3
-    )
+    assert auroc(scores, positive, stratum) == pytest.approx((1 * 1.0 + 2 * 0.0) / 3)
 
 
 def test_mann_whitney_is_that_of_all_splits() -> None:
@@ -101,7 +95,7 @@ def test_a_rank_correlation_and_its_draws_are_scipys() -> None:
 
 def test_weights_draw_whole_groups() -> None:
     groups = Groups(np.array([0, 0, 1, 2, 2]), 3, True)
-    weights = bootstrap_weights(groups, RNG(0), 4000)
+    weights = Bootstrap.of(groups, RNG(0), draws=4000).weights
     assert (weights[:, 0] == weights[:, 1]).all()
     assert (weights[:, 3] == weights[:, 4]).all()
     assert (weights[:, [0, 2, 3]].sum(axis=1) == 3).all()
@@ -111,7 +105,7 @@ def test_weights_draw_whole_groups() -> None:
 def test_weighted_means_are_those_of_the_drawn_samples() -> None:
     values, among = np.array([1.0, 2.0, 4.0]), np.array([True, False, True])
     weights = np.array([[2.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
-    means = weighted_means(values, among, weights)
+    means = Bootstrap(weights).means(values, among)
     assert means[:2].tolist() == [1.0, 2.5]
     assert np.isnan(means[2])
 
@@ -120,10 +114,11 @@ def test_draws_without_a_value_are_left_out() -> None:
     draws = RNG(4).normal(size=200)
     gaps = np.concatenate([draws, np.full(9, np.nan)])
     tail = (1 - 0.9) / 2
+    bootstrap = Bootstrap(np.ones((200, 1)), 0.9)
     ends = np.nanquantile(gaps, (tail, 1 - tail))
-    assert percentile_interval(gaps, 0.9) == tuple(ends.tolist())
+    assert bootstrap.interval(gaps) == tuple(ends.tolist())
     with pytest.raises(ValueError, match="got none"):
-        percentile_interval(np.full(3, np.nan), 0.9)
+        bootstrap.interval(np.full(3, np.nan))
 
 
 def test_so_many_samples_have_the_power() -> None:
@@ -158,21 +153,14 @@ def test_pearsons_interval_is_scipys() -> None:
     assert pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)
 
 
-def test_parts_are_even_and_equals_stay_together() -> None:
-    values = RNG(7).normal(size=30)
-    parts = even_parts(values, 3)
-    assert np.bincount(parts).tolist() == [10, 10, 10]
-    assert (np.diff(parts[np.argsort(values)]) >= 0).all()
-    assert len(set(even_parts(np.ones(30), 3).tolist())) == 1
-
-
 def test_a_difference_of_two_figures_is_newcombes() -> None:
     """Of two shares with Wilson's intervals: the example of Newcombe (1998), 56/70 and 48/80."""
     shares = []
     for right, count in ((56, 70), (48, 80)):
         interval = stats.binomtest(right, count).proportion_ci(method="wilson")
-        shares.append((right / count, interval.low, interval.high))
-    ends = difference_interval(*shares)
+        shares.append(Estimate(right / count, interval.low, interval.high))
+    difference = shares[0].minus(shares[1])
+    ends = difference.low, difference.high
     assert ends == pytest.approx((0.0524, 0.3339), abs=1e-4)
 
 

@@ -34,12 +34,12 @@ CAPABLE = Capabilities(
 )
 def test_what_is_not_declared_is_refused(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        refuse_unanswerable("m", CAPABLE, Trial(**({"sample": SAMPLE} | changes)))
+        refuse_unanswerable("m", CAPABLE, [Trial(**({"sample": SAMPLE} | changes))])
 
 
 def test_what_is_declared_is_not_refused() -> None:
-    refuse_unanswerable("m", CAPABLE, Trial(sample=SAMPLE, edit=HIDE))
+    refuse_unanswerable("m", CAPABLE, [Trial(sample=SAMPLE, edit=HIDE)])
     open_ended = replace(SAMPLE, choices=())
     refuse_unanswerable(
-        "m", CAPABLE, Trial(sample=open_ended, outputs=frozenset({"embedding"}))
+        "m", CAPABLE, [Trial(sample=open_ended, outputs=frozenset({"embedding"}))]
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Detection, Frame
-from cuescope_sdk.tools._cached_detector import cached_detector
+from cuescope_sdk.tools._cached_detector import CachedDetector
 
 NAMES = ("cat", "dog")
 
@@ -52,11 +52,11 @@ def context(folder: Path, batch_size: int = 4) -> Context:
 
 def test_a_second_time_nothing_is_asked(tmp_path: Path) -> None:
     frames, first, again = shown(10), Counting(), Counting()
-    finder = cached_detector(first, context(tmp_path))
+    finder = CachedDetector(first, context(tmp_path))
     cold = finder.detect(frames, NAMES)
     assert first.calls == [(4, NAMES), (4, NAMES), (2, NAMES)]
     assert finder.passes == 10
-    warm = cached_detector(again, context(tmp_path, batch_size=64))
+    warm = CachedDetector(again, context(tmp_path, batch_size=64))
     assert warm.detect(frames[::-1], NAMES) == cold[::-1]
     assert (again.calls, warm.passes) == ([], 0)
     assert cold[3] == tuple(
@@ -67,7 +67,7 @@ def test_a_second_time_nothing_is_asked(tmp_path: Path) -> None:
 
 def test_only_what_is_missing_is_asked(tmp_path: Path) -> None:
     frames, detector = shown(4), Counting()
-    finder = cached_detector(detector, context(tmp_path))
+    finder = CachedDetector(detector, context(tmp_path))
     finder.detect(frames[:2], ["cat"])
     assert finder.passes_to_come(frames, NAMES) == 4
     assert finder.passes_to_come(frames, ["cat"]) == 2
@@ -82,7 +82,7 @@ def test_a_batch_is_one_call_with_the_union_of_its_missing_names(
     tmp_path: Path,
 ) -> None:
     frames, detector = shown(2), Counting()
-    finder = cached_detector(detector, context(tmp_path))
+    finder = CachedDetector(detector, context(tmp_path))
     finder.detect(frames[:1], ["cat"])
     finder.detect(frames[1:], ["dog"])
     found = finder.detect(frames, NAMES)
@@ -100,21 +100,21 @@ def test_nothing_found_is_remembered_too(tmp_path: Path) -> None:
             return [() for _ in frames]
 
     detector = Blind()
-    finder = cached_detector(detector, context(tmp_path))
+    finder = CachedDetector(detector, context(tmp_path))
     assert finder.detect(shown(2), NAMES) == finder.detect(shown(2), NAMES) == [(), ()]
     assert len(detector.calls) == 1
 
 
 def test_another_fingerprint_is_another_detector(tmp_path: Path) -> None:
-    cached_detector(Counting("v1"), context(tmp_path)).detect(shown(1), NAMES)
+    CachedDetector(Counting("v1"), context(tmp_path)).detect(shown(1), NAMES)
     other = Counting("v2")
-    cached_detector(other, context(tmp_path)).detect(shown(1), NAMES)
+    CachedDetector(other, context(tmp_path)).detect(shown(1), NAMES)
     assert other.calls == [(1, NAMES)]
 
 
 def test_a_joint_detector_is_asked_for_each_list_of_names(tmp_path: Path) -> None:
     detector = Counting(joint=True)
-    finder = cached_detector(detector, context(tmp_path))
+    finder = CachedDetector(detector, context(tmp_path))
     for names in (NAMES, NAMES, ("cat",), NAMES):
         finder.detect(shown(1), names)
     assert detector.calls == [(1, NAMES), (1, ("cat",))]
@@ -123,7 +123,7 @@ def test_a_joint_detector_is_asked_for_each_list_of_names(tmp_path: Path) -> Non
 def test_without_a_fingerprint_nothing_outlives_the_run(tmp_path: Path) -> None:
     for _ in range(2):
         detector = Counting(fingerprint=None)
-        finder = cached_detector(detector, context(tmp_path))
+        finder = CachedDetector(detector, context(tmp_path))
         assert finder.detect(shown(2), NAMES) == finder.detect(shown(2), NAMES)
         assert len(detector.calls) == 1
         assert "no fingerprint" in finder.facts["detections are kept"]
@@ -131,16 +131,16 @@ def test_without_a_fingerprint_nothing_outlives_the_run(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    cached_detector(Counting(), context(tmp_path)).detect(shown(1), NAMES)
+    CachedDetector(Counting(), context(tmp_path)).detect(shown(1), NAMES)
     for file in tmp_path.iterdir():
         file.write_bytes(b"no database" * 1000)
     detector = Counting()
     with pytest.warns(UserWarning, match="kept as"):
-        finder = cached_detector(detector, context(tmp_path))
+        finder = CachedDetector(detector, context(tmp_path))
     assert finder.detect(shown(1), NAMES)
     assert detector.calls == [(1, NAMES)]
     assert (
-        cached_detector(Counting(), context(tmp_path)).passes_to_come(shown(1), NAMES)
+        CachedDetector(Counting(), context(tmp_path)).passes_to_come(shown(1), NAMES)
         == 0
     )
 
@@ -150,7 +150,7 @@ def test_a_kill_costs_the_batch_in_flight(tmp_path: Path) -> None:
 import os, signal, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
-from test_remembering import Counting, NAMES, context, cached_detector, shown
+from test_remembering import Counting, NAMES, context, CachedDetector, shown
 
 class Killed(Counting):
     def detect(self, frames, names):
@@ -158,12 +158,12 @@ class Killed(Counting):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().detect(frames, names)
 
-cached_detector(Killed(), context(Path({str(tmp_path)!r}))).detect(shown(12), NAMES)
+CachedDetector(Killed(), context(Path({str(tmp_path)!r}))).detect(shown(12), NAMES)
 """
     ended = subprocess.run([sys.executable, "-c", script], check=False)
     assert ended.returncode == -signal.SIGKILL
     detector = Counting()
-    cached_detector(detector, context(tmp_path)).detect(shown(12), NAMES)
+    CachedDetector(detector, context(tmp_path)).detect(shown(12), NAMES)
     assert detector.calls == [(4, NAMES)]
 
 
@@ -176,6 +176,6 @@ def test_the_bar_moves_frame_by_frame(tmp_path: Path) -> None:
         yield steps.append
 
     frames = shown(5)
-    finder = cached_detector(Counting(), replace(context(tmp_path), progress=bar))
+    finder = CachedDetector(Counting(), replace(context(tmp_path), progress=bar))
     finder.detect([*frames, frames[0]], NAMES)
     assert steps == [("finding objects", 5), 4, 1]

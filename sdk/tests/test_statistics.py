@@ -8,21 +8,18 @@ from scipy import stats
 
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import (
+    Estimate,
+    GapPlan,
     Groups,
-    Rate,
     bca_interval,
     chance_accuracy,
     change_interval,
     change_p_value,
-    corrected_rate,
-    design_effect,
+    exceeds_normal_draws,
     gap_intervals,
     gap_p_values,
-    gap_power,
     limit_of_detection,
     mean_interval,
-    smallest_gap,
-    split_groups,
 )
 from cuescope_sdk.statistics._permutation import step_down_max
 
@@ -71,10 +68,10 @@ def test_a_split_keeps_groups_whole_and_strata_even() -> None:
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(40), rng.integers(1, 6, 40))
     strata = codes % 2
-    part = split_groups(grouped(codes), rng, strata=strata)
+    part = grouped(codes).split(rng, strata=strata)
     assert all(len(set(part[codes == code])) == 1 for code in range(40))
     assert all(0.35 < part[strata == stratum].mean() < 0.65 for stratum in (0, 1))
-    assert not (part == split_groups(grouped(codes), rng, strata=strata)).all()
+    assert not (part == grouped(codes).split(rng, strata=strata)).all()
 
 
 # ------------------------------------------------------------------------------------ p-values
@@ -308,19 +305,17 @@ def test_a_judges_known_errors_are_taken_out(
     rng = np.random.default_rng(0)
     judged = 150
 
-    def measured(probability: float, of: int) -> Rate:
+    def measured(probability: float, of: int) -> Estimate[float]:
         values = (np.arange(of) < rng.binomial(of, probability)).astype(float)
         low, high = mean_interval(values, Groups.single(of))
         assert low is not None
         assert high is not None
-        return Rate(float(values.mean()), low, high)
+        return Estimate(float(values.mean()), low, high)
 
     seen = share * sensitivity + (1 - share) * (1 - specificity)
     corrected = [
-        corrected_rate(
-            measured(seen, judged),
-            measured(sensitivity, cases),
-            measured(specificity, cases),
+        measured(seen, judged).correct(
+            measured(sensitivity, cases), measured(specificity, cases)
         )
         for _ in range(AUDITS)
     ]
@@ -328,14 +323,13 @@ def test_a_judges_known_errors_are_taken_out(
     assert len(rates) == AUDITS
     assert np.mean([rate.low <= share <= rate.high for rate in rates]) >= 0.94
     assert np.mean([rate.value for rate in rates]) == pytest.approx(share, abs=0.02)
-    sure = Rate(0.3, 0.3, 0.3)
-    perfect = Rate(1.0, 1.0, 1.0)
-    exact = corrected_rate(sure, perfect, perfect)
+    sure = Estimate(0.3, 0.3, 0.3)
+    perfect = Estimate(1.0, 1.0, 1.0)
+    exact = sure.correct(perfect, perfect)
     assert exact is not None
     assert (exact.low, exact.value, exact.high) == pytest.approx((0.3, 0.3, 0.3))
-    assert corrected_rate(sure, Rate(0.5, 0.4, 0.6), Rate(0.6, 0.5, 0.7)) is None, (
-        "it may guess"
-    )
+    guessing = Estimate(0.5, 0.4, 0.6), Estimate(0.6, 0.5, 0.7)
+    assert sure.correct(*guessing) is None
 
 
 def test_power_is_what_simulation_finds() -> None:
@@ -347,29 +341,31 @@ def test_power_is_what_simulation_finds() -> None:
         found += int(
             gap_p_values(answers, present[:, None], Groups.single(200), rng)[0] <= 0.01
         )
-    power = gap_power(0.25, 50, 150, 0.85, 0.01)
+    plan = GapPlan(50, 150, 0.85)
+    power = plan.power(0.25, 0.01)
     assert abs(found / AUDITS - power) < 0.08
     right, without = np.arange(51), np.arange(151)[:, None]
     chance = stats.binom.pmf(right, 50, 0.6) * stats.binom.pmf(without, 150, 0.85)
     passes = stats.hypergeom.cdf(right, 200, right + without, 50) <= 0.01
     assert power == pytest.approx(chance[passes].sum(), abs=1e-5)  # less the rare ones
     # ten times the samples: taken as normal, and nearly so they are
-    exact, normal = (gap_power(0.1, 250 * k, 240 * k, 0.85, 0.01) for k in (1, 2))
+    large = GapPlan(250, 240, 0.85), GapPlan(500, 480, 0.85)
+    exact, normal = (plan.power(0.1, 0.01) for plan in large)
     assert 0.5 < exact < normal < 1
-    drop = smallest_gap(50, 150, 0.85, 0.01)
+    drop = plan.smallest_drop(0.01)
     assert drop is not None
-    assert gap_power(drop, 50, 150, 0.85, 0.01) == pytest.approx(0.8, abs=0.01)
-    assert smallest_gap(2, 100, 0.5, 0.001) is None
+    assert plan.power(drop, 0.01) == pytest.approx(0.8, abs=0.01)
+    assert GapPlan(2, 100, 0.5).smallest_drop(0.001) is None
 
 
 def test_groups_count_as_fewer_samples() -> None:
     rng = np.random.default_rng(13)
     codes = np.repeat(np.arange(50), 6)
-    assert design_effect(alike(rng, codes, 0.5, 1.0), grouped(codes)) == pytest.approx(
+    assert grouped(codes).design_effect(alike(rng, codes, 0.5, 1.0)) == pytest.approx(
         6, abs=0.2
     )
-    assert design_effect(alike(rng, codes, 0.5, 0.0), grouped(codes)) < 2
-    assert design_effect(np.ones(300), grouped(codes)) == 1
+    assert grouped(codes).design_effect(alike(rng, codes, 0.5, 0.0)) < 2
+    assert grouped(codes).design_effect(np.ones(300)) == 1
 
 
 @pytest.mark.parametrize("share_alike", [0.0, 0.6])
@@ -390,3 +386,21 @@ def test_the_limit_of_detection_is_found_four_times_in_five(share_alike: float) 
     assert 66 <= found <= 93
     none = limit_of_detection(answers, groups, strata, rng, share=0.02, threshold=1e-6)
     assert none is None
+
+
+def test_points_that_are_apart_exceed_normal_draws_and_others_seldom_do() -> None:
+    """Of one distribution 1 in 20 exceeds 19 draws; more than `MOST` of 300 come up seldom."""
+
+    def kurtosis(points: np.ndarray) -> float:
+        return -float(stats.kurtosis(points[:, 0]))  # two heaps have a low one
+
+    spread = np.array([2.0, 1.0])
+    found = 0
+    for seed in range(AUDITS):
+        rng = np.random.default_rng(seed)
+        observed = kurtosis(rng.normal(size=(40, 2)) * spread)
+        found += exceeds_normal_draws(observed, kurtosis, spread, 40, rng)
+    assert 0 < found <= MOST
+    rng = np.random.default_rng(0)
+    apart = rng.normal(size=(40, 2)) + np.repeat([[-3.0], [3.0]], 20, axis=0)
+    assert exceeds_normal_draws(kurtosis(apart), kurtosis, apart.std(axis=0), 40, rng)

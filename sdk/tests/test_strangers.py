@@ -11,8 +11,10 @@ import pytest
 import torch
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models import read_table, require_small_archive
-from cuescope_sdk.torch import ask_nobody, named_values, read_weights, refuse_kernels
+from cuescope_sdk.models import require_small_archive
+from cuescope_sdk.models._zero_shot.heads import read_table
+from cuescope_sdk.torch import named_values, quiet, refuse_kernels
+from cuescope_sdk.torch._strangers import read_weights
 
 
 class Bomb:
@@ -156,8 +158,7 @@ def test_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.dynamic_module_utils import resolve_trust_remote_code
 
     monkeypatch.setattr("builtins.input", lambda *words: pytest.fail("asked"))
-    ask_nobody()
-    with pytest.raises(ValueError, match="trust_remote_code"):
+    with quiet(), pytest.raises(ValueError, match="trust_remote_code"):
         resolve_trust_remote_code(
             None, "any/body", has_local_code=False, has_remote_code=True
         )

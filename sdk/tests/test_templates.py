@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cuescope_sdk import UserError
-from cuescope_sdk.models._zero_shot.texts import fill, templates_of
+from cuescope_sdk.models._zero_shot.texts import Templates
 
 # The first seven of TRoVe's appendix C; the other 21 change only the medium.
 PAPER_PHOTO = [
@@ -24,18 +24,16 @@ def test_action28_is_the_papers_list_in_its_order() -> None:
     expected = [
         line.replace("a photo", medium) for medium in media for line in PAPER_PHOTO
     ]
-    assert list(templates_of("action28", "mine")) == expected
+    assert list(Templates.find("action28", "mine").content) == expected
     assert len(expected) == 28
 
 
 def test_a_file_gives_one_template_a_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.txt"
     file.write_text("x-ray of {label}\n\n  a {label} {not} touched \n")
-    assert templates_of(str(file), "mine") == (
-        "x-ray of {label}",
-        "a {label} {not} touched",
-    )
-    assert fill(templates_of(str(file), "mine")[1], "lung") == "a lung {not} touched"
+    templates = Templates.find(str(file), "mine")
+    assert templates.content == ("x-ray of {label}", "a {label} {not} touched")
+    assert templates.prompts("lung")[1] == "a lung {not} touched"
 
 
 @pytest.mark.parametrize(
@@ -51,9 +49,9 @@ def test_a_file_without_slots_is_refused(
     file = tmp_path / "bad.txt"
     file.write_text(content)
     with pytest.raises(UserError, match=said):
-        templates_of(str(file), "mine")
+        Templates.find(str(file), "mine")
 
 
 def test_a_typo_is_answered_with_the_nearest_set() -> None:
     with pytest.raises(UserError, match="Did you mean 'action28'"):
-        templates_of("actions28", "mine")
+        Templates.find("actions28", "mine")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk.data import Unread, image_frame, images_in, kind_of
+from cuescope_sdk.data import Unread, images_in, kind_of
 from cuescope_sdk.data._media import files, images
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
@@ -62,7 +62,7 @@ def test_heic_of_its_own_library_is_read(tmp_path):
     )
     heif.from_pillow(Image.new("RGB", (8, 6), (200, 30, 30))).save(tmp_path / "a.heic")
     assert why_unread(tmp_path / "a.heic") is None
-    image = image_frame(tmp_path / "a.heic", probe(tmp_path / "a.heic", 10_000)).load()
+    image = probe(tmp_path / "a.heic", 10_000).image().load()
     assert image.size == (8, 6)
     assert abs(int(np.asarray(image)[3, 4, 0]) - 200) < 20
 
@@ -90,6 +90,6 @@ def test_heic_is_read_where_its_library_is_installed(tmp_path, monkeypatch):
     try:
         assert kind_of(path) == "image"
         assert "HEIF" in images.image_formats()
-        assert image_frame(path, probe(path, 100)).load().getpixel((0, 0)) == (9, 9, 9)
+        assert probe(path, 100).image().load().getpixel((0, 0)) == (9, 9, 9)
     finally:
         images.image_formats.cache_clear()

@@ -7,14 +7,13 @@ import pytest
 from pydantic import BaseModel
 
 from cuescope_sdk import BadDataError, Context, UserError
-from cuescope_sdk.data._annotation_files import read_csv, read_json, read_lines
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.data._video_questions import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
     find_videos,
     parse_timed_actions,
-    read_classes,
 )
 from cuescope_sdk.testing import DatasetContract
 from cuescope_sdk.testing._media_files import grey_levels, write_video
@@ -33,7 +32,7 @@ class Quiz(VideoQuestions):
     split_names = ("train", "test")
 
     def read(self, split):
-        for row in read_json(self.file(f"{split}.json"), Row, self.title):
+        for row in self.file(f"{split}.json").json_rows(Row):
             yield Question(row.id, row.video, "how many?", label=str(row.answer))
 
     def file_names(self, video):
@@ -274,7 +273,7 @@ def test_json_mistakes_are_one_line(quiz, root, text, message):
 def test_csv_mistakes_are_one_line(tmp_path, text, message):
     (tmp_path / "t.csv").write_bytes(text.encode("latin-1"))
     with pytest.raises(UserError, match=r"^quiz: ") as caught:
-        read_csv(tmp_path / "t.csv", Row, "quiz")
+        TextFile(tmp_path / "t.csv", "quiz").csv_rows(Row)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -282,7 +281,7 @@ def test_csv_mistakes_are_one_line(tmp_path, text, message):
 def test_tables_may_have_more_columns_quotes_and_a_mark_of_their_order(tmp_path):
     text = '\ufeffid,video,answer,note\nx,"a, b",1,\n"line\u2028two",c,2,n\n'
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
-    rows = read_csv(tmp_path / "t.csv", Row, "quiz")
+    rows = TextFile(tmp_path / "t.csv", "quiz").csv_rows(Row)
     assert rows == [
         Row(id="x", video="a, b", answer=1),
         Row(id="line\u2028two", video="c", answer=2),
@@ -290,19 +289,20 @@ def test_tables_may_have_more_columns_quotes_and_a_mark_of_their_order(tmp_path)
 
 
 def test_lines_know_their_place(tmp_path):
-    (tmp_path / "t.txt").write_text("one\n\n  two\n")
-    lines = list(read_lines(tmp_path / "t.txt", "quiz"))
+    file = TextFile(tmp_path / "t.txt", "quiz")
+    file.path.write_text("one\n\n  two\n")
+    lines = list(file.lines())
     assert lines == [("quiz: t.txt line 1", "one"), ("quiz: t.txt line 3", "two")]
-    (tmp_path / "t.txt").write_text("\n")
+    file.path.write_text("\n")
     with pytest.raises(UserError, match="a row or more"):
-        list(read_lines(tmp_path / "t.txt", "quiz"))
+        list(file.lines())
 
 
 def test_charades_actions_are_triplets_of_known_classes(tmp_path):
     (tmp_path / "classes.txt").write_text(
         "c000 Holding some clothes\nc008 Opening a door\n"
     )
-    classes = read_classes(tmp_path / "classes.txt", "quiz")
+    classes = TextFile(tmp_path / "classes.txt", "quiz").codes()
     text = "c008 11.90 21.20;c000 0.00 12.60"
     assert parse_timed_actions(text, classes, "here") == (
         ("Opening a door", 11.9, 21.2),

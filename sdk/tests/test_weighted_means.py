@@ -9,16 +9,14 @@ from scipy import stats
 
 from cuescope_sdk.statistics import (
     Groups,
-    MarginTest,
     WeightedMeans,
     agreement_p_values,
     change_interval,
     change_p_value,
     mean_interval,
     smallest_flip_share,
-    stratified_change_p_value,
 )
-from cuescope_sdk.statistics._weighted_means import interval_p_value
+from cuescope_sdk.statistics._weighted_means import MarginTest, interval_p_value
 
 RNG = np.random.default_rng
 
@@ -91,8 +89,8 @@ def margin_test(lost: float, rng: np.random.Generator) -> MarginTest:
     before = (rng.random(300) < 0.8).astype(float)
     after = before * (rng.random(300) >= lost / 0.8)
     means = WeightedMeans.over(np.zeros(300, int), Groups.single(300))
-    return MarginTest(
-        means, before, before - after, before.mean(), 0.2, share=0.1, least=0.02
+    return means.margin_test(
+        before, before - after, before.mean(), chance=0.2, share=0.1, least=0.02
     )
 
 
@@ -122,9 +120,9 @@ def test_what_one_stratum_loses_and_another_wins_is_seen() -> None:
     answer = np.repeat([0, 1, 0], [10, 10, 20])
     change, single = before.astype(float) - after, Groups.single(40)
     assert change_p_value(change, single, RNG(0)) == 1.0
-    p_value = stratified_change_p_value(change, answer, single, RNG(0))
+    p_value = change_p_value(change, single, RNG(0), strata=answer)
     assert p_value == pytest.approx(2 * 2 / 2**10)
-    assert stratified_change_p_value(change, np.zeros(40, int), single, RNG(0)) == 1.0
+    assert change_p_value(change, single, RNG(0), strata=np.zeros(40, int)) == 1.0
 
 
 def test_agreement_is_that_of_all_orders_of_the_labels() -> None:

@@ -5,16 +5,13 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk.statistics import (
+    GapPlan,
     can_pass,
-    exceeds_power,
     joined_p_values_of_others,
     least_gap_p_value,
     lower_mean_p_value,
     most_by_chance,
     most_unseen,
-    selected_confidence,
-    smallest_with_power,
-    split_quantiles,
     weighted_q_values,
 )
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
@@ -127,28 +124,24 @@ def test_the_power_to_exceed_is_what_simulation_finds() -> None:
     without = rng.binomial(200, 0.8, 20_000) / 200
     with_cue = rng.binomial(100, 0.6, 20_000) / 100
     share = (without - with_cue > 0.1).mean()
-    assert exceeds_power(0.2, 100, 200, 0.8, 0.1) == pytest.approx(share, abs=0.03)
+    assert GapPlan(100, 200, 0.8).exceeds(0.2, 0.1) == pytest.approx(share, abs=0.03)
 
 
 def test_the_smallest_with_power_has_the_power() -> None:
-    smallest = smallest_with_power(lambda effect: effect**2, 1.0, power=0.64)
-    assert smallest == pytest.approx(0.8, abs=2e-3)
-    assert smallest_with_power(lambda effect: effect / 2, 1.0, power=0.64) is None
+    plan = GapPlan(10, 10, 1.0)
+    smallest = plan.smallest(lambda effect: effect**2)
+    assert smallest == pytest.approx(np.sqrt(0.8), abs=2e-3)
+    assert plan.smallest(lambda effect: effect / 2) is None
 
 
 def test_how_a_split_falls_is_hypergeometric() -> None:
     draws = RNG(4).hypergeometric(20, 30, 15, 40_000)
-    quantiles = split_quantiles(50, 20, 15, (0.1, 0.5, 0.9))
-    assert quantiles == np.quantile(draws, (0.1, 0.5, 0.9)).tolist()
-
-
-def test_intervals_of_what_was_chosen_cover_at_the_promised_rate() -> None:
-    """Of 40 means of noise the largest 5 are chosen: of their intervals few miss the truth."""
-    rng, missed, draws = RNG(5), 0, 400
-    confidence = selected_confidence(0.95, 5, 40)
-    assert confidence == pytest.approx(1 - 0.05 * 5 / 40)
-    reach = stats.norm.isf((1 - confidence) / 2)
-    for _ in range(draws):
-        largest = np.sort(rng.normal(size=40))[-5:]
-        missed += int((np.abs(largest) > reach).sum())
-    assert missed / (5 * draws) <= 0.05 + 0.02
+    parts = GapPlan(20, 30, 0.8).split(0.3, (0.1, 0.5, 0.9))
+    counts = [first.n_with for first, _ in parts]
+    assert counts == np.quantile(draws, (0.1, 0.5, 0.9)).tolist()
+    for first, last in parts:
+        assert first.n_with + first.n_without == 15
+        assert (first.n_with + last.n_with, first.n_without + last.n_without) == (
+            20,
+            30,
+        )

@@ -10,11 +10,12 @@ import tarfile
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from shutil import copytree
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import fsspec
 import numpy as np
@@ -49,11 +50,11 @@ from cuescope_confirm.study import folders_of
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import LIMITS, read_thresholds
-from cuescope_covar_build.manifest import Row, picture_digest, write_manifest
 from cuescope_covar_build.quality.thresholds import Limit, Thresholds
 from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
+from cuescope_sdk.data import CovarManifest, CovarRow, content_digest
 from cuescope_sdk.editing import cached_editor
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Router
 from cuescope_sdk.workers import KeptJobs
@@ -85,7 +86,7 @@ def thirds(number: int) -> dict[str, Any]:
 
 
 def run_jobs(folder: Path) -> object:
-    jobs = {f"job {number}": (thirds, (number,)) for number in NUMBERS}
+    jobs = {f"job {number}": partial(thirds, number) for number in NUMBERS}
     return KeptJobs(folder, ["settings", 1], workers=1).run(jobs, Context(), "results")
 
 
@@ -103,7 +104,12 @@ SIZE = (12, 16)
 LABELS = ("hen", "zebra")
 
 
-def covar_rows(folder: Path) -> list[Row]:
+def digest_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return content_digest(content)
+
+
+def covar_rows(folder: Path) -> list[CovarRow]:
     """Two objects on a background, with their masks."""
     rng, rows = np.random.default_rng(0), []
     for label in LABELS:
@@ -114,7 +120,7 @@ def covar_rows(folder: Path) -> list[Row]:
             Image.fromarray(pixels).save(folder / name)
         image, mask = pictures
         rows.append(
-            Row(
+            CovarRow(
                 image=image,
                 mask=mask,
                 key=label,
@@ -132,15 +138,15 @@ def covar_rows(folder: Path) -> list[Row]:
                 editor_fingerprint="f",
                 licence="",
                 kept_exactly=True,
-                image_digest=picture_digest((folder / image).read_bytes()),
-                mask_digest=picture_digest((folder / mask).read_bytes()),
+                image_digest=digest_of(folder / image),
+                mask_digest=digest_of(folder / mask),
             )
         )
     return rows
 
 
 def write_covar(folder: Path) -> None:
-    write_manifest(folder, covar_rows(folder), LABELS)
+    CovarManifest(covar_rows(folder), LABELS).write(folder)
 
 
 def read_covar(folder: Path) -> object:
@@ -372,7 +378,8 @@ def write_labels(folder: Path) -> None:
         for number in range(6)
     }
     items = [label_item(number) for number in range(6)]
-    write_sheet(items, StoredRun(RUN, (), samples), folder, None, 0)
+    run = cast(StoredRun, SimpleNamespace(report=RUN, samples=samples))
+    write_sheet(items, run, folder, None, 0)
 
 
 def read_key(folder: Path) -> object:

@@ -3,18 +3,12 @@
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cuescope.capabilities import Dataset
 from cuescope.conclusions import Report, Score
-from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope.runs import load_report, source_of
-from cuescope.spec import Spec
-from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Frame, Sample
 
 Row = dict[str, Any]
@@ -78,43 +72,6 @@ def root(key: str, known: Collection[str]) -> str | None:
     return next((start for start in starts if start in known), None)
 
 
-def open_samples(run: Path, context: Context | None = None) -> dict[str, Sample]:
-    """The samples by key of the data set that a stored run names (see `open_data`)."""
-    data = open_data(run, context or Context())
-    samples = (data[index] for index in range(len(data)))
-    return {sample.key: sample for sample in samples}
-
-
-def open_data(run: Path, context: Context) -> Dataset:
-    """The data set that a stored run names; raises UserError where it cannot be opened.
-
-    Of a run that was made elsewhere nothing is opened: it is then the context's own data set, which
-    the person typed.
-    """
-    source = source_of(run, context.cache, context.allowed)
-    stamp = load_report(run).provenance.data
-    if not source.typed_before:
-        if context.dataset is not None:
-            return context.dataset
-        raise UserError(
-            f"{run} was {ELSEWHERE}",
-            remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
-        )
-    # None: no data set is built with another one at hand
-    held = replace(context, source=source, dataset=None)
-    try:
-        # the options hold the ARG too
-        data: Dataset = held.build(
-            "dataset", Spec.parse(stamp.spec).name, stamp.options
-        )
-    except UserError as error:
-        raise UserError(
-            f"the data set {stamp.spec} cannot be opened: {error}",
-            remedy="Run this in the folder where the audit was run, with the same data",
-        ) from error
-    return data
-
-
 def manifest_rows(
     samples: Mapping[str, Sample], answers: Mapping[str, Row], manifest: Path
 ) -> tuple[list[Row], int]:
@@ -141,13 +98,17 @@ def manifest_rows(
         without_file += None in map(_image_file, sample.frames)
         answer = answers.get(sample.key, {})
         boxes = [[box.name, *box.box] for box in sample.annotations.get("boxes", ())]
+        mask = sample.annotations.get("foreground")
+        mask_path = None
+        if isinstance(mask, Frame):
+            mask_path = _place_frame(mask, files / f"{name}-mask", home)
         row = {
             "path": _place_frames(sample.frames, files / name, home),
             "label": sample.label,
             "question": sample.question,
             "choices": list(sample.choices) or None,
             "group": sample.group,
-            "mask": _mask(sample, files / f"{name}-mask", home),
+            "mask": mask_path,
             "boxes": boxes or None,
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
@@ -219,9 +180,3 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
-
-
-def _mask(sample: Sample, place: Path, home: Path) -> str | None:
-    """The path of the annotated foreground, None where there is none."""
-    mask = sample.annotations.get("foreground")
-    return _place_frame(mask, place, home) if isinstance(mask, Frame) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from cuescope.digest import digest
 from cuescope.errors import UserError
-from cuescope.findings import write_findings
+from cuescope.findings import as_table, write_findings
 from cuescope.hookspecs import hookimpl
 from cuescope.runs import RunFolder
 from cuescope.types import Outcome, Sample, Trial
@@ -25,6 +25,7 @@ ROWS = 20_000  # in memory at a time
 COLUMNS = {
     "sample": "string",
     "group": "string",  # null where samples are taken as independent
+    "content": "string",  # digest of the frames: equal frames, equal digest
     "question": "string",  # what was asked about the sample; null where nothing was
     "condition": "string",
     "feature": "string",
@@ -37,7 +38,7 @@ COLUMNS = {
     "text": "string",
     "figure": "float64",  # what a method measured of the sample, `condition` naming it
 }
-LATER = {"question", "figure"}  # columns that older runs do not have
+LATER = {"content", "question", "figure"}  # columns that older runs do not have
 
 
 class AnswersFile:
@@ -64,17 +65,14 @@ class AnswersFile:
 
     def _write(self, rows: list[dict[str, Any]]) -> None:
         """Append the rows; a column that a row lacks is null in it."""
-        import pyarrow as pa
         from pyarrow.parquet import ParquetWriter
 
-        schema = pa.schema(
-            [(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
-        )
+        table = as_table(rows, COLUMNS)
         if self._writer is None:
             self._draft = Draft(self.path)
             finalize(self, self._draft.discard)  # of an audit that failed
-            self._writer = ParquetWriter(self._draft.path, schema)
-        self._writer.write_table(pa.Table.from_pylist(rows, schema=schema))
+            self._writer = ParquetWriter(self._draft.path, table.schema)
+        self._writer.write_table(table)
 
     def finish(self, audit: "Audit", report: "Report") -> None:
         """Write what was measured and what was found; the files are whole from here on."""
@@ -126,6 +124,7 @@ def _answer_row(outcome: Outcome) -> dict[str, Any]:
     row: dict[str, Any] = {
         "sample": sample.key,
         "group": sample.group,
+        "content": digest([frame.key for frame in sample.frames]),
         "question": sample.question,
         "condition": trial.condition,
         "feature": trial.feature,

@@ -5,8 +5,9 @@ An entry point of the group `cuescope.commands` names a `typer.Typer`, one of `c
 door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
-from cuescope.affected import open_samples, root
+from cuescope.affected import root
 from cuescope.building import Built, Choices, build, build_tool, find_installed
+from cuescope.capabilities import ROLES
 from cuescope.cli.asked_again import (
     AskedAgain,
     Run,
@@ -62,6 +63,7 @@ from cuescope.whole_files import read_whole, write_atomically
 __all__ = [
     "DATA",
     "MODEL",
+    "ROLES",
     "RUNS",
     "Allow",
     "AsJson",
@@ -107,7 +109,6 @@ __all__ = [
     "find_installed",
     "is_made_here",
     "open_runner",
-    "open_samples",
     "pairs",
     "program",
     "read_whole",

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from cuescope.capabilities import Capabilities
-from cuescope.conclusions import Accuracy, Contrast, Picture, Table
+from cuescope.conclusions import Accuracy, Contrast, Feature, Picture, Score, Table
 from cuescope.context import Context
 from cuescope.seeds import derive
 from cuescope.types import Outcome, PlantedCue, Sample, Trial
@@ -23,8 +23,9 @@ class Audit:
 
     `options` are the method's, validated; `capabilities` the model's; `tools` are by role,
     `tool_specs` their SPEC as the user typed it; `context` has the device, the cache folder and the
-    progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on.
-    `planted_cues` and the "cues" annotation of `samples` are hidden until `verify`.
+    progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on; `features`
+    and `scores` are there from `verify` on. `planted_cues` and the "cues" annotation of `samples`
+    are hidden until `verify`.
     """
 
     labels: tuple[str, ...]
@@ -38,6 +39,8 @@ class Audit:
     tool_specs: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Sample, ...] = ()
     outcomes: Sequence[Outcome] = ()
+    features: Sequence[Feature] = ()
+    scores: Sequence[Score] = ()
     planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
     more_trials: int | None = None

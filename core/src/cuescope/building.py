@@ -129,7 +129,7 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     executor = Built.of(choices.executor, context) if choices.executor else None
     model = Built.of(choices.model, context)  # last: the costliest
     # a mitigated model has less to look at than its class
-    missing = _missing(method.plugin.requires, model.plugin.capabilities)
+    missing = missing_from(method.plugin.requires, model.plugin.capabilities)
     if missing:
         wanted = f"a model with {' and '.join(missing)}"
         raise UserError(
@@ -333,10 +333,10 @@ def check_capabilities(choices: Choices, registry: Registry) -> None:
     """Refuse a pair that cannot work before weights load, and name the models that could."""
     method = choices.method
     needs: Requirements = method.plugin.requires
-    missing = _missing(needs, choices.model.plugin.capabilities)
+    missing = missing_from(needs, choices.model.plugin.capabilities)
     if missing:
         able = find_installed(
-            lambda m: not _missing(needs, m.capabilities), "model", registry
+            lambda m: not missing_from(needs, m.capabilities), "model", registry
         )
         raise UserError(
             f"{method.text} cannot audit {choices.model.text}",
@@ -366,7 +366,7 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
         raise UserError(f"{name} has no use for a {role}", expected=expected)
 
 
-def _missing(needs: Requirements, has: Capabilities) -> list[str]:
+def missing_from(needs: Requirements, has: Capabilities) -> list[str]:
     """What a model lacks, in words."""
     missing = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
     missing += [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]

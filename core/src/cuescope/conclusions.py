@@ -1,6 +1,7 @@
 """The words of a report: what an audit concludes. Frozen, strict, and stored as JSON."""
 
 import math
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, FiniteFloat, model_validator
@@ -45,6 +46,7 @@ class Score(Value):
     `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
     that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
     feature's name. With `always_reported` the statement is printed also where it does not pass.
+    `doubt` says why what passes the rule is no finding: a premise of all findings does not hold.
     """
 
     feature: str
@@ -60,12 +62,14 @@ class Score(Value):
     finding: bool = False
     always_reported: bool = False
     statement: str | None = None
+    doubt: str | None = None
 
 
 class Evidence(Value):
     """A check of the findings: what was tested, the figure against its threshold, the verdict.
 
-    `name` is given where the check found words for `feature`.
+    `name` is given where the check found words for `feature`. `doubt` is of a check of what all
+    findings rest on: where it is refuted, none of them is one, and this says why.
     """
 
     check: str
@@ -77,6 +81,7 @@ class Evidence(Value):
     feature: str | None = None
     label: str | None = None
     name: str | None = None
+    doubt: str | None = None
 
 
 Cell = str | FiniteFloat | int | None
@@ -94,6 +99,29 @@ class Table(Value):
     paper: tuple[dict[str, Cell], ...] = ()
     notes: tuple[str, ...] = ()
     decimals: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[str],
+        rows: Iterable[Iterable[Cell]],
+        *notes: str,
+        paper: Iterable[Mapping[str, Cell]] = (),
+        decimals: int = 1,
+    ) -> Self:
+        """From the cells of its rows; of the paper's rows those of its columns."""
+        columns = tuple(columns)
+        return cls(
+            title=title,
+            columns=columns,
+            rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
+            paper=tuple(
+                {name: row[name] for name in columns if name in row} for row in paper
+            ),
+            notes=notes,
+            decimals=decimals,
+        )
 
 
 class Picture(Value):
@@ -259,6 +287,21 @@ class Provenance(Value):
         return stamps
 
 
+def with_doubts(
+    scores: Iterable[Score], evidence: Iterable[Evidence]
+) -> tuple[Score, ...]:
+    """The scores; where a premise of all findings is refuted, none is a finding, and says why."""
+    doubts = [e.doubt for e in evidence if e.doubt and e.verdict == "refuted"]
+    if not doubts:
+        return tuple(scores)
+    doubt = " ".join(doubts)
+    doubtful = {"finding": False, "doubt": doubt}
+    return tuple(
+        score.model_copy(update=doubtful) if score.finding else score
+        for score in scores
+    )
+
+
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline.
 
@@ -346,7 +389,7 @@ class Report(Value):
         for score in self.headlines:
             # what could not be tested is said: silence would look like "no cue"
             untested = score.value is None
-            if score.finding or score.always_reported or untested:
+            if score.finding or score.doubt or score.always_reported or untested:
                 statements.append(self.sentence(score))
         return tuple(filter(None, statements))
 
@@ -366,4 +409,5 @@ class Report(Value):
         if not score.statement:
             return score.statement
         # not `format`: labels and answers may hold braces of their own
-        return score.statement.replace("{feature}", self.names[score.feature])
+        words = score.statement.replace("{feature}", self.names[score.feature])
+        return f"{words} {score.doubt}" if score.doubt else words

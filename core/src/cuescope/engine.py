@@ -30,6 +30,7 @@ from cuescope.conclusions import (
     Report,
     Score,
     Table,
+    with_doubts,
 )
 from cuescope.context import Context
 from cuescope.digest import digest
@@ -141,6 +142,8 @@ class Session:
             self._require_scores(of_hook)
             scores = flatten(of_hook)
             self._reveal_cues()
+            audit.features = features
+            audit.scores = scores
             # worked out now: checks add notes and tables, which are read below
             evidence = tuple(self._verify(features, scores))
             self._note_repeats()
@@ -150,7 +153,7 @@ class Session:
                 metrics=method.plugin.metrics,
                 notes=audit.notes,
                 features=tuple(features),
-                scores=tuple(scores),
+                scores=with_doubts(scores, evidence),
                 evidence=evidence,
                 tables=self._attachments(Table),
                 pictures=self._attachments(Picture),

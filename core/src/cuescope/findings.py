@@ -1,6 +1,6 @@
 """`findings.parquet`: the headline scores of a report, a row each, in the report's own order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,11 +45,9 @@ def finding_rows(report: Report) -> Iterator[Row]:
     for headline in report.headlines:
         scores = [headline, *beside[headline.feature, headline.label]]
         row = _row(report, headline)
-        row |= {
-            "n": _first(score.n for score in scores),
-            "p": _first(score.p_value for score in scores),
-            "q": _first(score.q_value for score in scores),
-        }
+        for column, name in (("n", "n"), ("p", "p_value"), ("q", "q_value")):
+            values = (getattr(score, name) for score in scores)
+            row[column] = next((value for value in values if value is not None), None)
         yield {
             "number": numbers.get(id(headline)),
             **row,
@@ -79,11 +77,7 @@ def _row(report: Report, score: Score) -> Row:
     }
 
 
-def _first(values: Iterator[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def as_table(rows: Sequence[Row], columns: Mapping[str, str]) -> "pa.Table":
+def as_table(rows: Iterable[Row], columns: Mapping[str, str]) -> "pa.Table":
     """The rows as a table of these columns."""
     import pyarrow as pa
 
@@ -96,7 +90,7 @@ def as_table(rows: Sequence[Row], columns: Mapping[str, str]) -> "pa.Table":
 
 def findings_table(report: Report) -> "pa.Table":
     """What `findings.parquet` holds."""
-    return as_table(list(finding_rows(report)), FINDINGS)
+    return as_table(finding_rows(report), FINDINGS)
 
 
 def write_findings(report: Report, path: Path) -> None:

@@ -72,11 +72,9 @@ class Source:
 # ------------------------------------------------------------------------------- what is ours
 
 
-@cache
 def own_dists() -> dict[str, str]:
     """The dists of this project: name -> folder in a clone."""
-    folders: dict[str, str] = _table()["folders"]
-    return folders
+    return _table()["folders"]
 
 
 def is_own(dist: str) -> bool:

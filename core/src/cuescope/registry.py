@@ -121,8 +121,11 @@ class Registry:
         by_name: dict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in chain.from_iterable(by_dist.values()):
             by_name[entry.kind, entry.name].append(entry)
-        entries = chain.from_iterable(map(_mark_duplicates, by_name.values()))
-        return tuple(sorted(entries, key=_rank)), damaged
+        entries = sorted(
+            chain.from_iterable(map(_mark_duplicates, by_name.values())),
+            key=lambda entry: (KINDS.index(entry.kind), entry.name, entry.dist),
+        )
+        return tuple(entries), damaged
 
     def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
@@ -192,7 +195,10 @@ def _where_it_is(kind: str, name: str) -> str | None:
 
 
 def _entries_of(package: Package, api: str | None) -> list[Entry]:
-    of_package = _package_problem(package, api)
+    """The plugins of a package; what stands in the way of all of them is a problem of each."""
+    of_package = _misfit(package.name, package.requires, api)
+    if package.fault:
+        of_package = Problem(package.fault, how_to_reinstall(package.name))
     entries = []
     for point in package.points:
         if point.group not in GROUPS:
@@ -212,13 +218,6 @@ def _entries_of(package: Package, api: str | None) -> list[Entry]:
             )
         )
     return entries
-
-
-def _package_problem(package: Package, api: str | None) -> Problem | None:
-    """What stands in the way of all plugins of a package."""
-    if package.fault:
-        return Problem(package.fault, how_to_reinstall(package.name))
-    return _misfit(package.name, package.requires, api)
 
 
 def _unknown_group(group: str, dist: str) -> Problem:
@@ -257,11 +256,6 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
     return None
 
 
-def _rank(entry: Entry) -> tuple[int, str, str]:
-    """Where an entry stands in a list."""
-    return KINDS.index(entry.kind), entry.name, entry.dist
-
-
 def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
     """Entries of one kind and name: two of them are a problem of each, but broken ones of none."""
     for entry in same:
@@ -276,15 +270,13 @@ def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
         yield replace(entry, problem=Problem(reason, remedy))
 
 
-def _attempt(entry: Entry, *, survive: type[BaseException] | None = None) -> Any:
-    """What the entry point names, or the Problem with it."""
+def _attempt(entry: Entry, *, survive: bool = False) -> Any:
+    """What the entry point names, or the Problem with it; may `survive` a KeyboardInterrupt."""
     try:
         return _import(entry)
-    except KeyboardInterrupt as error:
-        if survive is not KeyboardInterrupt:
-            raise
-        return _problem_of(entry, error)
     except BaseException as error:  # a plugin may raise anything, SystemExit included
+        if isinstance(error, KeyboardInterrupt) and not survive:
+            raise
         return _problem_of(entry, error)
 
 
@@ -293,7 +285,7 @@ def _attempt_within(entry: Entry, seconds: float) -> Any:
     results: list[Any] = []
 
     def attempt() -> None:
-        results.append(_attempt(entry, survive=KeyboardInterrupt))
+        results.append(_attempt(entry, survive=True))
 
     worker = Thread(target=attempt, daemon=True)
     worker.start()

@@ -2,20 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from cuescope.types import Response, Trial
-
-
-def copies(trial: Trial, count: int) -> list[Trial]:
-    """The trial as it is asked `count` times; a single one is the trial itself."""
-    return (
-        [trial]
-        if count == 1
-        else [replace(trial, repeat=number) for number in range(count)]
-    )
+from cuescope.types import Response
 
 
 def combine(responses: Sequence[Response]) -> Response:
@@ -24,8 +14,6 @@ def combine(responses: Sequence[Response]) -> Response:
     Logits are those of the mean probability, other numbers are averaged, and of texts the most
     frequent one stands, the first of equals.
     """
-    if len(responses) == 1:
-        return responses[0]
     texts = Counter(response.text for response in responses)
     del texts[None]  # of a model that gives logits alone
     return Response(

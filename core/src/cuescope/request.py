@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError
 
 from cuescope.digest import digest
-from cuescope.spec import Spec
+from cuescope.spec import Spec, fault
 from cuescope.types import Value
 
 Given = Mapping[str, Any]
@@ -57,18 +57,10 @@ class Request(Settings):
     data_options: Given = {}
 
     @property
-    def plugins(self) -> tuple[tuple[str, Given], ...]:
-        """SPEC and options of method, model and data."""
-        return (
-            (self.method, self.method_options),
-            (self.model, self.model_options),
-            (self.data, self.data_options),
-        )
-
-    @property
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
-        names = [Spec.parse(spec).name for spec, _ in self.plugins]
+        specs = (self.method, self.model, self.data)
+        names = [Spec.parse(spec).name for spec in specs]
         # they change the way, not the answer
         answer = self.model_dump(
             mode="json", exclude={"batch_size", "executor", "device"}
@@ -110,6 +102,14 @@ class Request(Settings):
             if isinstance(value, str | int) and value != field.default:
                 words += [f"--{name.replace('_', '-')}", str(value)]
         return shlex.join(words)
+
+
+def make_request(**fields: Any) -> Request:
+    """A request; raises UserError for values that do not fit."""
+    try:
+        return Request(**fields)
+    except ValidationError as error:
+        raise fault("audit", error, Request.model_fields) from error
 
 
 def option_text(value: Any) -> str:

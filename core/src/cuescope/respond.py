@@ -5,6 +5,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain
 
@@ -13,7 +14,7 @@ import numpy as np
 from cuescope.capabilities import Executor, Model, Respond
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError
-from cuescope.repeats import agreeing, combine, copies
+from cuescope.repeats import agreeing, combine
 from cuescope.seen_keys import SeenKeys
 from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
@@ -196,7 +197,8 @@ class ModelRunner:
     def _repeat(self, trials: list[Trial]) -> list[Trial]:
         if self.repeats == 1:
             return trials
-        return [copy for trial in trials for copy in copies(trial, self.repeats)]
+        times = range(self.repeats)
+        return [replace(trial, repeat=time) for trial in trials for time in times]
 
     def _combine(self, trials: list[Trial], responses: list[Response]) -> list[Outcome]:
         """One outcome a trial; its responses stand side by side, `repeats` of them."""

@@ -93,12 +93,10 @@ class Runner:
         try:
             # without a seal it may be what anybody printed or wrote
             stored = load_report(file, sealed=True)
-            made_here = source_of(file, self.context.cache).typed_before
+            if not source_of(file, self.context.cache).typed_before:
+                raise UserError(f"{file} was {ELSEWHERE}")
         except UserError as error:
             warnings.warn(f"{error}; it is made again", stacklevel=3)
-            return None
-        if not made_here:
-            warnings.warn(f"{file} was {ELSEWHERE}; it is made again", stacklevel=3)
             return None
         # `origin`, not `identity`: an edited plugin keeps its version
         return (

@@ -132,7 +132,8 @@ def fault(
 
 def _parse_text(name: str, text: str, annotation: Any) -> Any:
     """A list or mapping where the option takes one ("2,3,5" or YAML); other text as it is."""
-    alternatives = _alternatives(annotation)
+    is_union = get_origin(annotation) in (Union, UnionType)
+    alternatives = get_args(annotation) if is_union else (annotation,)
     kinds = {get_origin(kind) or kind for kind in alternatives}
     takes_list = bool(kinds & {tuple, list, frozenset, set})
     takes_mapping = bool(kinds & {dict, Mapping})
@@ -157,9 +158,3 @@ def _parse_text(name: str, text: str, annotation: Any) -> Any:
     if text == "none" and type(None) in kinds and str not in kinds:
         return None
     return text
-
-
-def _alternatives(annotation: Any) -> Iterable[Any]:
-    if get_origin(annotation) in (Union, UnionType):
-        return get_args(annotation)
-    return (annotation,)

@@ -235,7 +235,7 @@ class CacheFile:
         tables = _tables(connection)
         if tables.get("rows") == TABLE:
             return
-        version = _version(connection)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
         if VERSION < version < 100:  # larger numbers come from damage
             raise NewerFileError
         rows: list[Row] = []
@@ -301,10 +301,6 @@ def _code(error: Exception) -> int:
             sqlite3.SQLITE_CORRUPT
         )  # a file that ends too early is damaged, its drive is not
     return extended & 0xFF
-
-
-def _version(connection: Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _tables(connection: Connection) -> dict[str, str]:

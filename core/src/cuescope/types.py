@@ -132,14 +132,17 @@ def _open_rgb(path: Path, key: str) -> Image.Image:
             Exception
         ):  # broken EXIF raises anything, and the pixels are still good
             ImageOps.exif_transpose(image, in_place=True)
-        if deep:  # Pillow would clip it
-            return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert(
-                "RGB"
-            )
-        if image.has_transparency_data:
-            white = Image.new("RGBA", image.size, "white")
-            return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
-        return image.convert("RGB")
+        return flatten(image, deep=deep)
+
+
+def flatten(image: Image.Image, *, deep: bool) -> Image.Image:
+    """A copy in RGB: over white where it is transparent, 16-bit grey (`deep`) by its high byte."""
+    if deep:  # Pillow would clip it
+        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
+    if image.has_transparency_data:
+        white = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
+    return image.convert("RGB")
 
 
 def _load_and_apply(

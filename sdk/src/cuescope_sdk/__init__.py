@@ -1,16 +1,14 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
-from cuescope.affected import open_data, open_samples
-from cuescope.answers import read_answers
 from cuescope.auditing import Audit
 from cuescope.capabilities import (
-    ROLES,
     Capabilities,
     Dataset,
     Detection,
     Detector,
     EmbedsText,
     HasBenchmark,
+    HasPatches,
     HasPlantedCues,
     HasSplits,
     ImageEdit,
@@ -42,16 +40,16 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, PluginError, UserError, nearest
+from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
 from cuescope.plugin import Plugin
 from cuescope.printable import printable
 from cuescope.request import Request
-from cuescope.runs import load_report
 from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope.seeds import derive, generator
 from cuescope.store import CacheFile
+from cuescope.stored_run import StoredRun
 from cuescope.trust.paths import inside
 from cuescope.trust.risks import (
     NamesFile,
@@ -78,10 +76,9 @@ from cuescope.types import (
     Response,
     Sample,
     Trial,
-    Value,
 )
 from cuescope_sdk._data_needs import AnnotationNeed, DataNeeds
-from cuescope_sdk._label_items import LabelItem, StoredRun
+from cuescope_sdk._label_items import LabelItem
 
 __all__ = [
     "Accuracy",
@@ -105,6 +102,7 @@ __all__ = [
     "Feature",
     "Frame",
     "HasBenchmark",
+    "HasPatches",
     "HasPlantedCues",
     "HasSplits",
     "HideTokens",
@@ -127,11 +125,11 @@ __all__ = [
     "Outcome",
     "Output",
     "Picture",
+    "PlanStopped",
     "PlantedCue",
     "Plugin",
     "PluginError",
     "Proposer",
-    "ROLES",
     "RaisesLimit",
     "Readout",
     "Report",
@@ -150,7 +148,6 @@ __all__ = [
     "ToolRole",
     "Trial",
     "UserError",
-    "Value",
     "Verdict",
     "Words",
     "derive",
@@ -159,12 +156,8 @@ __all__ = [
     "hookimpl",
     "how_to_install",
     "inside",
-    "load_report",
     "nearest",
-    "open_data",
-    "open_samples",
     "printable",
-    "read_answers",
     "read_sealed",
     "write_sealed",
 ]

@@ -1,11 +1,12 @@
-"""What a method asks people about a run: `cuescope label` writes the sheet and reads it back."""
+"""What a method asks people about a run: `cuescope label` writes the sheet and reads it back.
 
-from collections.abc import Mapping, Sequence
+A method whose findings people can judge has `label_items(run, each)`, a static method that takes a
+`StoredRun` and gives `each` items of each kind and finding, and `labels_option`, the name of its
+option that takes the file.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from cuescope.conclusions import Report
-from cuescope.types import Sample
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,3 @@ class LabelItem:
     abstains: str | None = None
     expected: str | None = None
     kind: str = ""
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as it is stored: its report, the rows of answers.parquet, and the samples by key.
-
-    A method whose findings people can judge has `label_items(run, each)`, a static method that
-    gives `each` items of each kind and finding, and `labels_option`, the name of its option that
-    takes the file.
-    """
-
-    report: Report
-    answers: Sequence[Mapping[str, Any]]
-    samples: Mapping[str, Sample]

@@ -4,12 +4,13 @@ QUAG (Rawal et al., 2024), section 2. A model that lists "fusion" in `Capabiliti
 `HasFusion`; a method looks at it through a `Readout` of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int8
 
+from cuescope.errors import UserError
 from cuescope.types import Edit, Trial, Value
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "AverageTokens",
     "FusionShape",
     "HasFusion",
-    "LETTERS",
     "OTHER",
     "TEXT",
     "VIDEO",
@@ -27,10 +27,7 @@ OTHER = 0
 VIDEO = 1
 TEXT = 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
-LETTERS = {
-    "V": VIDEO,
-    "T": TEXT,
-}  # of quadrants, query first: "VT" is video looking at text
+LETTERS = {"V": VIDEO, "T": TEXT}
 
 
 class AverageAttention(Edit):
@@ -39,6 +36,11 @@ class AverageAttention(Edit):
     kind: ClassVar[str] = "average-attention"
     quadrants: frozenset[Literal["VV", "VT", "TV", "TT"]]
     layers: tuple[int, ...] | None = None
+
+    @staticmethod
+    def sides(quadrant: str) -> tuple[int, int]:
+        """The modality of its queries, and that of its keys: "VT" is video looking at text."""
+        return LETTERS[quadrant[0]], LETTERS[quadrant[1]]
 
 
 class AverageTokens(Edit):
@@ -63,6 +65,15 @@ class FusionShape(Value):
     head_dim: int
     dim: int
     mlp_multiplications: int
+
+    def require_layers(self, owner: str, asked: Iterable[int]) -> None:
+        """Raises UserError for a layer that the model, called `owner`, does not have."""
+        for layer in asked:
+            if not 0 <= layer < self.layers:
+                raise UserError(
+                    f"{owner} has no fusion layer {layer}",
+                    expected=f"layers 0 to {self.layers - 1}",
+                )
 
 
 @runtime_checkable

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -13,8 +14,6 @@ from cuescope.types import Outcome, Output, Sample, Trial
 __all__ = [
     "Answers",
     "FrameId",
-    "OUTPUTS",
-    "ask",
     "baseline_trials",
     "require_closed_labels",
     "samples_by_key",
@@ -22,8 +21,52 @@ __all__ = [
     "stack_logits",
 ]
 
-OUTPUTS: frozenset[Output] = frozenset({"logits", "embedding"})
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The model's answers to the sequences, and to every frame of them held still.
+
+    `row` says which row of `stills`, `embedding` (still, dim) and `static_logits` (still, class) a
+    frame has.
+    """
+
+    outputs: ClassVar[frozenset[Output]] = frozenset({"logits", "embedding"})
+    outcomes: Sequence[Outcome]
+    stills: Sequence[Outcome]
+    row: Mapping[FrameId, int]
+    embedding: np.ndarray
+    static_logits: np.ndarray
+
+    @classmethod
+    def ask(cls, audit: Audit) -> Self:
+        """Ask the sequences, and each frame as long as its sequence (TRoVe, section 3.2).
+
+        For `audit.once`: the embeddings of all still clips are needed to propose anything, so
+        proposing asks all that is ever asked, and the other hooks find it here.
+        """
+        samples = samples_by_key(audit)
+        row: dict[FrameId, int] = {}
+        trials = list(baseline_trials(samples))
+        for sample in samples:
+            for frame in range(len(sample.frames)):
+                row[sample.key, frame] = len(row)
+                still = sample.static(frame)
+                trials.append(
+                    Trial(sample=still, condition="static", outputs=cls.outputs)
+                )
+        audit.expect_more(0)
+        # In one go: the batches are full, and a plan, which ends at its first question, counts all.
+        outcomes = audit.respond(trials)
+        stills = outcomes[len(samples) :]
+        return cls(
+            outcomes=outcomes[: len(samples)],
+            stills=stills,
+            row=row,
+            embedding=stack_embeddings(stills),
+            static_logits=stack_logits(stills, audit.labels),
+        )
 
 
 def require_closed_labels(audit: Audit, method: str) -> None:
@@ -45,53 +88,10 @@ def samples_by_key(audit: Audit) -> list[Sample]:
 
 
 def baseline_trials(
-    samples: Iterable[Sample], outputs: frozenset[Output] = OUTPUTS
+    samples: Iterable[Sample], outputs: frozenset[Output] = Answers.outputs
 ) -> Iterator[Trial]:
     """The sequences as they are."""
     return (Trial(sample=sample, outputs=outputs) for sample in samples)
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The model's answers to the sequences, and to every frame of them held still.
-
-    `row` says which row of `stills`, `embedding` (still, dim) and `static_logits` (still, class) a
-    frame has.
-    """
-
-    outcomes: Sequence[Outcome]
-    stills: Sequence[Outcome]
-    row: Mapping[FrameId, int]
-    embedding: np.ndarray
-    static_logits: np.ndarray
-
-
-def ask(audit: Audit) -> Answers:
-    """The sequences, and each frame repeated to the length of its sequence (TRoVe, section 3.2).
-
-    For `audit.once`: the embeddings of all still clips are needed to propose anything, so
-    proposing asks all that is ever asked, and the other hooks find it here.
-    """
-    samples = samples_by_key(audit)
-    row: dict[FrameId, int] = {}
-    trials = list(baseline_trials(samples))
-    for sample in samples:
-        for frame in range(len(sample.frames)):
-            row[sample.key, frame] = len(row)
-            trials.append(
-                Trial(sample=sample.static(frame), condition="static", outputs=OUTPUTS)
-            )
-    audit.expect_more(0)
-    # In one go: the batches are full, and a plan, which ends at its first question, counts all.
-    outcomes = audit.respond(trials)
-    stills = outcomes[len(samples) :]
-    return Answers(
-        outcomes=outcomes[: len(samples)],
-        stills=stills,
-        row=row,
-        embedding=stack_embeddings(stills),
-        static_logits=stack_logits(stills, audit.labels),
-    )
 
 
 def stack_embeddings(outcomes: Sequence[Outcome]) -> Float[np.ndarray, "outcome dim"]:

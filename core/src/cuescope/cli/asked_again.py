@@ -70,10 +70,8 @@ class AskedAgain:
         if data_options and self.data is None:
             raise UserError("-D without --data", remedy="Add --data SPEC")
         # where it runs is about this computer, whatever the run had
-        way = {
-            name: getattr(self, name) for name in ("executor", "device", "batch_size")
-        }
-        changes: dict[str, Any] = {**way}
+        way = ("executor", "device", "batch_size")
+        changes: dict[str, Any] = {name: getattr(self, name) for name in way}
         if self.seed is not None:
             changes["seed"] = self.seed
         if self.model is not None:
@@ -124,8 +122,8 @@ def ask_again(
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
     """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
-    from cuescope.cli.options import make_request
     from cuescope.objects import IN_MEMORY
+    from cuescope.request import make_request
     from cuescope.spec import Spec
 
     origin = report.provenance
@@ -246,26 +244,18 @@ def apart(
     Raises UserError for a split that the data has not, or that is the run's own.
     """
     # no limit: that of the run was for finding, and all that is held out helps the test
+    rest: dict[str, Any] = {"limit": None, "part": None}
+    finding = None
     if on is not None:
-        other = request.model_copy(
-            update={
-                "limit": None,
-                "part": None,
-                "data_options": _on_split(request, on, registry),
-            }
-        )
-        return OtherPart(run, run, None, other)
-    if request.part is not None:
-        other = request.model_copy(
-            update={"limit": None, "part": complement(request.part)}
-        )
-        return OtherPart(run, run, None, other)
-    numbers = [str(number) for number in range(2, parts + 1)]
-    first = request.model_copy(update={"part": f"1/{parts}"})
-    rest = request.model_copy(
-        update={"limit": None, "part": f"{'+'.join(numbers)}/{parts}"}
-    )
-    return OtherPart(run, found, first, rest)
+        rest["data_options"] = _on_split(request, on, registry)
+    elif request.part is not None:
+        rest["part"] = complement(request.part)
+    else:
+        first = f"1/{parts}"
+        rest["part"] = complement(first)
+        finding = request.model_copy(update={"part": first})
+    home = found if finding else run
+    return OtherPart(run, home, finding, request.model_copy(update=rest))
 
 
 def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str, Any]:

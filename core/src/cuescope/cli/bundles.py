@@ -28,7 +28,6 @@ from cuescope.cli.options import (
     Tools,
     Verbose,
     by_role,
-    make_request,
     open_runner,
 )
 
@@ -112,6 +111,7 @@ class Asked:
         """The request of a method; raises UserError for values that do not fit."""
         from cuescope.cli.hints import refuse_bare_argument
         from cuescope.registry import Registry
+        from cuescope.request import make_request
         from cuescope.spec import pairs
 
         registry = Registry()

@@ -34,18 +34,13 @@ def cache(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show where answers are kept, how much room they take, and of which models they are."""
-    if ctx.invoked_subcommand is None:
-        show(as_json=as_json)
-
-
-def show(*, as_json: bool) -> None:
-    """Print the folder, its files, and the answers of each model."""
+    if ctx.invoked_subcommand is not None:
+        return
     from cuescope.context import cache_folder
 
     folder = cache_folder()
     sizes = _sizes(folder)
-    kept = _open()
-    models = kept.models() if kept is not None else []
+    models = _choose(_open(), None)
     if as_json:
         # the mark begins the keys of answers, and says nothing to a person
         facts = [
@@ -63,21 +58,15 @@ def show(*, as_json: bool) -> None:
     for name, size in sizes.items():
         echo(f"  {_bytes(size):>9}  {name}")
     if models:
-        from rich.table import Table
-        from rich.text import Text
+        from cuescope.cli.terminal import print_table
 
-        from cuescope.cli.terminal import stdout
-
-        table = Table(
-            "model", "answers", "size", "last used", box=None, padding=(0, 2, 0, 0)
-        )
+        rows = []
         for model in models:
             used = "-"
             if model.used is not None:
                 used = time.strftime("%Y-%m-%d", time.localtime(model.used))
-            cells = (model.name, f"{model.answers:,}", _bytes(model.size), used)
-            table.add_row(*map(Text, cells))
-        stdout().print(table)
+            rows.append((model.name, f"{model.answers:,}", _bytes(model.size), used))
+        print_table(("model", "answers", "size", "last used"), rows)
 
 
 @app.command("prune")
@@ -104,7 +93,7 @@ def prune(
             "cache prune", expected="--model NAME, --older-than DAYS or both"
         )
     kept = _open()
-    chosen = [] if kept is None else _choose(kept, model)
+    chosen = _choose(kept, model)
     if older_than is not None:
         # answers without a date are of before dates were kept: they count as old
         before = time.time() - older_than * DAY
@@ -133,7 +122,7 @@ def export(
     if file.exists():
         raise UserError(f"{file} exists", expected="a new file")
     kept = _open()
-    chosen = [] if kept is None else _choose(kept, model)
+    chosen = _choose(kept, model)
     if kept is None or not chosen:
         raise UserError("cache export: there are no answers here")
     copy = KeptAnswers(file)
@@ -253,8 +242,10 @@ def _open() -> "KeptAnswers | None":
     return KeptAnswers(file) if file.is_file() else None
 
 
-def _choose(kept: "KeptAnswers", name: str | None) -> "list[KeptModel]":
+def _choose(kept: "KeptAnswers | None", name: str | None) -> "list[KeptModel]":
     """The models of this name, all where it is None; raises UserError where there is none."""
+    if kept is None:
+        return []
     models = kept.models()
     # several: one name may stand for other weights, or another dtype
     chosen = [model for model in models if name in (None, model.name)]

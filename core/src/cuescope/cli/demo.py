@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, Quiet, Verbose, make_request, open_runner
+from cuescope.cli.options import RUNS, Quiet, Verbose, open_runner
 from cuescope.cli.program import program
 
 STORY = """\
@@ -55,6 +55,8 @@ def demo(
     verbose: Verbose = False,
 ) -> None:
     """Train a tiny biased model, find the cue that it uses, show it."""
+    from cuescope.request import make_request
+
     request = make_request(
         method="trove",
         model="toy",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cuescope.conclusions import Report
+    from cuescope.stored_run import StoredRun
     from cuescope.types import Sample
 
 
@@ -55,31 +56,28 @@ def export(
     In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
     spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
     """
-    from cuescope.affected import open_samples
-    from cuescope.runs import load_report
+    from cuescope.stored_run import StoredRun
 
-    report = load_report(run)
-    folder = run if run.is_dir() else run.parent
     if affected is not None:
-        samples = open_samples(run, open_context(data, data_option, allow))
-        _export_affected(report, folder, samples, affected, to or Form.jsonl, out)
+        stored = StoredRun(run, open_context(data, data_option, allow))
+        _export_affected(stored, affected, to or Form.jsonl, out)
         return
+    stored = StoredRun(run)
+    table = _table(stored, what)
     is_made_here(run)  # says so where it is not
     form = to or Form.csv
-    _write(
-        _table(report, folder, what), form, out or folder / f"{what.value}.{form.value}"
-    )
+    _write(table, form, out or stored.folder / f"{what.value}.{form.value}")
 
 
-def _table(report: "Report", folder: Path, what: What) -> "pa.Table":
+def _table(run: "StoredRun", what: What) -> "pa.Table":
     from cuescope.answers import read_answers
     from cuescope.findings import SCORES, as_table, findings_table, score_rows
 
     if what is What.answers:
-        return read_answers(folder)
+        return read_answers(run.folder)
     if what is What.findings:
-        return findings_table(report)
-    return as_table(list(score_rows(report)), SCORES)
+        return findings_table(run.report)
+    return as_table(score_rows(run.report), SCORES)
 
 
 def _write(table: "pa.Table", form: Form, out: Path) -> None:
@@ -101,37 +99,31 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
 
 
 def _export_affected(
-    report: "Report",
-    folder: Path,
-    data: "dict[str, Sample]",
-    wanted: str,
-    form: Form,
-    out: Path | None,
+    run: "StoredRun", wanted: str, form: Form, out: Path | None
 ) -> None:
     import pyarrow as pa
 
     from cuescope.affected import hurt_answers, manifest_rows
-    from cuescope.answers import read_answers
     from cuescope.findings import find_finding
     from cuescope.report.export import encode, safe_text
     from cuescope.runs import write_atomically
 
+    report = run.report
     finding = find_finding(report, wanted)
     number = report.findings.index(finding) + 1
     name = report.names[finding.feature]
     about = f"finding {number}, {name}" + (
         f", '{finding.label}'" if finding.label else ""
     )
-    rows = read_answers(folder).to_pylist()
-    answers = hurt_answers(report, finding, rows, data.keys())
+    answers = hurt_answers(report, finding, run.answers, run.samples.keys())
     if not answers:
         raise UserError(
             f"{about} hurts no sample of its own",
             expected="samples of the data where it occurs that were answered wrong",
             got="none",
         )
-    samples = {key: data[key] for key in answers}
-    manifest = out or folder / f"affected-{number}.{form.value}"
+    samples = {key: run.samples[key] for key in answers}
+    manifest = out or run.folder / f"affected-{number}.{form.value}"
     # `folder` tells a manifest by its ending
     if manifest.suffix != f".{form.value}":
         raise UserError(
@@ -139,7 +131,9 @@ def _export_affected(
         )
     written, drawn = manifest_rows(samples, answers, manifest)
     # `folder` reads it back, and would take the apostrophe for a part of the data
-    if form is Form.csv and (risky := _risky_cells(written)):
+    texts = [text for row in written for text in row.values() if isinstance(text, str)]
+    risky = [text for text in texts if text != safe_text(text)]
+    if form is Form.csv and risky:
         raise UserError(
             f"a CSV manifest would change {risky[0]!r}",
             got="a text that a spreadsheet takes for a formula",
@@ -153,39 +147,19 @@ def _export_affected(
     write_atomically(manifest, encode(table, form.value))
     echo(f"wrote {manifest}: {len(written):,} samples of {about}")
     if drawn:
-        echo(
-            f"{drawn:,} have no image file of their own: their frames are in {_files(manifest)}"
-        )
+        files = manifest.with_name(f"{manifest.stem}-files")
+        echo(f"{drawn:,} have no image file of their own: their frames are in {files}")
     echo(f"next: {_audit_command(report, manifest, samples)}")
-
-
-def _files(manifest: Path) -> Path:
-    return manifest.with_name(f"{manifest.stem}-files")
-
-
-def _risky_cells(rows: "list[dict[str, object]]") -> list[str]:
-    from cuescope.report.export import FORMULA
-
-    texts = [value for row in rows for value in row.values() if isinstance(value, str)]
-    return [text for text in texts if text.startswith(FORMULA)]
 
 
 def _audit_command(
     report: "Report", manifest: Path, samples: "dict[str, Sample]"
 ) -> str:
     """The run's own command, on these samples."""
-    from cuescope.report.steps import command_words
+    from cuescope.report.steps import words_without
 
-    words = command_words(report.provenance.command)
-    kept = []
     # the manifest stands for all of the data, its options and limit too
-    others = {"--data", "-D", "--limit"}
-    while words:  # each option of ours has one value
-        word = words.pop(0)
-        if word in others:
-            words[:1] = []
-        else:
-            kept.append(word)
+    kept = words_without(report.provenance.command, {"--data", "-D", "--limit"})
     longest = max(len(sample.frames) for sample in samples.values())
     # `folder` takes 8 frames of a clip where nothing is said
     frames = ["-D", f"frames={longest}"] if longest > 1 else []

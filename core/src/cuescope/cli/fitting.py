@@ -43,18 +43,14 @@ def show_use(entry: Entry, registry: Registry) -> None:
 
 def fits(method: Any, model: Any) -> bool:
     """Whether a model can do all that a method requires."""
-    needs = method.requires
-    has = model.capabilities
-    if not (
-        needs.outputs <= has.outputs
-        and needs.edits <= has.edits
-        and needs.exposes <= has.exposes
-    ):
+    from cuescope.building import missing_from
+
+    if missing_from(method.requires, model.capabilities):
         return False
     refuses = getattr(
         method, "refuses", None
     )  # by more than single capabilities can say
-    return refuses is None or refuses(has) is None
+    return refuses is None or refuses(model.capabilities) is None
 
 
 def _audit(registry: Registry, method: Any, name: str, model: str) -> str:

@@ -28,11 +28,7 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     if name in names or not looks_bare:
         return
     takers = [taker for taker in TAKERS[kind] if taker in names]
-    if (
-        "/" in name
-        and kind == "model"
-        and name.split("/")[0].startswith(("ViT-", "RN", "convnext"))
-    ):
+    if "/" in name and kind == "model" and name.startswith(("ViT-", "RN", "convnext")):
         takers.reverse()  # ViT-B-16/openai is how open_clip writes it
     raise UserError(
         f"no {kind} '{text}' is installed",

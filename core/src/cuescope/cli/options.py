@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from cuescope.errors import UserError
 if TYPE_CHECKING:
     from cuescope.cli.progress import Verbosity
     from cuescope.context import Context
-    from cuescope.request import Request
     from cuescope.runner import Runner
     from cuescope.trust.source import Source
 
@@ -23,13 +22,11 @@ RUNS = Path("runs")
 Pairs = list[str] | None
 
 MODEL = typer.Option(
-    "--model",
     metavar="SPEC",
     help="Model, NAME[:ARG].",
     autocompletion=completion.complete_names("model"),
 )
 DATA = typer.Option(
-    "--data",
     metavar="SPEC",
     help="Data set, NAME[:ARG].",
     autocompletion=completion.complete_names("dataset"),
@@ -56,7 +53,7 @@ DataOptions = Annotated[
 ]
 Tools = Annotated[
     Pairs,
-    typer.Option("--tool", metavar="ROLE=SPEC", help="Helper model, by its role."),
+    typer.Option(metavar="ROLE=SPEC", help="Helper model, by its role."),
 ]
 ToolOptions = Annotated[
     Pairs, typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of a tool.")
@@ -64,24 +61,18 @@ ToolOptions = Annotated[
 Executor = Annotated[
     str | None,
     typer.Option(
-        "--executor",
         metavar="SPEC",
         help="Where the model answers.",
         autocompletion=completion.complete_names("executor"),
     ),
 ]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda, cuda:1 ...")]
-Dtype = Annotated[str, typer.Option("--dtype", help="float32, float16 or bfloat16.")]
-DrawSeed = Annotated[
-    int, typer.Option("--seed", min=0, help="Every random draw depends on it.")
-]
-BatchSize = Annotated[
-    int, typer.Option("--batch-size", min=1, help="Trials a model call.")
-]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
+Dtype = Annotated[str, typer.Option(help="float32, float16 or bfloat16.")]
+DrawSeed = Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Trials a model call.")]
 Observers = Annotated[
     list[str] | None,
     typer.Option(
-        "--observe",
         metavar="SPEC",
         help="Observer plugin that follows the audit.",
         autocompletion=completion.complete_names("observer"),
@@ -102,17 +93,16 @@ Verbose = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow",
         metavar="NAME",
         help="What a run or file that arrived may ask for: an option, folder, host, variable, hub.",
     ),
 ]
 _ELSEWHERE = "of a run that was made elsewhere, or that has moved."
 TypedModel = Annotated[
-    str | None, typer.Option("--model", metavar="SPEC", help=f"Model {_ELSEWHERE}")
+    str | None, typer.Option(metavar="SPEC", help=f"Model {_ELSEWHERE}")
 ]
 TypedData = Annotated[
-    str | None, typer.Option("--data", metavar="SPEC", help=f"Data set {_ELSEWHERE}")
+    str | None, typer.Option(metavar="SPEC", help=f"Data set {_ELSEWHERE}")
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
 AsJson = Annotated[
@@ -213,16 +203,3 @@ def by_role(
             )
         roles.setdefault(own, {})[key] = value
     return roles
-
-
-def make_request(**settings: Any) -> "Request":
-    """A request from command-line values; raises UserError for one that does not fit."""
-    from pydantic import ValidationError
-
-    from cuescope.request import Request
-    from cuescope.spec import fault
-
-    try:
-        return Request(**settings)
-    except ValidationError as error:
-        raise fault("audit", error, Request.model_fields) from error

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ class Rehearsal:
         self._real = real
         self._size = real.request.batch_size
         self._responses: dict[str, Response] = {}
-        self.paces: dict[ModelCall, Pace] = {}
+        self.paces: dict[ModelCall, Pace] = defaultdict(Pace)
         self.conditions: Counter[str] = Counter()
         self.cached = 0
         self.alike = 0
@@ -64,26 +64,24 @@ class Rehearsal:
         kept = self._real.cache.get(fresh)
         self.cached += len(kept)
         self._responses |= kept
-        by_kind: dict[ModelCall, list[str]] = {}
+        missing: dict[ModelCall, list[str]] = defaultdict(list)
         for key, trial in fresh.items():
-            by_kind.setdefault(_kind(trial), []).append(key)
+            kind = _kind(trial)
             if key in kept:
-                self._pace_of(trial).answers.append(kept[key])
-        for group in by_kind.values():
-            self._answer([key for key in group if key not in kept], fresh)
+                self.paces[kind].answers.append(kept[key])
+            else:
+                missing[kind].append(key)
+        for kind, group in missing.items():
+            self._answer(self.paces[kind], group, fresh)
         return [
             Outcome(t, self._responses[key])
             for key, t in zip(keys, trials, strict=True)
         ]
 
-    def _pace_of(self, trial: Trial) -> Pace:
-        return self.paces.setdefault(_kind(trial), Pace())
-
-    def _answer(self, keys: Sequence[str], trials: Mapping[str, Trial]) -> None:
+    def _answer(
+        self, pace: Pace, keys: Sequence[str], trials: Mapping[str, Trial]
+    ) -> None:
         """The answers to trials of one kind, of which none is kept."""
-        if not keys:
-            return
-        pace = self._pace_of(trials[keys[0]])
         pace.missing += len(keys)
         asked = 0
         if not pace.timed:

@@ -64,17 +64,12 @@ def plugins(
 ) -> None:
     """List the installed plugins (without importing any, unless --check)."""
     if ctx.invoked_subcommand is None:
-        show_list(kind=kind, check=check, strict=strict)
+        list_(kind, check, strict)
 
 
 @app.command("list")
 def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> None:
     """List the installed plugins."""
-    show_list(kind=kind, check=check, strict=strict)
-
-
-def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
-    """Print every plugin by kind; broken ones with reason and remedy."""
     registry = Registry()
     check = check or strict
     problems = {
@@ -91,38 +86,33 @@ def show_list(*, kind: Kind | None, check: bool, strict: bool) -> None:
         for e in problems
         if e not in broken and not (e.kind == "command" and e.dist in HELP)
     ]
-    if not listed and kind is None:
-        echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
-    elif kind is not None and not listed:
+    if not listed and kind:
         echo(f"No {kind.value} is installed.")
+    elif not listed:
+        echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
     width = max([14, *(len(entry.name) for entry in listed)])
     for entry in listed:
         does = (
-            f"`cuescope {entry.name}`" if entry.kind == "command" else summary_of(entry)
+            f"`cuescope {entry.name}`"
+            if entry.kind == "command"
+            else first_line(entry) or entry.summary
         )
         echo(f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {does}")
-    for entry, problem in broken.items():
-        typer.secho(
-            printable(
-                f"broken: {entry.kind} {entry.name} ({entry.dist} {entry.version})"
-            ),
-            fg="red",
-        )
-        echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
-    for dist, problem in registry.damaged.items():
-        typer.secho(printable(f"broken: package {dist}"), fg="red")
+    faults = [(_title(entry), problem) for entry, problem in broken.items()]
+    faults += [(f"package {dist}", fault) for dist, fault in registry.damaged.items()]
+    for title, problem in faults:
+        typer.secho(printable(f"broken: {title}"), fg="red")
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     if not check:
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
-    elif not broken and not registry.damaged:
+    elif not faults:
         echo(f"All {len(problems)} can be imported.")
-    if strict and (broken or registry.damaged):
+    if strict and faults:
         raise typer.Exit(1)
 
 
-def summary_of(entry: Entry) -> str:
-    """What an entry is, by its own source, and else by the package that brings it."""
-    return first_line(entry) or entry.summary
+def _title(entry: Entry) -> str:
+    return f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
 
 
 @app.command("info")
@@ -150,33 +140,27 @@ def info(
 
 def describe(entry: Entry, plugin: Any) -> None:
     """Print what a plugin is, can do and takes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from cuescope.cli.terminal import stdout
+    from cuescope.cli.terminal import print_table
 
     has_own_words = entry.kind != "command" and plugin.__doc__
     summary = plugin.__doc__ if has_own_words else entry.summary
-    head = f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
-    echo(f"{head}: {summary.strip().splitlines()[0]}")
+    echo(f"{_title(entry)}: {summary.strip().splitlines()[0]}")
     # a Typer app, which has no `Options`
     if entry.kind == "command":
         return
     for what in ("requires", "capabilities"):
         for key, value in getattr(plugin, what, ()):
             echo(f"{what} {key}: {capability_in_words(value)}")
-    table = Table(
-        "option", "takes", "default", "meaning", box=None, padding=(0, 2, 0, 0)
-    )
+    rows = []
     for option, field in plugin.Options.model_fields.items():
         name = f"{option} (ARG)" if option == plugin.Options.argument else option
         default = (
             "needed" if field.is_required() else default_in_words(field.get_default())
         )
         takes = type_in_words(field.annotation)
-        table.add_row(*map(Text, (name, takes, default, field.description or "")))
-    if table.row_count:
-        stdout().print(table)
+        rows.append((name, takes, default, field.description or ""))
+    if rows:
+        print_table(("option", "takes", "default", "meaning"), rows)
 
 
 def capability_in_words(value: Any) -> str:

@@ -123,9 +123,8 @@ class Work:
 
     def begin(self, done: int) -> None:
         """So many are done before anything was worked on."""
-        self.done = done
         self._marks.clear()
-        self._marks.append((self._clock(), done))
+        self.update(done)
 
     def update(self, done: int) -> None:
         """A batch is done."""
@@ -139,7 +138,8 @@ class Work:
         The first batch also opens weights: it has no part as soon as there are two more.
         """
         marks = list(self._marks)
-        marks = marks[1:] if len(marks) > 3 and len(marks) < MARKS else marks
+        if 3 < len(marks) < MARKS:
+            del marks[0]
         (start, before), (end, after) = marks[0], marks[-1]
         return (
             (after - before) / (end - start) if after > before and end > start else None

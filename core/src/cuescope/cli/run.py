@@ -42,11 +42,8 @@ def run(
     verbose: Verbose = False,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
-    from rich.table import Table
-    from rich.text import Text
-
     from cuescope.building import Choices
-    from cuescope.cli.terminal import stdout
+    from cuescope.cli.terminal import print_table
     from cuescope.matrix import read_matrix
     from cuescope.trust.source import Source
 
@@ -54,11 +51,7 @@ def run(
     folder = file.parent.resolve()
     # a run file may be anybody's: it names what lies beside it, or what --allow says
     source = Source(f"the run file {file}", folder, frozenset(allow or ()))
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("run", "findings", "of which hold", "the strongest"):
-        table.add_column(
-            column, overflow="fold"
-        )  # what differs between runs is at the end
+    rows: list[list[str]] = []
     reports: dict[str, Report] = {}
     faults: dict[str, str] = {}
     with open_runner(
@@ -95,8 +88,10 @@ def run(
                 str(holding[slug]),
                 _strongest(report),
             ]
-        table.add_row(*map(Text, cells))
-    stdout().print(table)
+        rows.append(cells)
+    columns = ("run", "findings", "of which hold", "the strongest")
+    # what differs between runs is at the end
+    print_table(columns, rows, "fold")
     if len(reports) > 1:
         echo(
             f"of which hold: {len(reports)} audits share one error budget, so that in those with "

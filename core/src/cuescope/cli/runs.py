@@ -39,21 +39,14 @@ def runs(
     if not rows:
         echo(f"There are no runs in {folder}.")
         return
-    from rich.table import Table
-    from rich.text import Text
+    from cuescope.cli.terminal import print_table
 
-    from cuescope.cli.terminal import stdout
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
     columns = list(rows[0])
     if all(row["made"] == "here" for row in rows):
         # worth a column where some run is a stranger's
         columns.remove("made")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(str(row[column])) for column in columns))
-    stdout().print(table)
+    cells = [[str(row[column]) for column in columns] for row in rows]
+    print_table(columns, cells, "fold")
 
 
 def report_files(folder: Path) -> list[Path]:

@@ -1,14 +1,19 @@
 """Consoles of the command line; no terminal obeys what they print."""
 
+from collections.abc import Iterable
+
 from rich.console import (
     Console,
     ConsoleOptions,
     ConsoleRenderable,
+    OverflowMethod,
     RenderHook,
     RenderResult,
 )
 from rich.measure import Measurement
 from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
 from cuescope.printable import printable
 
@@ -24,6 +29,20 @@ def console(*, stderr: bool) -> Console:
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     made.push_render_hook(_PrintableHook())
     return made
+
+
+def print_table(
+    columns: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    overflow: OverflowMethod = "ellipsis",
+) -> None:
+    """Print rows without lines between them."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow=overflow)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    stdout().print(table)
 
 
 class _PrintableHook(RenderHook):

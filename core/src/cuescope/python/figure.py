@@ -31,8 +31,11 @@ def draw(report: Report, metric: str | None, rows: int) -> "Figure":
             expected=f"one of {', '.join(metrics)}",
             remedy=nearest(name, metrics),
         )
-    scores = [score for score in report.scores if score.metric == name]
-    of_metric = [score for score in scores if score.value is not None]
+    of_metric = [
+        score
+        for score in report.scores
+        if score.metric == name and score.value is not None
+    ]
     shown = of_metric[:rows]
     # inches: rows stand equally far apart however many there are
     size = (7.5, 1.4 + 0.32 * max(1, len(shown)))

@@ -95,10 +95,9 @@ def _of_function(item: OfFunction, name: str | None) -> Held:
 
 
 def _of_plugin(kind: str, plugin: Any, name: str | None, **more: Any) -> Held:
-    own = name or type(plugin).__name__
     return Held(
         kind=kind,
-        name=name_of(own),
+        name=name_of(name or type(plugin).__name__),
         build=lambda context: plugin,
         fingerprint=plugin.fingerprint,
         **more,
@@ -133,11 +132,10 @@ def _of_taker(
     spec = Spec(entry.name, title if cls.Options.argument else None)
     with context.registry.blaming(entry):
         plugin = cls.from_object(item, validate(entry, cls, spec, options), context)
-    return Held(
-        kind="model",
-        name=title,
-        build=lambda context: plugin,
-        fingerprint=plugin.fingerprint,
+    return _of_plugin(
+        "model",
+        plugin,
+        title,
         dist=entry.dist,
         version=entry.version,
         capabilities=plugin.capabilities,

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from cuescope.context import Progress, silent
 from cuescope.digest import digest
@@ -51,13 +50,13 @@ class Images:
             "groups": groups,
             "masks": masks,
             "questions": questions,
+            "choices": choices,
+            "keys": keys,
         }
-        _require_lengths(len(images), columns | {"choices": choices, "keys": keys})
+        _require_lengths(len(images), columns)
         words, self.labels = name_labels(labels, classes)
         # reports and pictures go by key
-        keys = _unique(
-            [str(key) for key in keys] if keys is not None else _keys_of(images)
-        )
+        keys = _unique(_keys_of(images) if keys is None else list(map(str, keys)))
         samples = []
         with progress("reading the images", len(images)) as advance:
             for row, key in enumerate(keys):
@@ -168,16 +167,14 @@ def _unique(keys: list[str]) -> list[str]:
 def _frames(item: Any, where: str, root: Path) -> tuple[Frame, ...]:
     if callable(item):  # a row that is read when it is looked at
         return (late_frame(item, where),)
-    clip = item if isinstance(item, list | tuple) else None
     # pixels of a clip: (frame, row, col, 3)
-    if clip is None and isinstance(item, np.ndarray) and item.ndim == 4:
-        clip = list(item)
-    if clip is None:
+    is_array = isinstance(item, np.ndarray) and item.ndim == 4
+    if not (is_array or isinstance(item, list | tuple)):
         return (frame_of(item, where, root),)
-    if not clip:
+    if not len(item):
         raise UserError(f"{where} is a clip without frames", expected="one at least")
     return tuple(
-        frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(clip)
+        frame_of(frame, f"frame {i} of {where}", root) for i, frame in enumerate(item)
     )
 
 
@@ -194,12 +191,9 @@ def _mask(masks: Sequence[Any] | None, row: int) -> dict[str, Any]:
         return {FOREGROUND: mask}
     if isinstance(mask, str | Path):
         return {FOREGROUND: frame_of(mask, f"mask {row}")}
-    return {FOREGROUND: _black_or_white(rgb(as_image(mask, f"mask {row}")))}
-
-
-def _black_or_white(mask: Image.Image) -> np.ndarray:
+    grey = rgb(as_image(mask, f"mask {row}")).convert("L")
     # the middle: JPEG leaves grey at the edge of a mask
-    return np.asarray(mask.convert("L")) > 127
+    return {FOREGROUND: np.asarray(grey) > 127}
 
 
 def _content(sample: Sample) -> tuple[object, ...]:

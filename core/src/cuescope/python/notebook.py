@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from cuescope.conclusions import Report, Score
-from cuescope.report.bars import figure, p_value
-from cuescope.report.html import data_uri
+from cuescope.report.html import data_uri, environment
 from cuescope.runs import exhibit_key, picture_key
 
 CARDS = 5  # few: a cell is looked at, the page is read
@@ -24,14 +22,6 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
 
     It needs no script and no style sheet, so it is shown wherever a notebook is.
     """
-    environment = Environment(
-        loader=PackageLoader("cuescope.python", ""),
-        autoescape=True,  # labels and answers are strangers' text
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(figure=figure, p_value=p_value)
     features = {feature.key: feature for feature in report.features}
     shown: set[str] = set()
     cards: list[dict[str, Any]] = []
@@ -44,9 +34,10 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         thumbnails = [
             _small(pictures.get(picture_key(occurrence))) for occurrence in tiles
         ]
+        plain = f"{report.names[score.feature]}: {score.label or 'all labels'}"
         cards.append(
             {
-                "words": _words(report, score),
+                "words": report.sentence(score) or plain,
                 "contrast": contrast,
                 "pictures": list(filter(None, thumbnails)),
             }
@@ -55,7 +46,8 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
     others = [
         statement for statement in report.statements if statement not in sentences
     ]
-    return environment.get_template("notebook.html.jinja").render(
+    template = environment("cuescope.python").get_template("notebook.html.jinja")
+    return template.render(
         report=report,
         asked=report.provenance,
         cards=cards,
@@ -67,13 +59,6 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
         rows=report.headlines[:ROWS],
         tried=len(report.headlines),
         headline=report.metrics[0] if report.metrics else None,
-    )
-
-
-def _words(report: Report, score: Score) -> str:
-    return (
-        report.sentence(score)
-        or f"{report.names[score.feature]}: {score.label or 'all labels'}"
     )
 
 
@@ -102,10 +87,7 @@ def _small(picture: bytes | None) -> str | None:
             if max(image.size) <= SIDE:
                 return data_uri(picture or b"")
             small = image.convert("RGB")
-    except (
-        UnidentifiedImageError,
-        OSError,
-    ):  # the cell must come out, whatever a picture is
+    except OSError:  # the cell must come out, whatever a picture is
         return None
     small.thumbnail((SIDE, SIDE))
     file = BytesIO()

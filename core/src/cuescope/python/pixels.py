@@ -11,7 +11,7 @@ from PIL import Image
 
 from cuescope.digest import digest
 from cuescope.errors import BadDataError, UserError
-from cuescope.types import Frame
+from cuescope.types import Frame, flatten
 
 _ONE_AT_A_TIME = Lock()  # a caller's data set need not bear the threads that load ahead
 KINDS = "a PIL image, uint8 pixels (row, col, 3), or the path of an image file"
@@ -55,12 +55,7 @@ def as_image(item: Any, where: str) -> Image.Image:
 
 def rgb(image: Image.Image) -> Image.Image:
     """A copy in RGB: over white where it is transparent, 16-bit grey by its high byte."""
-    if image.mode.startswith("I;16"):  # Pillow would clip it
-        return Image.fromarray((np.asarray(image) >> 8).astype(np.uint8)).convert("RGB")
-    if image.has_transparency_data:
-        white = Image.new("RGBA", image.size, "white")
-        return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
-    return image.convert("RGB")
+    return flatten(image, deep=image.mode.startswith("I;16"))
 
 
 def _load_late(load: Callable[[], Any], where: str) -> Image.Image:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from cuescope.building import context_for
 from cuescope.context import Context, ignore, silent
@@ -20,10 +19,10 @@ from cuescope.python.progress import NotebookBars, in_notebook
 from cuescope.python.request import PythonRequest
 from cuescope.python.stored import StoredReport
 from cuescope.registry import Registry
-from cuescope.request import Request, Settings
+from cuescope.request import Request, Settings, make_request
 from cuescope.runner import Runner
 from cuescope.runs import load_report
-from cuescope.spec import Spec, fault
+from cuescope.spec import Spec
 
 Given = Mapping[str, Any]
 OWN = ("model", "data", "out", "runs", "cache", "progress")
@@ -63,7 +62,7 @@ def audit(
     }
     given = _method_options(registry, method, dict(method_options or {}), options)
     # checked before an object is opened, which may take long
-    draft = _request(
+    draft = make_request(
         method=method, model="-", data="-", method_options=given, **settings
     )
     bars = _bars() if progress else None
@@ -118,13 +117,6 @@ def load(run: str | Path) -> StoredReport:
     """The report of a run folder; raises UserError where there is none, or where it was changed."""
     path = Path(run)
     return StoredReport.of(load_report(path), path if path.is_dir() else path.parent)
-
-
-def _request(**fields: Any) -> Request:
-    try:
-        return Request(**fields)
-    except ValidationError as error:
-        raise fault("audit", error, Request.model_fields) from error
 
 
 def _complete(

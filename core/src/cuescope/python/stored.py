@@ -98,8 +98,8 @@ class StoredReport(Report):
         noted = [f"{key}: {text}" for key, text in self.notes.items()]
         sentences = list(self.statements) or ["no cue found", *noted]
         lines += [f"- {sentence}" for sentence in sentences[:SHOWN]]
-        if more := len(sentences) - SHOWN:
-            lines += [f"- and {more} more"] if more > 0 else []
+        if (more := len(sentences) - SHOWN) > 0:
+            lines.append(f"- and {more} more")
         return "\n".join([*lines, f"page: {self.page}"])
 
     # a prompt shows what `print` does, and not every score

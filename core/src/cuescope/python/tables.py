@@ -64,13 +64,11 @@ def is_table(item: object) -> bool:
 
 def _is_dataset(item: object) -> bool:
     datasets = sys.modules.get("datasets")
-    return datasets is not None and isinstance(item, _kinds_of(datasets))
-
-
-def _kinds_of(datasets: Any) -> tuple[type, ...]:
     # the other three are no tables here, but `_of_dataset` says what makes one of them
     names = ("Dataset", "IterableDataset", "DatasetDict", "IterableDatasetDict")
-    return tuple(getattr(datasets, name) for name in names)
+    return datasets is not None and isinstance(
+        item, tuple(getattr(datasets, name) for name in names)
+    )
 
 
 def table_images(

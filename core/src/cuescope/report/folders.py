@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cuescope.errors import UserError
-from cuescope.report.steps import command_words
+from cuescope.report.steps import words_without
 from cuescope.request import Request
 from cuescope.runs import load_report
 
@@ -19,22 +19,10 @@ def refuse_another_audit(folder: Path, request: Request) -> None:
         before = load_report(folder).provenance.command
     except UserError:  # what nobody can read is nobody's work
         return
-    if _answer_part(before) != _answer_part(request.command):
+    if words_without(before, _WAY) != words_without(request.command, _WAY):
         raise UserError(
             f"{folder} holds the report of another audit",
             expected="an empty folder, or one of this audit",
             got=f"`{before}`",
             remedy="Choose another folder with --out, or delete this one",
         )
-
-
-def _answer_part(command: str) -> list[str]:
-    """The words of a command without those that only say how it is run."""
-    kept = []
-    words = iter(command_words(command))
-    for word in words:
-        if word in _WAY:
-            next(words, None)  # its value
-        else:
-            kept.append(word)
-    return kept

@@ -9,17 +9,9 @@ from itertools import islice
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
-from cuescope.conclusions import (
-    Contrast,
-    Exhibit,
-    Metric,
-    Occurrence,
-    Picture,
-    Report,
-    Score,
-)
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
@@ -64,13 +56,12 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         verdicts=Counter(verdicts),
         stamps=report.provenance.stamps,
         tables=table_cells(report.tables),
-        plates=[_plate(picture) for picture in report.pictures],
+        plates=[
+            (picture, data_uri(picture.image), _is_chart(picture.image))
+            for picture in report.pictures
+        ],
         max_labels=MAX_LABELS,
     )
-
-
-def _plate(picture: Picture) -> tuple[Picture, str, bool]:
-    return picture, data_uri(picture.image), _is_chart(picture.image)
 
 
 def _cards(
@@ -91,14 +82,15 @@ def _cards(
         tiles = [
             _picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown
         ]
-        passing = [score for score in scores if score.finding]
+        passing = [score for score in scores if score.finding or score.doubt]
         # a finding stands for its feature, also where another label ranks before it
         best = (passing or scores)[0]
         cards.append(
             {
                 "rank": rank,
                 "score": best,
-                "finding": bool(passing),
+                "finding": any(score.finding for score in scores),
+                "doubt": any(score.doubt for score in scores),
                 "name": names[key],
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
@@ -127,19 +119,17 @@ def _label_rows(report: Report, headline: Score, axes: Mapping[str, Axis]) -> Dr
             (metric.name, None)
         )
         if by_label is not None:
-            rows.append(_metric_row(metric, by_label, axes[metric.name]))
+            rows.append(
+                {
+                    "metric": metric,
+                    "axis": axes[metric.name],
+                    "bar": bar(by_label, axes[metric.name]),
+                    "n": by_label.n,
+                    "p": p_value(by_label.p_value),
+                    "q": p_value(by_label.q_value),
+                }
+            )
     return {"label": headline.label, "finding": headline.finding, "rows": rows}
-
-
-def _metric_row(metric: Metric, score: Score, axis: Axis) -> Drawn:
-    return {
-        "metric": metric,
-        "axis": axis,
-        "bar": bar(score, axis),
-        "n": score.n,
-        "p": p_value(score.p_value),
-        "q": p_value(score.q_value),
-    }
 
 
 def _contrasts(
@@ -151,11 +141,12 @@ def _contrasts(
     """The contrasts of a feature's findings, those of its labels before the others."""
     # a contrast without a label is about all of them
     labels = {None, *(score.label for score in findings)}
-    of_feature = [
-        contrast for contrast in report.contrasts if contrast.feature == feature
+    shown = [
+        contrast
+        for contrast in report.contrasts
+        if contrast.feature == feature and contrast.label in labels
     ]
-    of_labels = [contrast for contrast in of_feature if contrast.label in labels]
-    return [_contrast(contrast, pictures) for contrast in of_labels[:MAX_CONTRASTS]]
+    return [_contrast(contrast, pictures) for contrast in shown[:MAX_CONTRASTS]]
 
 
 def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:
@@ -192,10 +183,7 @@ def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
         # this reads the header alone: for its size no picture is decoded
         with Image.open(BytesIO(picture)) as image:
             width, height = image.size
-    except (
-        UnidentifiedImageError,
-        OSError,
-    ):  # the page must come out, whatever a picture is
+    except OSError:  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
@@ -214,7 +202,7 @@ def _is_chart(picture: bytes) -> bool:
     try:
         with Image.open(BytesIO(picture)) as image:
             return image.format == "PNG" and image.mode == "P"
-    except (UnidentifiedImageError, OSError):
+    except OSError:
         return False
 
 
@@ -225,9 +213,10 @@ def _sentence(report: Report, score: Score) -> Drawn:
     )
     where = "" if score.label is None else f" for '{score.label}'"
     plain = f"The model leans on {{feature}}{where} ({title} {figure(score.value)})."
+    words = " ".join(filter(None, (score.statement or plain, score.doubt)))
     return {
         # in pieces: braces in a name are no place for another name
-        "pieces": (score.statement or plain).split("{feature}"),
+        "pieces": words.split("{feature}"),
         "name": report.names[score.feature],
     }
 
@@ -257,14 +246,14 @@ def duration(seconds: float) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """The templates of this folder, with what they call."""
+def environment(package: str = "cuescope.report") -> Environment:
+    """The templates in the folder of a package, with what they call."""
     environment = Environment(
-        loader=PackageLoader("cuescope.report", ""),
+        loader=PackageLoader(package, ""),
         autoescape=True,  # labels and answers are strangers' text
         undefined=StrictUndefined,  # a misspelt name fails in tests, not as a gap
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(figure=figure, duration=duration)
+    environment.filters.update(figure=figure, p_value=p_value, duration=duration)
     return environment

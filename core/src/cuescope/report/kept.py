@@ -1,9 +1,8 @@
 """The answers that are kept on this computer, by model: an audit leaves its model's name there."""
 
 import json
-import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,9 +48,7 @@ def _leave_to_its_owner(connection: Connection) -> Iterator[tuple[str, bytes]]:
 class AnyCache(CacheFile):
     """A cache file of which only the rows matter, as `cuescope cache repair` looks at it."""
 
-    migrations: ClassVar[
-        Mapping[int, Callable[[Connection], Iterable[tuple[str, bytes]]]]
-    ] = {0: _leave_to_its_owner}
+    migrations: ClassVar[Mapping[int, Any]] = {0: _leave_to_its_owner}
 
     def take(self, rows: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
         """Keep those rows that are not here yet; how many were taken, and how many were here."""
@@ -143,7 +140,7 @@ class KeptAnswers(AnyCache, ResponseCache):
     def forget(self, model: KeptModel) -> None:
         """Delete the answers of a model."""
 
-        def delete(connection: sqlite3.Connection) -> None:
+        def delete(connection: Connection) -> None:
             if model.mark:
                 # "." follows "-" in ASCII; a range goes by the index, LIKE by every row
                 span = (f"{model.mark}-", f"{model.mark}.")

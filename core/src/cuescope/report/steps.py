@@ -1,6 +1,7 @@
 """What to do after a report, as commands to copy."""
 
 import shlex
+from collections.abc import Collection
 
 from cuescope.conclusions import Report
 
@@ -17,6 +18,18 @@ def command_words(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError:  # a stranger's report says what it likes
         return command.split()
+
+
+def words_without(command: str, options: Collection[str]) -> list[str]:
+    """The words of a command without some options and their values."""
+    kept = []
+    words = iter(command_words(command))
+    for word in words:
+        if word in options:
+            next(words, None)  # its value
+        else:
+            kept.append(word)
+    return kept
 
 
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:
@@ -40,16 +53,18 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ),
             (
                 f"See what {asked.method.spec} needs:",
-                f"cuescope plugins info {_name(report)}",
+                f"cuescope plugins info {asked.method.spec.partition(':')[0]}",
             ),
         ]
     steps: list[Step] = []
+    other = f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"
+    compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
     own = report.notes.get("next step")  # the method knows better
     if own is not None:
         steps += [
             (own, None),
-            ("See what another model does:", _other_model(report)),
-            ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
+            ("See what another model does:", other),
+            compare,
         ]
     elif report.findings:
         # without places there is nothing to look at, take out or save
@@ -68,9 +83,12 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
                 (words, f"cuescope export {run} --affected 1 --out affected.jsonl")
             )
         steps += [
-            ("See whether another model leans on it too:", _other_model(report)),
-            ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN"),
+            ("See whether another model leans on it too:", other),
+            compare,
         ]
+    elif any(score.doubt for score in report.headlines):
+        words = "Say which samples were drawn together (the checks tell how), and run it again:"
+        steps.append((words, asked.command))
     else:
         steps += [
             (
@@ -95,12 +113,3 @@ def _has_occurrences(report: Report) -> bool:
     return any(
         feature.occurrences for feature in report.features if feature.key == first
     )
-
-
-def _name(report: Report) -> str:
-    return report.provenance.method.spec.partition(":")[0]
-
-
-def _other_model(report: Report) -> str:
-    asked = report.provenance
-    return f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"

@@ -57,7 +57,7 @@ def show(
 
 def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]]:
     """The parts of a report with their heads, in the order in which they are read."""
-    yield "Finding" if len(report.findings) < 2 else "Findings", _finding(report)
+    yield _head(report), _finding(report)
     contrast = report.contrast_of(report.findings[0]) if report.findings else None
     if contrast:
         yield _contrast_title(report, contrast), _contrast(contrast)
@@ -107,6 +107,12 @@ def copyable(command: str, width: int) -> list[str]:
             lines[-1] += " \\"
             lines.append(f"  {part}")
     return lines
+
+
+def _head(report: Report) -> str:
+    if any(score.doubt for score in report.headlines):
+        return "Seen, but in doubt"
+    return "Finding" if len(report.findings) < 2 else "Findings"
 
 
 def _finding(report: Report) -> RenderableType:
@@ -253,7 +259,7 @@ def _table(
             for metric in metrics
         ]
         table.add_row(
-            "*" if headline.finding else "",
+            "*" if headline.finding else "?" if headline.doubt else "",
             Text(names[headline.feature]),
             Text(headline.label or "all"),
             *[_value(score, with_intervals) for score in row],
@@ -312,8 +318,14 @@ def _legend(report: Report) -> RenderableType:
     rows = [(metric.title, metric.meaning) for metric in report.metrics]
     if report.findings:
         rows.insert(0, ("*", "a finding: it passes the rule of the method"))
-    rows.append(("n", "samples behind the figure"))
-    rows.append(("q", "p-value corrected for all that was tried"))
+    if any(score.doubt for score in report.headlines):
+        rows.insert(
+            0, ("?", "it passes the rule, but what the rule assumes does not hold")
+        )
+    rows += [
+        ("n", "samples behind the figure"),
+        ("q", "p-value corrected for all that was tried"),
+    ]
     return _grid(rows)
 
 

@@ -20,7 +20,10 @@ def sign(seal: str, answers: Path) -> str:
     It is bound to `answers`, the cache folder whose answers the run rests on: a cache folder of
     somebody else brings no trust along.
     """
-    return _signature(_key(_key_file()), seal, answers)
+    # computers that share a key by CUESCOPE_KEY have cache folders of other names
+    home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
+    key = _key(_key_file())
+    return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
 
 
 def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
@@ -29,12 +32,6 @@ def is_signed(seal: str, signature: str | None, answers: Path) -> bool:
     given = (signature or "").encode(errors="replace")
     # in constant time: how long it takes tells nothing of the signature
     return hmac.compare_digest(sign(seal, answers).encode(), given)
-
-
-def _signature(key: bytes, seal: str, answers: Path) -> str:
-    # computers that share a key by CUESCOPE_KEY have cache folders of other names
-    home = "" if os.environ.get(_VARIABLE) else str(answers.expanduser().resolve())
-    return blake2b(f"{home}\n{seal}".encode(), key=key, digest_size=32).hexdigest()
 
 
 def _key_file() -> Path:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 HUB = "hub"  # what `--allow` calls the Hugging Face hub
-_PLAIN_KINDS = (bool, int, float, complex, NoneType)
+_HARMLESS = (bool, int, float, complex, NoneType, Enum)
 # no sign that repeats or groups: such a pattern never takes a second try
 _PLAIN_TEXT = re.compile(r"[\w ,/-]*")
 # no user, no query, no other port: nothing that two libraries read in two ways
@@ -112,19 +112,6 @@ class NamesPlugin(Risk):
 
 
 @dataclass(frozen=True)
-class RunsCode(Risk):
-    """A flag by which code of strangers is run."""
-
-    typed_anew: ClassVar[bool] = True
-
-    def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
-    ) -> Refusal | None:
-        """Where the flag is set."""
-        return Refusal(name, name, "it runs code that others wrote") if value else None
-
-
-@dataclass(frozen=True)
 class OpensGuard(Risk):
     """A flag that takes a guard away; `why` says what may happen then."""
 
@@ -136,6 +123,13 @@ class OpensGuard(Risk):
     ) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, self.why) if value else None
+
+
+@dataclass(frozen=True)
+class RunsCode(OpensGuard):
+    """A flag by which code of strangers is run."""
+
+    why: str = "it runs code that others wrote"
 
 
 @dataclass(frozen=True)
@@ -277,10 +271,10 @@ def risks_of(field: FieldInfo) -> tuple[Risk, ...]:
     marks = tuple(mark for mark in field.metadata if isinstance(mark, Risk))
     if marks:
         return marks
-    kinds = set(_kinds(field.annotation))
-    if all(_is_harmless(kind) for kind in kinds):
+    kinds = [kind for kind in _kinds(field.annotation) if not _is_a(kind, _HARMLESS)]
+    if not kinds:
         return ()
-    if all(_is_harmless(kind) or _is_path(kind) for kind in kinds):
+    if all(_is_a(kind, Path) for kind in kinds):
         return (NamesFile(),)
     return (Undeclared(),)
 
@@ -310,12 +304,8 @@ def _kinds(annotation: Any) -> Iterator[Any]:
             yield Undeclared
 
 
-def _is_harmless(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, (*_PLAIN_KINDS, Enum))
-
-
-def _is_path(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Path)
+def _is_a(kind: Any, base: type | tuple[type, ...]) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)
 
 
 def _texts(value: Any) -> Iterator[str]:

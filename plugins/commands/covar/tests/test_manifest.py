@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cuescope_covar_build.files import BuildFolder
-from cuescope_covar_build.manifest import MANIFEST, Row, read_manifest, write_manifest
 from cuescope_sdk import Context, DamagedFileError
+from cuescope_sdk.data import CovarManifest, CovarRow
 
-ROW = Row(
+ROW = CovarRow(
     image="images/hen.png",
     mask="masks/hen.png",
     key="hen",
@@ -40,10 +40,10 @@ def built(tmp_path: Path) -> Path:
     folder.begin()
     mask = np.zeros((32, 48), bool)
     mask[8:16, 8:24] = True
-    image_digest = folder.write_image(ROW.image, np.full((32, 48, 3), 90, np.uint8))
-    mask_digest = folder.write_mask(ROW.mask, mask)
+    image_digest = folder.write_picture(ROW.image, np.full((32, 48, 3), 90, np.uint8))
+    mask_digest = folder.write_picture(ROW.mask, mask)
     row = replace(ROW, image_digest=image_digest, mask_digest=mask_digest)
-    write_manifest(folder.folder, [row, LOST], ("hen", "ox"))
+    CovarManifest([row, LOST], ("hen", "ox")).write(folder.folder)
     return folder.folder
 
 
@@ -66,14 +66,16 @@ def test_the_data_set_shows_what_was_written(built: Path) -> None:
 
 
 def test_a_manifest_comes_back_as_it_was_written(built: Path, tmp_path: Path) -> None:
-    rows = read_manifest(built)
-    assert rows[1] == LOST
-    write_manifest(tmp_path, rows, ("hen", "ox"))
-    assert (tmp_path / MANIFEST).read_bytes() == (built / MANIFEST).read_bytes()
+    manifest = CovarManifest.read(built)
+    assert manifest.rows[1] == LOST
+    assert manifest.choices == ("hen", "ox")
+    manifest.write(tmp_path)
+    name = CovarManifest.NAME
+    assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
 
 
 def test_a_manifest_that_was_changed_is_refused(built: Path) -> None:
-    table = built / MANIFEST
+    table = built / CovarManifest.NAME
     table.write_bytes(table.read_bytes().replace(b"beach", b"bench"))
     with pytest.raises(DamagedFileError, match="covar build"):
-        read_manifest(built)
+        CovarManifest.read(built)

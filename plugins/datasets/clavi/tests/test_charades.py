@@ -307,9 +307,7 @@ def test_clips_are_written_and_shown_in_place_of_segments(
         assert source.path.name == f"{data[index].key[:-3]}.mp4"
         assert source.segment is None  # so that features of the clip are its own
     # the questions beside the clips are in the authors' layout
-    pairs = read_questions(
-        tmp_path / "clips" / "test_q.json", tmp_path / "clips" / "test_a.json"
-    )
+    pairs = read_questions(tmp_path / "clips", "test")
     assert pairs is not None
     assert [list(qs) for qs in pairs[data.entries[0].key]] == [
         list(qs) for qs in data.entries[0].questions

@@ -14,17 +14,18 @@ import pytest
 from PIL import Image
 
 from cuescope_covar import Covar
-from cuescope_covar.manifest import MANIFEST, Row
 from cuescope_sdk import Context, UserError, write_sealed
+from cuescope_sdk.data import CovarManifest, CovarRow
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.testing import DatasetContract
 
+MANIFEST = CovarManifest.NAME
 BACKGROUNDS = ("beach", "farmyard")
 
 
-def row(label: str, background: str, subset: str, **changes) -> Row:
+def row(label: str, background: str, subset: str, **changes) -> CovarRow:
     name = f"{label}-{background}-{subset}"
-    made = Row(
+    made = CovarRow(
         image=f"images/{name}.png",
         mask=f"masks/{name}.png",
         key=name,
@@ -37,7 +38,9 @@ def row(label: str, background: str, subset: str, **changes) -> Row:
         variant=subset,
         parameters=json.dumps({"scale": 4.0} if subset == "scale" else {}),
         prompt=background,
+        seed=0,
         editor="composite",
+        editor_fingerprint="f",
         licence="",
         kept_exactly=True,
         dropped="",
@@ -53,7 +56,9 @@ def row(label: str, background: str, subset: str, **changes) -> Row:
     return replace(made, **changes)
 
 
-def write_manifest(folder: Path, rows: Sequence[Row], choices: Sequence[str]) -> None:
+def write_manifest(
+    folder: Path, rows: Sequence[CovarRow], choices: Sequence[str]
+) -> None:
     """As `cuescope covar build` writes it: its own tests read what it wrote by this data set."""
     table = pa.Table.from_pylist([asdict(row) for row in rows])
     content = BytesIO()
@@ -67,7 +72,7 @@ def picture_digest(file: Path) -> str:
     return blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
-def write_covar(folder: Path) -> list[Row]:
+def write_covar(folder: Path) -> list[CovarRow]:
     """Two objects on two backgrounds in two subsets; one image is dropped."""
     rng = np.random.default_rng(0)
     rows = [

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from cuescope_sdk.data import Probe
+from cuescope_sdk.data import probe_all
 
 
 @pytest.fixture
 def looks(monkeypatch):
     """The names of the files that were opened for a look."""
     names = []
-    survey = sys.modules[Probe.__module__]
+    survey = sys.modules[probe_all.__module__]
     probe = survey.probe
 
     def counted(path, max_pixels):

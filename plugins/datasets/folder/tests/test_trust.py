@@ -23,8 +23,8 @@ from pyarrow import parquet
 from cuescope_folder import Folder
 from cuescope_folder.addresses import fetch_all
 from cuescope_folder.hub import HuggingFace, HuggingFaceOptions
+from cuescope_folder.roots import Roots
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import Roots
 
 from .test_elsewhere import png, shown
 

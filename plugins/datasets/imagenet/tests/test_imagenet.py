@@ -10,6 +10,7 @@ from scipy.io import savemat
 from cuescope_imagenet import ImageNet
 from cuescope_imagenet.layout import labels_of, read_names
 from cuescope_sdk import Detection, HasBenchmark
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 NAMES = {
@@ -200,6 +201,6 @@ def test_labels_are_first_names_and_distinct():
 
 def test_names_of_one_class_are_kept_in_order(tmp_path):
     (tmp_path / "n.txt").write_text("n01440764 tench,  Tinca_tinca, tench\n")
-    assert read_names(tmp_path / "n.txt", "x") == {
+    assert read_names(TextFile(tmp_path / "n.txt", "x")) == {
         "n01440764": ("tench", "Tinca tinca")
     }

@@ -1,5 +1,7 @@
 """Where the cue is: association, contiguity, overlap."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,17 @@ from cuescope_moving_shapes.cues import (
     square_positions,
 )
 from cuescope_moving_shapes.motion import SOUTH
-from cuescope_moving_shapes.pictures import render
-from cuescope_moving_shapes.sequences import generate
+from cuescope_moving_shapes.options import ShapesOptions
+from cuescope_moving_shapes.pictures import frame
+from cuescope_moving_shapes.sequences import Sequences, generate
 
 ASKED = (0.7, 0.8, 0.9, 0.95)
 CUES = ("background", "object", "attribute")
+
+
+def sequences(cue: str, count: int = 400, **options: Any) -> Sequences:
+    settings = {"cue": cue, "val": count, "cramers_v": 0.8, **options}
+    return generate(ShapesOptions.model_validate(settings))
 
 
 @pytest.mark.parametrize("asked", [0.05, *ASKED, 0.999])
@@ -60,7 +68,7 @@ def test_no_neighbouring_count_is_nearer_to_the_asked_association(
 @pytest.mark.parametrize("cue", CUES)
 @pytest.mark.parametrize("asked", ASKED)
 def test_the_planted_association_is_the_asked_one(cue: str, asked: float) -> None:
-    made = generate(4000, 5, "val", 0, cue, 3, asked)
+    made = sequences(cue, 4000, cramers_v=asked)
     south = made.direction == SOUTH
     assert np.corrcoef(made.bears, south)[0, 1] == pytest.approx(asked, abs=5e-4)
     lying = np.bincount(made.direction[made.bears & ~south], minlength=4)[[0, 2, 3]]
@@ -71,7 +79,7 @@ def test_the_planted_association_is_the_asked_one(cue: str, asked: float) -> Non
 
 @pytest.mark.parametrize(("length", "width"), [(2, 1), (3, 2), (5, 5), (10, 4)])
 def test_the_cue_is_on_contiguous_frames_anywhere(length: int, width: int) -> None:
-    made = generate(2000, length, "train", 3, "object", width, 0.8)
+    made = sequences("object", 2000, length=length, cue_frames=width, seed=3)
     shown = made.cue[made.bears]
     assert (shown.sum(axis=1) == width).all()
     assert (np.diff(shown.astype(int), axis=1) == 1).sum(axis=1).max() <= 1
@@ -84,8 +92,9 @@ def test_the_cue_is_on_contiguous_frames_anywhere(length: int, width: int) -> No
 
 @pytest.mark.parametrize("cue", CUES)
 def test_the_pixels_show_the_cue_exactly_where_annotated(cue: str) -> None:
-    made = generate(400, 5, "val", 0, cue, 3, 0.8)
-    pixels = render(made.parameters.reshape(-1, 6)).astype(int)
+    made = sequences(cue)
+    frames = map(frame, made.parameters.reshape(-1, 6))
+    pixels = np.stack([np.asarray(picture.load()) for picture in frames])
     shown = made.cue.ravel()
     red = (pixels == (255, 0, 0)).all(axis=-1).sum(axis=(1, 2))
     blue = (pixels == (0, 0, 255)).all(axis=-1).sum(axis=(1, 2))
@@ -119,16 +128,16 @@ def test_squares_fill_every_place_clear_of_the_disc_alike() -> None:
 
 
 def test_squares_move_from_frame_to_frame() -> None:
-    made = generate(400, 5, "val", 0, "object", 5, 0.8)
+    made = sequences("object", cue_frames=5)
     square = made.parameters[made.bears][:, :, 4:]
     assert (square[:, 1:] != square[:, :-1]).any(axis=-1).mean() > 0.99
 
 
 def test_discs_move_the_same_with_any_cue_and_with_none() -> None:
-    plain = generate(400, 5, "val", 0)
+    plain = sequences("none")
     assert not plain.cue.any()
     for cue in CUES:
-        made = generate(400, 5, "val", 0, cue, 2, 0.7)
+        made = sequences(cue, cue_frames=2, cramers_v=0.7)
         np.testing.assert_array_equal(made.direction, plain.direction)
         np.testing.assert_array_equal(
             made.parameters[..., :2], plain.parameters[..., :2]

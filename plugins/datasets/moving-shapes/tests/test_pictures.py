@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from cuescope_moving_shapes.pictures import frame, render
+from cuescope_moving_shapes.options import ShapesOptions
+from cuescope_moving_shapes.pictures import frame
 from cuescope_moving_shapes.sequences import generate
 
 BLACK, BLUE, RED = (0, 0, 0), (0, 0, 255), (255, 0, 0)
@@ -42,33 +43,26 @@ PICTURES = [
 ]
 
 
-def test_render_draws_what_the_parameters_say() -> None:
-    drawn = render(np.array(PICTURES, np.int16))
-    np.testing.assert_array_equal(drawn, [slowly(*numbers) for numbers in PICTURES])
-
-
 @pytest.mark.parametrize("numbers", PICTURES)
-def test_a_frame_draws_the_same_alone_and_after_pickling(
+def test_a_frame_draws_what_the_parameters_say_after_pickling_too(
     numbers: tuple[int, ...],
 ) -> None:
     shown = frame(np.array(numbers, np.int16))
     again = pickle.loads(pickle.dumps(shown))
     image = again.load()
     assert (image.mode, image.size, again.key) == ("RGB", (60, 60), shown.key)
-    np.testing.assert_array_equal(image, render(np.array([numbers], np.int16))[0])
+    np.testing.assert_array_equal(image, slowly(*numbers))
 
 
 def test_keys_are_equal_exactly_where_pixels_are() -> None:
+    options = ShapesOptions(val=400, cramers_v=0.8)
     parameters = np.concatenate(
         [
-            generate(400, 5, "val", 0, cue, 3, 0.8).parameters.reshape(-1, 6)
+            generate(options.model_copy(update={"cue": cue})).parameters.reshape(-1, 6)
             for cue in ("background", "object", "attribute", "none")
         ]
     )
-    pairs = {
-        (frame(numbers).key, pixels.tobytes())
-        for numbers, pixels in zip(parameters, render(parameters), strict=True)
-    }
+    pairs = {(shown.key, shown.load().tobytes()) for shown in map(frame, parameters)}
     keys, pictures = zip(*pairs, strict=True)
     assert len(pairs) < len(parameters), (
         "nothing is drawn twice: the test shows nothing"

@@ -10,7 +10,7 @@ import pytest
 from cuescope_r2r import R2R
 from cuescope_r2r.samples import Step, picture_of, walk
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.grounding import scene_of, times_of
+from cuescope_sdk.grounding import SCENE, TIMES
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 
 # North, then east, then up some stairs to the east; d cannot be stood on.
@@ -125,7 +125,7 @@ class TestR2R(LayoutContract):
         known = sample.annotations
         assert known["viewpoints"] == ("a", "a", "b", "b", "c", "e", "e")
         assert known["headings"] == (180, 0, 0, 90, 90, 90, 90)
-        scene = scene_of(sample) or ()
+        scene = sample.annotations[SCENE]
         assert [frame.motion for frame in scene] == [
             None,
             "turn around",
@@ -139,10 +139,10 @@ class TestR2R(LayoutContract):
             False,
             True,
         ]
-        assert times_of(sample) == (0, 1, 2, 3, 4, 5, 6)
+        assert sample.annotations[TIMES] == (0, 1, 2, 3, 4, 5, 6)
         assert (known["scan"], known["distance"]) == ("houseA", 7.4)
         assert len({frame.key for frame in sample.frames}) == 4
-        assert [frame.motion for frame in scene_of(data[2]) or ()] == [
+        assert [frame.motion for frame in data[2].annotations[SCENE]] == [
             None,
             "move forward",
             "stop",
@@ -162,7 +162,7 @@ class TestR2R(LayoutContract):
     def test_the_test_split_has_only_starts(self):
         sample = self.open(split="test")[0]
         assert sample.annotations["viewpoints"] == ("a",)
-        assert [frame.motion for frame in scene_of(sample) or ()] == [None]
+        assert [frame.motion for frame in sample.annotations[SCENE]] == [None]
 
     def test_walks_without_all_pictures_are_left_out_and_said(self):
         with self.copy() as root:

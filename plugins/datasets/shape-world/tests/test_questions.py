@@ -9,6 +9,7 @@ import pytest
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.grounding import SCENE
 from cuescope_shape_world.questions import answer, phrases_in
+from cuescope_shape_world.scenes import scene
 from cuescope_shape_world.words import FAMILIAR, FRAME_SECONDS
 from cuescope_shape_world.worlds import World, draw_world
 
@@ -27,7 +28,7 @@ def comings(world: World) -> dict[str, int]:
     found = {}
     for life in world.lives:
         first = int(np.flatnonzero(life.there)[0])
-        if first and world.in_view(life)[first]:
+        if first and life.in_view[first]:
             found[life.phrases[first]] = first
     return found
 
@@ -37,7 +38,7 @@ def goings(world: World) -> dict[str, int]:
     found = {}
     for life in world.lives:
         last = int(np.flatnonzero(life.there)[-1])
-        if last + 1 < len(life.there) and world.in_view(life)[last]:
+        if last + 1 < len(life.there) and life.in_view[last]:
             found[life.phrases[last]] = last + 1
     return found
 
@@ -57,7 +58,7 @@ def recount(sample: Sample) -> str:
             [life] = [
                 life
                 for life in world.lives
-                if life.phrases[-1].endswith(kind) and world.in_view(life)[-1]
+                if life.phrases[-1].endswith(kind) and life.in_view[-1]
             ]
             return life.phrases[-1].split()[0]
         case "order":
@@ -138,3 +139,39 @@ def test_other_questions_have_no_answer(drawn: Drawn) -> None:
     late = "Is the red circle left of the blue star at 9:59?"
     for text in ("", "How many shapes are there?", late):
         assert answer(text, scene) is None
+
+
+def deeds(world: World, index: int, frame: int) -> set[str]:
+    """What a shape does that the picture shows, by the numbers of its world."""
+    life = world.lives[index]
+    found = set()
+    if frame and not life.there[frame - 1]:
+        found.add("appear")
+    if not life.there[frame : frame + 2].all():
+        found.add("disappear")
+    # a movement is told from the frame before, which must show it too
+    if frame and world.is_visible(index, frame - 1):
+        step = tuple((life.corners[frame] - life.corners[frame - 1]).tolist())
+        ways = {(-4, 0): "left", (4, 0): "right", (0, -4): "up", (0, 4): "down"}
+        found |= {f"move {ways[step]}"} if step in ways else set()
+        if life.phrases[frame] != life.phrases[frame - 1]:
+            found.add(f"turn {life.phrases[frame].split()[0]}")
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_actions_are_those_of_the_worlds_numbers(seed: int) -> None:
+    world = draw_world(generator(seed, "actions"), 24, FAMILIAR)
+    for frame, graph in enumerate(scene(world)):
+        expected = {
+            (f"shape-{index}", verb)
+            for index in range(len(world.lives))
+            if world.is_visible(index, frame)
+            for verb in deeds(world, index, frame)
+        }
+        walls = {(wall.first, "appear") for wall in world.walls}
+        walls |= {(wall.last, "disappear") for wall in world.walls}
+        expected |= {("wall-0", verb) for at, verb in walls if at == frame}
+        done = [(action.subject, action.verb) for action in graph.actions]
+        assert len(done) == len(set(done))
+        assert set(done) == expected

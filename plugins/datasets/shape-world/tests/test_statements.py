@@ -108,7 +108,7 @@ def test_truths_hold_and_cover_every_form(drawn: Drawn) -> None:
         "relation",
         "attribute",
         "action",
-        "camera",
+        "ego-motion",
     }
 
 
@@ -132,7 +132,7 @@ def test_spoiling_leaves_as_many_true_as_asked(drawn: Drawn) -> None:
         "relation",
         "attribute",
         "action",
-        "camera",
+        "ego-motion",
     }
     assert {
         (form, count, right) for form, count, right in tried if form == "relation"

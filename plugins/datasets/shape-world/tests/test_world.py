@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context, Sample, UserError
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    SCENE,
-    TIMES,
-    SceneFrame,
-    relation_holds,
-)
+from cuescope_sdk.grounding import RELATIONS, SCENE, TIMES, SceneFrame
 from cuescope_shape_world import ShapeWorld, ShapeWorldOptions
 from cuescope_shape_world.detector import view
 from cuescope_shape_world.pictures import BLOCK, HORIZON
@@ -68,7 +61,7 @@ def test_what_is_hidden_lies_under_a_wall(drawn: Drawn) -> None:
                 if r.predicate == "behind"
             }
             assert [
-                relation_holds("inside", thing.box, wall.box) for wall in walls
+                RELATIONS["inside"].holds(thing.box, wall.box) for wall in walls
             ] == [True]
             assert (thing.id, walls[0].id) in behind
 
@@ -100,13 +93,13 @@ def test_relations_are_those_of_the_boxes(drawn: Drawn) -> None:
             (one.id, name, other.id)
             for one in seen
             for other in seen
-            for name in INVERSE
+            for name, relation in RELATIONS.items()
             if one is not other
-            and name not in IN_DEPTH
-            and relation_holds(name, one.box, other.box)
+            and not relation.in_depth
+            and relation.holds(one.box, other.box)
         }
         flat = {(r.subject, r.predicate, r.object) for r in frame.relations}
-        assert {one for one in flat if one[1] not in IN_DEPTH} == expected
+        assert {one for one in flat if not RELATIONS[one[1]].in_depth} == expected
         assert frame.closed == {
             "things",
             "attributes",

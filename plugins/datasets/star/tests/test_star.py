@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.grounding import Action, Relation, SceneFrame, scene_of, times_of
+from cuescope_sdk.grounding import SCENE, TIMES, Action, Relation, SceneFrame
 from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
@@ -207,7 +207,7 @@ class TestSTAR(LayoutContract):
         assert (known["clip"], known["video_id"]) == ((0.2, 1.0), "BBBBB")
         # Frames 2 to 9 are in four parts; numbers of frames count from 1.
         assert grey_levels(sample.frames) == [3, 4, 7, 8]
-        assert times_of(sample) == (0.1, 0.2, 0.5, 0.6)
+        assert sample.annotations[TIMES] == (0.1, 0.2, 0.5, 0.6)
 
     def test_a_question_is_of_its_seconds_of_the_file(self):
         """So that features of the whole video are not taken for it."""
@@ -217,7 +217,7 @@ class TestSTAR(LayoutContract):
             assert segment == sample.annotations["clip"]
 
     def test_a_situation_is_a_scene(self):
-        nothing, shutting, _, holding = scene_of(self.open()[0]) or ()
+        nothing, shutting, _, holding = self.open()[0].annotations[SCENE]
         assert nothing == SceneFrame()
         assert {(t.id, t.name, t.box, t.visible) for t in shutting.things} == {
             ("o001", "closet/cabinet", (10.5, 2.0, 40.0, 30.0), True),
@@ -247,7 +247,7 @@ class TestSTAR(LayoutContract):
                 actions=["a002", "a003", "a004"],
             )
             (root / VAL).write_text(spoilt(situations={"000004": bare}))
-            frame = (scene_of(self.open(root)[0]) or ())[0]
+            frame = self.open(root)[0].annotations[SCENE][0]
         assert [(thing.id, thing.name) for thing in frame.things] == [
             ("o005", "bag"),
             ("o005.2", "bag"),
@@ -312,7 +312,7 @@ class TestSTAR(LayoutContract):
             (root / "STAR_test.json").write_text(json.dumps([bare]))
             sample = self.open(root, split="test")[0]
         assert sample.label is None
-        assert scene_of(sample) == (SceneFrame(),) * 4
+        assert sample.annotations[SCENE] == (SceneFrame(),) * 4
 
     def test_another_graph_is_other_data(self):
         with self.copy() as root:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.grounding import scene_of, times_of
+from cuescope_sdk.grounding import SCENE, TIMES
 from cuescope_sdk.testing import LayoutContract, Mistake, write_image
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
@@ -189,11 +189,11 @@ class TestTEACh(LayoutContract):
         assert sample.question == "Driver: Hi.\nCommander: Rinse the mug."
         assert (sample.label, sample.annotations["game"]) == (None, "aaa_1")
         # One frame for the two steps, one for the two turns; the failed pickup has none.
-        assert times_of(sample) == (10, 11, 12, 13, 13.5, 14)
+        assert sample.annotations[TIMES] == (10, 11, 12, 13, 13.5, 14)
         assert len(sample.frames) == 6
 
     def test_actions_and_motions_are_told_where_they_are_seen(self):
-        scene = scene_of(self.open()[0]) or ()
+        scene = self.open()[0].annotations[SCENE]
         assert [frame.motion for frame in scene] == [
             None,
             "move forward",
@@ -225,8 +225,8 @@ class TestTEACh(LayoutContract):
 
     def test_fewer_frames_tell_less_of_the_motion(self):
         sample = self.open(frames=2)[0]
-        assert times_of(sample) == (11, 13.5)
-        first, second = scene_of(sample) or ()
+        assert sample.annotations[TIMES] == (11, 13.5)
+        first, second = sample.annotations[SCENE]
         assert (second.motion, second.closed) == (None, frozenset())
         assert ("pick up", MUG) in {
             (action.verb, action.object) for action in first.actions
@@ -276,7 +276,7 @@ class TestTEACh(LayoutContract):
             (place / "aaa_1.tfd.json").write_text(json.dumps(whole))
             data = self.open(root, instances="tfd")
             assert [sample.key for sample in data] == ["aaa_1.tfd"]
-            assert scene_of(data[0]) == scene_of(self.open()[0])
+            assert data[0].annotations[SCENE] == self.open()[0].annotations[SCENE]
 
     def test_games_without_all_pictures_are_left_out_and_said(self):
         with self.copy() as root:

@@ -14,7 +14,7 @@ from cuescope_ray.cluster import room
 from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.testing import ExecutorContract
-from cuescope_sdk.workers import loaded_versions
+from cuescope_sdk.workers import Setup
 
 # Ray's own processes are not waited for
 pytestmark = [
@@ -149,7 +149,7 @@ def test_room_is_counted_machine_by_machine() -> None:
 
 
 def test_plugins_that_are_edited_in_place_are_among_the_versions() -> None:
-    assert loaded_versions()["cuescope_ray"][0] == "cuescope-ray"
+    assert Setup.elsewhere(b"").versions["cuescope_ray"][0] == "cuescope-ray"
 
 
 def test_frames_are_sent_as_pixels_under_their_keys(tmp_path: Any) -> None:

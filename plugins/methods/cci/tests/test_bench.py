@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from cuescope.application import Runner
-from cuescope_cci.bench import CCIBench, areas_table, captions_of, gain, gains_table
+from cuescope_cci.bench import CCIBench, areas_table, captions_of, gains_table
 from cuescope_cci.failures import paper_failures
 from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import Context, Frame, Picture, Request, Sample, Table, UserError
-from cuescope_sdk.explain import Schedule
+from cuescope_sdk.explain import Perturbation
 from cuescope_sdk.statistics import Groups
 
 # ------------------------------------------------------------------------------- paper's figures
@@ -66,9 +66,8 @@ CURVES = {
 
 
 def test_areas_beside_the_paper() -> None:
-    table = areas_table(
-        "classification", Schedule(steps=2), "deletion", CURVES, "m on 2 images"
-    )
+    deletion = Perturbation(steps=2)
+    table = areas_table("classification", deletion, CURVES, "m on 2 images")
     assert table.rows == (
         {"explainer": "random", "GT@1": 0.875},
         {"explainer": "CCI", "GT@1": 0.5},
@@ -79,8 +78,8 @@ def test_areas_beside_the_paper() -> None:
 
 
 def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
-    schedule = Schedule(protocol="rise", steps=2)
-    table = areas_table("classification", schedule, "insertion", CURVES, "m")
+    _, insertion = Perturbation(protocol="rise", steps=2).both
+    table = areas_table("classification", insertion, CURVES, "m")
     assert table.paper == ()
     assert "higher is better" in table.title
 
@@ -88,7 +87,8 @@ def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
 @pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "-")])
 def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) -> None:
     groups = Groups.single(len(next(iter(CURVES["CCI"].values()))))
-    table = gains_table("classification", "paper", direction, CURVES, "CCI", groups)
+    perturbation = Perturbation(steps=2, direction=direction)
+    table = gains_table("classification", perturbation, CURVES, groups)
     [row] = table.rows
     assert row["CCI against"] == "random"
     assert str(row["GT@1"]).startswith(f"{sign}0.375 [")
@@ -97,17 +97,21 @@ def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) ->
 def test_a_star_where_the_interval_leaves_out_zero() -> None:
     low, high = np.zeros((20, 3)), np.ones((20, 3))
     groups = Groups.single(20)
-    better, worse = (
-        gain(low, high, "deletion", groups),
-        gain(high, low, "deletion", groups),
-    )
+
+    def gain(ours: np.ndarray, theirs: np.ndarray, groups: Groups = groups) -> str:
+        curves = {"CCI": {"GT@1": ours}, "random": {"GT@1": theirs}}
+        table = gains_table("classification", Perturbation(steps=2), curves, groups)
+        return str(table.rows[0]["GT@1"])
+
+    better = gain(low, high)
+    worse = gain(high, low)
     assert (better[:8], better[-1]) == ("+1.000 [", "*")
     assert (worse[:8], worse[-1]) == ("-1.000 [", "*")
-    same = gain(low, low, "deletion", groups)
+    same = gain(low, low)
     assert same.startswith("+0.000 [")
     assert not same.endswith("*")
     few = Groups(np.repeat([0, 1], 10), 2, True)
-    assert not gain(low, high, "deletion", few).endswith("*")
+    assert not gain(low, high, few).endswith("*")
 
 
 def test_captions_of_a_sample_are_one_or_several() -> None:
@@ -205,15 +209,13 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    import cuescope_sdk.explain as protocol
-
     short = {"tasks": ("classification",), "protocols": ("paper",), "texts": ("GT",)}
 
     def killed(*given: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(protocol, "classification_curves", killed)
+        patched.setattr(Perturbation, "classification_curves", killed)
         with pytest.raises(KeyboardInterrupt):
             list(bench(**short).run())
     until_killed = asked()

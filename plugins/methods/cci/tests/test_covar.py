@@ -175,7 +175,7 @@ def test_exchanging_the_background_tells_whose_error_it_is(images: Images) -> No
         ),
     )
     shown = exchange_backgrounds(own, images, "hidden", None)
-    assert (shown.wrong, shown.sheet) == (18 + 6 * 3, None)
+    assert (shown.follows.images, shown.sheet) == (18 + 6 * 3, None)
     assert shown.follows.value == pytest.approx(18 / 36)
     assert shown.agrees.value == pytest.approx(
         18 / 36
@@ -275,7 +275,8 @@ def test_the_papers_figures() -> None:
 def test_pairs_differ_in_one_thing() -> None:
     entries = load_models("paper")
     found = {
-        (p.what, entries[p.first].name, entries[p.second].name) for p in pairs(entries)
+        (what, entries[first].name, entries[second].name)
+        for what, first, second in pairs(entries)
     }
     assert ("resolution", "ViT-L/14 224 OpenAI", "ViT-L/14 336 OpenAI") in found
     assert ("patch", "ViT-B/16 224 OpenAI", "ViT-B/32 224 OpenAI") in found

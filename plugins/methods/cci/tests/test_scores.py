@@ -14,7 +14,6 @@ from cuescope_cci.scores import (
     iou,
     region_of_map,
     relative_drop,
-    soft_iou,
     weights,
 )
 
@@ -206,6 +205,6 @@ def test_ious_by_counting() -> None:
         set(np.flatnonzero(one)) | set(np.flatnonzero(other))
     )
     assert iou(one, other) == expected
-    assert soft_iou(one.astype(float), other) == pytest.approx(expected)
-    assert soft_iou(np.full((2, 2), 0.5), np.ones((2, 2), bool)) == 0.5
+    assert iou(one.astype(float), other) == pytest.approx(expected)
+    assert iou(np.full((2, 2), 0.5), np.ones((2, 2), bool)) == 0.5
     assert iou(np.zeros((2, 2), bool), np.zeros((2, 2), bool)) == 1

@@ -13,7 +13,6 @@ from cuescope_cci.trials import (
     ClusteredImage,
     PatchClusters,
     importance_maps,
-    number_by_size,
     patch_clusters,
     with_text,
 )
@@ -86,16 +85,10 @@ def test_patches_that_are_all_the_same_are_one_cluster(
     assert not patch_clusters(features, 7, metric, 0).any()
 
 
-def test_of_equal_sizes_the_first_to_appear_leads() -> None:
-    assert number_by_size(np.array([9, 4, 4, 9, 7, 7, 7])).tolist() == [
-        1,
-        2,
-        2,
-        1,
-        0,
-        0,
-        0,
-    ]
+@pytest.mark.parametrize("metric", METRICS)
+def test_of_equal_sizes_the_first_to_appear_leads(metric: Metric) -> None:
+    features = np.eye(3)[[2, 1, 1, 2, 0, 0, 0]][None]
+    assert patch_clusters(features, 3, metric, 0).tolist() == [[1, 2, 2, 1, 0, 0, 0]]
 
 
 def test_every_parameter_is_part_of_the_readout() -> None:

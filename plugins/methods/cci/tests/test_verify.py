@@ -57,8 +57,7 @@ def test_errors_of_both_sorts_are_compared_by_hand(many: Many) -> None:
     ]
     truth = {"misled": True, "missed": True, "own": False, "wrongly": False}
     truth |= dict.fromkeys(("right", "unknown", "nowhere"), True)
-    evidence = check_regions(sheet(sources, **truth), sources, 0.95)
-    assert evidence is not None
+    [evidence] = check_regions(sheet(sources, **truth), sources, 0.95)
     assert (evidence.value, evidence.n) == (pytest.approx(12 / 13 - 1 / 10), 23)
     assert evidence.verdict == "supported"
     assert "of 23 errors, 13 name the label" in evidence.detail
@@ -69,8 +68,7 @@ def test_calls_that_contradict_the_sheet_are_refuted(many: Many) -> None:
         *many(10, "misled", label="toad"),
         *many(10, "own", label="toad", region="background"),
     ]
-    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
-    assert evidence is not None
+    [evidence] = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert (evidence.value, evidence.verdict) == (-1.0, "refuted")
 
 
@@ -80,11 +78,9 @@ def test_calling_everything_background_earns_nothing(many: Many) -> None:
         *many(18, "misled", label="toad", region="background"),
         *many(2, "own", label="toad", region="background"),
     ]
-    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
-    assert evidence is not None
+    [evidence] = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert (evidence.value, evidence.verdict) == (0.0, "inconclusive")
-    evidence = check_regions(sheet(sources, misled=True, own=True), sources, 0.95)
-    assert evidence is not None
+    [evidence] = check_regions(sheet(sources, misled=True, own=True), sources, 0.95)
     assert (evidence.value, evidence.verdict) == (None, "inconclusive")
     assert "errors of both sorts" in evidence.detail
 
@@ -94,15 +90,14 @@ def test_few_errors_decide_nothing(many: Many) -> None:
         *many(1, "misled", label="toad", region="background"),
         *many(1, "own", label="toad"),
     ]
-    evidence = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
-    assert evidence is not None
+    [evidence] = check_regions(sheet(sources, misled=True, own=False), sources, 0.95)
     assert (evidence.value, evidence.verdict) == (1.0, "inconclusive")
 
 
 def test_no_sheet_no_evidence(many: Many) -> None:
     sources = many(8, "a", label="toad", region="background")
     samples = [replace(source.sample, key=source.key) for source in sources]
-    assert check_regions(samples, sources, 0.95) is None
+    assert not list(check_regions(samples, sources, 0.95))
 
 
 # --------------------------------------------------------------------------------- what is found
@@ -143,15 +138,13 @@ def test_findings_are_held_against_the_answer_sheet(many: Many) -> None:
     samples = sheet(sources, misled=True, own=False)
     planted = [PlantedCue(key="background of owl", name="the sky", labels=("owl",))]
     sky, sea = (row(f"background|place={place}", "owl") for place in ("sky", "sea"))
-    check = check_cues(planted, samples, sources, [sky])
-    assert check is not None
+    [check] = check_cues(planted, samples, sources, [sky])
     assert (check.verdict, check.value) == ("supported", 1.0)
-    check = check_cues(planted, samples, sources, [sky, sea])
-    assert check is not None
+    [check] = check_cues(planted, samples, sources, [sky, sea])
     assert (check.verdict, check.value) == ("refuted", 0.5)
     assert "not planted: 'owl' before place: sea" in check.detail
-    assert check_cues(planted, samples, sources, []) is None
-    assert check_cues([], samples, sources, [sky]) is None
+    assert not list(check_cues(planted, samples, sources, []))
+    assert not list(check_cues([], samples, sources, [sky]))
 
 
 # ------------------------------------------------------------------------------------- pictures

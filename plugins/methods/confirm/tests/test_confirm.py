@@ -9,7 +9,6 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.linear import (
     Linear,
     PatchModel,
@@ -17,6 +16,7 @@ from cuescope_confirm.locating.linear import (
     Training,
     learn_region,
 )
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.scores import (
     Decision,
     Effect,
@@ -28,7 +28,7 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Frame, Sample
-from cuescope_sdk.interventions import Case, Localisation, LocatedCue, Place
+from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.statistics import Groups
 
 RNG = np.random.default_rng
@@ -164,11 +164,11 @@ def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
 )
 def test_a_guess_is_looked_for_by_its_word_alone(name: str, word: str) -> None:
     feature = Feature(key="cluster-03", kind="cluster", name="the feature's own name")
-    assert word_of(Cue(feature, None, name)) == word
+    assert Cue(feature, name).word == word
 
 
 def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
-    cue = Cue(Feature(key="c", kind="cluster"), "left", "c")
+    cue = Cue(Feature(key="c", kind="cluster"), "c", ("left",))
     side, whether = (
         Sample(
             key="a",
@@ -184,7 +184,7 @@ def test_a_finding_about_a_label_is_not_about_other_questions() -> None:
     assert [asking.view_of(cue, sample) for sample in (side, whether)] == [side, None]
     assert not asking.is_of_label(cue, side)
     # an object's name: it is asked for
-    cue = Cue(Feature(key="c", kind="recognition"), "cup", "c")
+    cue = Cue(Feature(key="c", kind="recognition"), "c", ("cup",))
     view = asking.view_of(
         cue, Sample(key="c", frames=(), annotations={"objects": ("cup",)})
     )
@@ -255,15 +255,18 @@ def test_where_answers_are_alike_nothing_is_caused(
         (), present, np.ones(200, bool), right, np.full(200, "cup")
     )
     monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
-    cue = Cue(Feature(key="c", kind="cluster"), "cup", "c")
-    audit: Any = None
-    direction = asking.direction_of(audit, audit, cue)
-    located = SimpleNamespace(quality=Localisation("annotated"))
+    cue = Cue(Feature(key="c", kind="cluster"), "c", ("cup",))
+    study: Any = None
+    direction = asking.direction_of(study, cue)
+    located = LocatedCue({}, frozenset(), "annotated")
     target: Any = SimpleNamespace(located=located, direction=direction)
-    kind = SimpleNamespace(needs="region", effect="removes", partial=False)
-    witness: Any = SimpleNamespace(kind=kind)
+    kind: Any = SimpleNamespace(needs="region", effect="removes", partial=False)
     testimony = analysis.Testimony(
-        witness, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms"
+        target,
+        "blank",
+        kind,
+        effect=Effect(0.5, 0.4, 0.6, 50, 0.001),
+        decision="confirms",
     )
     assert analysis._ruling(target, [testimony], []).verdict == verdict
 
@@ -284,12 +287,9 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
         Sample(key=key, frames=(frame,), label="cup") for key in ("a", "b")
     )
     located = LocatedCue(
-        key="c",
-        name="c",
-        label="cup",
         places={"a": corner(0)},
         without=frozenset("b"),
-        quality=Localisation("learned"),
+        by="learned",
         objects={"a": (), "b": ()},
         likest={"b": corner(6)},
     )

@@ -12,7 +12,7 @@ from cuescope_mitigation.scores import (
     shuffle_within,
     worst_change,
 )
-from cuescope_sdk.statistics import Groups, bootstrap_weights
+from cuescope_sdk.statistics import Bootstrap, Groups
 
 RNG = np.random.default_rng
 
@@ -24,8 +24,8 @@ def test_the_interval_of_a_change_holds_what_it_promises() -> None:
     groups = Groups(codes, 60, True)
     for _ in range(150):
         gains = np.repeat(rng.random(60) < 0.3, 5) & (rng.random(300) < 0.9)
-        weights = bootstrap_weights(groups, rng, 400)
-        seen = change(np.zeros(300), gains * 1.0, np.full(300, True), weights, 0.95)
+        draws = Bootstrap.of(groups, rng, draws=400)
+        seen = change(np.zeros(300), gains * 1.0, np.full(300, True), draws)
         met += seen.low <= 0.27 <= seen.high
     assert 0.88 <= met / 150 <= 1
 
@@ -33,8 +33,8 @@ def test_the_interval_of_a_change_holds_what_it_promises() -> None:
 def test_what_one_group_does_proves_little() -> None:
     before, after = np.zeros(40), np.ones(40)
     after[:20] = 0
-    weights = bootstrap_weights(Groups(np.repeat([0, 1], 20), 2, True), RNG(0))
-    seen = change(before, after, np.full(40, True), weights, 0.95)
+    draws = Bootstrap.of(Groups(np.repeat([0, 1], 20), 2, True), RNG(0))
+    seen = change(before, after, np.full(40, True), draws)
     assert (seen.low, seen.high) == (0, 1)
 
 
@@ -42,20 +42,20 @@ def test_the_worst_group_is_among_those_that_are_large_enough() -> None:
     cells = np.array([0] * 30 + [1] * 30 + [2] * 3)
     before = np.concatenate([np.ones(30), np.repeat([0, 1], 15), np.zeros(3)])
     after = np.concatenate([np.ones(60), np.zeros(3)])
-    weights = bootstrap_weights(Groups.single(63), RNG(0))
-    worst = worst_change(before, after, cells, 5, weights, 0.95)
+    draws = Bootstrap.of(Groups.single(63), RNG(0))
+    worst = worst_change(before, after, cells, 5, draws)
     assert worst is not None
     assert (worst.before, worst.after, worst.n) == (0.5, 1.0, 30)
     assert worst.low > 0.2
-    assert worst_change(before, after, cells, 31, weights, 0.95) is None
+    assert worst_change(before, after, cells, 31, draws) is None
 
 
 def test_the_gap_left_has_the_interval() -> None:
     shows = np.repeat([True, False], 50)
     before = np.concatenate([np.zeros(50), np.ones(50)])
     after = np.ones(100)
-    weights = bootstrap_weights(Groups.single(100), RNG(0))
-    gap = gap_change(before, after, ~shows, shows, weights, 0.95)
+    draws = Bootstrap.of(Groups.single(100), RNG(0))
+    gap = gap_change(before, after, ~shows, shows, draws)
     assert (gap.before, gap.after, gap.low, gap.high) == (1, 0, 0, 0)
 
 

@@ -22,14 +22,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.fusion import (
-    LETTERS,
-    OTHER,
-    TEXT,
-    VIDEO,
-    AverageAttention,
-    FusionShape,
-)
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention, FusionShape
 from cuescope_sdk.testing import Setup
 
 ANSWERS = ("north", "east", "south", "west")
@@ -67,6 +60,7 @@ class Quiz(Plugin):
         pixels[0, 0] = video % 4
         return Sample(
             key=f"quiz-{index:03d}",
+            group=f"quiz-{index:03d}",
             frames=(Frame.from_array(pixels),),
             question=f"turn {question}",
             choices=self.labels,
@@ -160,8 +154,8 @@ class Reader(Plugin):
         if isinstance(trial.edit, AverageAttention) and not self.options.broken:
             if trial.edit.layers is not None and max(trial.edit.layers) > 1:
                 raise UserError("reader: no such layer")
-            for query, key_of in trial.edit.quadrants:
-                inside = np.outer(LETTERS[query] == TOKENS, LETTERS[key_of] == TOKENS)
+            for query, key_of in map(trial.edit.sides, trial.edit.quadrants):
+                inside = np.outer(query == TOKENS, key_of == TOKENS)
                 inside &= weights[0] > 0
                 for row in np.flatnonzero(inside.any(axis=1)):
                     cells = weights[:, row, inside[row]]

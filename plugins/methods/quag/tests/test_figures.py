@@ -1,10 +1,13 @@
 """Which answers are shown."""
 
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from cuescope_quag.analysis import Figures
 from cuescope_quag.figures import (
     EXAMPLES,
     caption,
@@ -40,7 +43,9 @@ def answers_of(before, after, types=None, video=None):
         samples=samples,
         conditions=conditions,
         keys=[condition.key for condition in conditions],
-        video=np.arange(count) if video is None else np.array(video),
+        groups=SimpleNamespace(
+            codes=np.arange(count) if video is None else np.array(video)
+        ),
         before=np.array(before, dtype=bool),
         after=np.array(after, dtype=bool).reshape(count, 2),
     )
@@ -120,14 +125,11 @@ def test_a_finding_shows_the_same_questions_twice(audited) -> None:
 def test_a_verdict_that_rests_on_a_type_shows_that_type() -> None:
     every = Loss(60, 2, 0.01, p_costs=0.9, p_spared=0.9)
     odd = Loss(40, 30, 0.001, p_costs=0.001, p_spared=1)
-    figures = SimpleNamespace(
-        headline=(None, {"SC: crossmodal": every}),
-        by_type={
-            "odd": (None, {"SC: crossmodal": odd}),
-            "even": (None, {"SC: crossmodal": every}),
-        },
-        rule=Rule(),
-    )
+    nothing: Any = None
+    all_alike: Any = (None, {"SC: crossmodal": every})
+    by_type: Any = {"odd": (None, {"SC: crossmodal": odd}), "even": all_alike}
+    by_measure = {"accuracy": all_alike}
+    figures = Figures(nothing, nothing, Rule(), "accuracy", by_measure, by_type)
     assert deciding_type(figures, "SC: crossmodal") == "odd"
-    figures.by_type = {"even": (None, {"SC: crossmodal": every})}
-    assert deciding_type(figures, "SC: crossmodal") is None
+    even = replace(figures, by_type={"even": all_alike})
+    assert deciding_type(even, "SC: crossmodal") is None

@@ -10,6 +10,7 @@ from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
 from cuescope_quag.tables import few_videos, loss_cell, type_notes
 from cuescope_sdk import Report, Response, Sample, UserError
+from cuescope_sdk.statistics import Groups
 
 Audited = Callable[..., Report]
 
@@ -392,10 +393,10 @@ def test_a_star_needs_the_test_and_the_interval(
 
 
 def test_intervals_of_few_videos_are_warned_of() -> None:
-    assert few_videos(19)[0].startswith(
+    assert few_videos(Groups.single(19))[0].startswith(
         "Videos: 19, so few that the intervals are rough"
     )
-    assert not few_videos(20)
+    assert not few_videos(Groups.single(20))
 
 
 def samples(*annotations: dict[str, str]) -> list[Sample]:

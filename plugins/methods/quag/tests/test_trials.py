@@ -292,14 +292,14 @@ def test_choices_are_compared_by_their_logits() -> None:
 
 def test_samples_of_one_video_share_a_number() -> None:
     samples = [sample(video_id=name) for name in ("a", "b", "a")]
-    assert videos_of(samples).tolist() == [0, 1, 0]
+    assert videos_of(samples).codes.tolist() == [0, 1, 0]
     shown = [
         Sample(key=str(number), frames=frames)
         for number, frames in enumerate(
             [(FRAMES[0], FRAMES[1]), (FRAMES[1], FRAMES[0]), (FRAMES[2],)]
         )
     ]
-    first, second, third = videos_of(shown).tolist()
+    first, second, third = videos_of(shown).codes.tolist()
     assert first == second != third
 
 

@@ -125,7 +125,7 @@ def test_the_theory_holds_on_the_attention_of_every_model(
     """Any order of tokens, as the sdk's edit leaves it, and as a fusion layer would see it."""
     import torch
 
-    from cuescope_sdk.torch import Fusion, fused_attention, use_fusion
+    from cuescope_sdk.torch import Fusion, fused_attention
 
     draw = torch.Generator().manual_seed(seed)
     states = [torch.randn(1, 3, len(modality), 4, generator=draw) for _ in range(3)]
@@ -133,13 +133,10 @@ def test_the_theory_holds_on_the_attention_of_every_model(
 
     def attention_under(edit: AverageAttention | None) -> np.ndarray:
         tokens = torch.tensor([modality], dtype=torch.int8)
-        with use_fusion(
-            Fusion(
-                tokens,
-                edit,
-                watch=lambda _, attention: maps.append(attention[0].numpy()),
-            )
-        ):
+        fusion = Fusion(
+            tokens, edit, watch=lambda _, attention: maps.append(attention[0].numpy())
+        )
+        with fusion.use():
             fused_attention(*states, layer=0, causal=causal)
         return maps.pop()
 

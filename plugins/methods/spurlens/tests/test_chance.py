@@ -5,13 +5,7 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import Sample, generator
-from cuescope_sdk.statistics import (
-    Groups,
-    gap_test,
-    gap_weights,
-    maxima_p_values,
-    random_maxima,
-)
+from cuescope_sdk.statistics import GapTest, Groups
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
 from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
@@ -36,7 +30,7 @@ def judged(
     top, bottom = rank_images(scores, k, source)
     asked = np.unique([top, bottom])
     sides = np.searchsorted(asked, top), np.searchsorted(asked, bottom)
-    test = gap_test(rates[asked], gap_weights(*sides, len(asked)), None, 199, source)
+    test = GapTest.of(rates[asked], *sides, 199, source)
     return test.p_value, test.strength
 
 
@@ -58,11 +52,9 @@ def test_random_rankings_as_a_null_raise_no_more_alarms() -> None:
         scores = source.normal(size=(150, 32))
         rates = source.binomial(3, source.beta(2, 1, size=150)) / 3
         top, bottom = rank_images(scores, 20, source)
-        gaps = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
-        alarms += (
-            maxima_p_values(gaps, random_maxima(rates, 32, 20, 199, source)).min()
-            <= 0.05
-        )
+        test = GapTest.of(rates, top, bottom, 199, source)
+        random = test.against_random_rankings(rates, 20, source)
+        alarms += random.p_value.min() <= 0.05
     assert alarms <= alarms_allowed(audits)
 
 
@@ -143,9 +135,9 @@ def test_errors_that_follow_the_size_are_no_cue(known: bool) -> None:
             there * source.uniform(0.3, 1, there.shape), 50, source
         )
         rates = (source.random(300) < 1 / (1 + np.exp(-1.5 - 1.2 * size))).astype(float)
-        weights = gap_weights(top, bottom, 300)
         stratum = size_strata(np.exp(size)) if known else None
-        alarms += gap_test(rates, weights, stratum, 199, source).p_value.min() <= 0.05
+        test = GapTest.of(rates, top, bottom, 199, source, stratum=stratum)
+        alarms += test.p_value.min() <= 0.05
     assert alarms <= alarms_allowed(audits) if known else alarms >= 30
 
 

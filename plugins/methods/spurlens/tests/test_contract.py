@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cuescope_sdk import Response, Trial
-from cuescope_sdk.testing import LABELS, FakeModel, MethodContract
+from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract
 from cuescope_spurlens import SpurLens
 
 
@@ -12,8 +12,9 @@ class Asked(FakeModel):
 
     def answer(self, trial: Trial) -> Response:
         words = (trial.sample.question or "").split()
-        asked = next(label for label in LABELS if label in words)
-        chosen = replace(trial, sample=replace(trial.sample, choices=LABELS))
+        labels = FakeDataset.all_labels
+        asked = next(label for label in labels if label in words)
+        chosen = replace(trial, sample=replace(trial.sample, choices=labels))
         choice = super().answer(chosen).text
         return Response(text="Yes." if choice == asked else "No.")
 

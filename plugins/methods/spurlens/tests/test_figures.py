@@ -86,7 +86,7 @@ def test_the_distribution_over_the_classes(monkeypatch: pytest.MonkeyPatch) -> N
         figures,
         "line_chart",
         lambda lines, *_: (
-            drawn.extend((line.name, line.x.tolist()) for line in lines) or b""
+            drawn.extend((name, x.tolist()) for name, (x, _) in lines.items()) or b""
         ),
     )
     rates = (0.9, 0.2, 0.5, 0.4, 0.7)

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.statistics import gap_test, gap_weights
+from cuescope_sdk.statistics import GapTest
 from cuescope_sdk.testing import Setup
 from cuescope_spurlens import SpurLens
 from cuescope_spurlens.analysis import GapFigures
@@ -56,8 +56,8 @@ def test_a_gap_that_was_luck_does_not_pass_in_other_images() -> None:
         sides = [source.permutation(200)[:80].reshape(2, 40) for _ in range(30)]
         gaps = [rates[up].mean() - rates[down].mean() for up, down in sides]
         up, down = rates[200:240], rates[240:280]
-        weights = gap_weights(np.arange(40)[None], np.arange(40, 80)[None], 80)
-        test = gap_test(np.concatenate([up, down]), weights, None, 199, source)
+        both, sides_of_cue = np.concatenate([up, down]), np.arange(80).reshape(2, 1, 40)
+        test = GapTest.of(both, *sides_of_cue, 199, source)
         low, high = spurious_gap_interval(up, down, 0.95)
         p_value = float(test.p_value[0])
         apart = GapFigures(

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cuescope_sdk.grounding import INVERSE, MOTIONS, Claim
+from cuescope_sdk.grounding import RELATIONS, Claim, SceneFrame
 from cuescope_step_grounding.claims import Clock, Parser, parser, read_steps
 
 CLOCK = Clock(10, tuple(float(second) for second in range(10)))
@@ -207,7 +207,7 @@ def test_names_are_canonical(used: Parser) -> None:
     found = [claim for said in claims_of_steps(used, steps, CLOCK) for claim in said]
     related = [claim for claim in found if claim.kind == "relation"]
     assert len(related) == len(steps)
-    assert {claim.predicate for claim in related} <= set(INVERSE)
+    assert {claim.predicate for claim in related} <= set(RELATIONS)
     turns = "Turn right. Turn around. Look up. Go down the stairs. Step back. Stop."
     moved = [
         claim.predicate for claim in claims_of(used, turns, CLOCK) if claim.predicate
@@ -220,7 +220,7 @@ def test_names_are_canonical(used: Parser) -> None:
         "move backward",
         "stop",
     ]
-    assert set(moved) <= set(MOTIONS)
+    assert set(moved) <= set(SceneFrame.MOTIONS)
 
 
 @pytest.mark.parametrize(

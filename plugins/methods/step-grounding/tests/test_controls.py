@@ -14,9 +14,8 @@ from cuescope_sdk.grounding import (
 )
 from cuescope_step_grounding.verification.controls import (
     CHANGES,
-    counterfactual,
+    Maker,
     opposite_words,
-    random_trace,
     vocabulary,
 )
 from cuescope_step_grounding.verification.judged import judge_claims
@@ -76,21 +75,22 @@ def test_true_claims_become_false() -> None:
     rng = generator(0, "wrong")
     for claim in claims[:3]:
         assert verdict(claim) == "supported"
-        wrong = counterfactual(claim, frozenset({"relations"}), words, 2, rng)
+        wrong = Maker(words, 2, rng).counterfactual(claim, frozenset({"relations"}))
         assert verdict(wrong) == "unsupported"
     turned = [
-        counterfactual(claims[3], frozenset({"entities"}), words, 2, rng)
+        Maker(words, 2, rng).counterfactual(claims[3], frozenset({"entities"}))
         for _ in range(20)
     ]
     assert {claim.predicate for claim in turned} == {"blue", "green"}
-    asserted = counterfactual(claims[4], frozenset({"entities"}), words, 2, rng)
+    asserted = Maker(words, 2, rng).counterfactual(claims[4], frozenset({"entities"}))
     assert not asserted.negated
 
 
 def test_each_change_touches_its_own() -> None:
     rng = generator(0, "own")
     inverted, swapped, late = (
-        counterfactual(LEFT, frozenset({change}), WORDS, 8, rng) for change in CHANGES
+        Maker(WORDS, 8, rng).counterfactual(LEFT, frozenset({change}))
+        for change in CHANGES
     )
     assert (inverted.predicate, inverted.subject, inverted.frames) == (
         "right of",
@@ -108,7 +108,7 @@ def test_each_change_touches_its_own() -> None:
 def test_time_is_turned_round() -> None:
     parts = (LEFT, LEFT.model_copy(update={"frames": (2, 3)}))
     order = Claim(kind="temporal", text="", predicate="before", parts=parts)
-    turned = counterfactual(order, frozenset({"time"}), WORDS, 4, generator(0))
+    turned = Maker(WORDS, 4, generator(0)).counterfactual(order, frozenset({"time"}))
     assert turned.predicate == "after"
     assert [part.frames for part in turned.parts] == [(3,), (0, 1)]
 
@@ -117,8 +117,8 @@ def test_nearness_and_unknown_relations_are_inverted_too() -> None:
     near = LEFT.model_copy(update={"predicate": "near"})
     held = LEFT.model_copy(update={"predicate": "holding"})
     rng, change = generator(0), frozenset({"relations"})
-    assert counterfactual(near, change, WORDS, 2, rng).predicate == "far from"  # type: ignore[arg-type]
-    other = counterfactual(held, change, WORDS, 2, rng)  # type: ignore[arg-type]
+    assert Maker(WORDS, 2, rng).counterfactual(near, change).predicate == "far from"  # type: ignore[arg-type]
+    other = Maker(WORDS, 2, rng).counterfactual(held, change)  # type: ignore[arg-type]
     assert (other.subject, other.object) == ("blue cup", "red cup")
 
 
@@ -138,7 +138,7 @@ def test_random_traces_have_the_shape_and_the_words() -> None:
     words = vocabulary([ROOM], [])
     rng = generator(0, "random")
     for _ in range(20):
-        (one, two), none = random_trace(claims, words, 5, rng)
+        (one, two), none = Maker(words, 5, rng).random_trace(claims)
         assert none == ()
         assert (one.kind, two.kind, two.negated, two.frames) == (
             "relation",
@@ -154,7 +154,9 @@ def test_random_traces_have_the_shape_and_the_words() -> None:
 def test_random_moments_are_even_and_of_the_same_length() -> None:
     claim = LEFT.model_copy(update={"frames": (3, 4)})
     rng = generator(0, "moments")
-    drawn = [random_trace([[claim]], WORDS, 5, rng)[0][0].frames for _ in range(2000)]
+    drawn = [
+        Maker(WORDS, 5, rng).random_trace([[claim]])[0][0].frames for _ in range(2000)
+    ]
     assert set(drawn) == {(0, 1), (1, 2), (2, 3), (3, 4)}
     counts = np.unique([f[0] for f in drawn if f], return_counts=True)[1]
     assert counts == pytest.approx([500] * 4, abs=100)
@@ -162,4 +164,7 @@ def test_random_moments_are_even_and_of_the_same_length() -> None:
 
 def test_an_empty_vocabulary_leaves_words_as_they_are() -> None:
     nothing = vocabulary([], [])
-    assert random_trace([[LEFT]], nothing, 2, generator(0))[0][0].subject == "red cup"
+    assert (
+        Maker(nothing, 2, generator(0)).random_trace([[LEFT]])[0][0].subject
+        == "red cup"
+    )

@@ -17,9 +17,7 @@ from cuescope_sdk.grounding import (
     Judgement,
     SceneFrame,
     SceneVerifier,
-    declare_kind,
-    judge_claim,
-    per_frame,
+    judge_claims,
 )
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.claims.readers import claims_in
@@ -54,10 +52,8 @@ class LightMeter(Plugin):
                 return Judgement.open("out of vocabulary")
             return Judgement.of(claim.predicate == "bright", frame=frame)
 
-        look = per_frame(at)
         return [
-            [judge_claim(claim, len(sample.frames), look) for claim in claims]
-            for sample, claims in cases
+            judge_claims(claims, len(sample.frames), at) for sample, claims in cases
         ]
 
 
@@ -65,7 +61,7 @@ class LightMeter(Plugin):
 def light(monkeypatch: pytest.MonkeyPatch) -> ClaimKind:
     """Declared for one test."""
     monkeypatch.setitem(KINDS, LIGHT.name, LIGHT)
-    return declare_kind(LIGHT)
+    return LIGHT.declare()
 
 
 def test_a_kind_from_outside_is_a_row_of_the_report(
@@ -119,7 +115,7 @@ def test_who_does_not_know_a_kind_leaves_it_open(light: ClaimKind) -> None:
 
 def test_a_name_means_one_kind_and_no_other_is_a_kind() -> None:
     with pytest.raises(ValueError, match="called 'entity' already"):
-        declare_kind(ClaimKind("entity", "Another", says=(), words=""))
+        ClaimKind("entity", "Another", says=(), words="").declare()
     with pytest.raises(
         ValueError, match="expected a kind of claims: entity, attribute"
     ):

@@ -26,7 +26,6 @@ from cuescope_step_grounding.verification.swaps import (
     noisy,
     smallest_share,
     swap_p_value,
-    swap_z,
 )
 from cuescope_step_grounding.verification.verdict import (
     BETTER,
@@ -52,9 +51,8 @@ def table(
     unit, place = np.repeat(np.arange(units), claims), np.arange(units) % PLACES
     grounded = rng.random(units * claims) < share
     verdicts[grounded, place[unit[grounded]]] = HOLDS
-    return Swaps(
-        verdicts, wording, unit, np.arange(units) // PLACES, place, np.arange(units)
-    )
+    block, group = np.arange(units) // PLACES, np.arange(units)
+    return Swaps(block, place, verdicts, wording, unit, group)
 
 
 def p_value(swaps: Swaps, draws: int = 999) -> float:
@@ -74,7 +72,7 @@ def test_all_orders_of_a_small_block_give_the_p_value() -> None:
     exact = np.mean(np.array(totals) >= totals[0] - 1e-9)
     assert p_value(swaps, 19_999) == pytest.approx(exact, abs=0.04)
     spread = np.std(totals)
-    assert swap_z(swaps) == pytest.approx((totals[0] - np.mean(totals)) / spread)
+    assert swaps.z(scores) == pytest.approx((totals[0] - np.mean(totals)) / spread)
 
 
 def test_one_text_for_all_is_as_good_in_every_order() -> None:
@@ -84,7 +82,7 @@ def test_one_text_for_all_is_as_good_in_every_order() -> None:
         swaps, verdicts=np.tile(one, (16, 1)), wording=np.tile(np.arange(8), 16)
     )
     assert p_value(same) == 1
-    assert swap_z(same) == 0
+    assert same.z(same.table()) == 0
 
 
 def test_blind_traces_are_below_a_level_as_often_as_it_says() -> None:

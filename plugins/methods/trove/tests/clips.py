@@ -27,6 +27,7 @@ class Clips(Plugin):
         shows = tuple(red and frame in (1, 2) for frame in range(5))
         return Sample(
             key=f"clip-{index:03d}",
+            group=f"clip-{index:03d}",
             frames=tuple(
                 picture(index, frame, flag) for frame, flag in enumerate(shows)
             ),

@@ -65,7 +65,7 @@ def test_label_noise_is_named_and_no_cue() -> None:
     report = run_audit(TRoVe, ByLook, Mislabelled)
     assert not report.findings
     words = [
-        words for words in report.statements if words.startswith("Label noise, no cue")
+        words for words in report.statements if words.startswith("It may be label noise")
     ]
     assert words
     assert "'north'" in words[0]
@@ -89,7 +89,7 @@ def test_what_goes_with_the_size_is_no_cue(options: dict[str, str]) -> None:
     report = run_audit(TRoVe, Leaning, Sized, **options)
     assert not report.findings
     name = "'weather'" if options else "the size of the labelled object"
-    assert report.statements[0].startswith(f"Goes with {name}, no cue")
+    assert report.statements[0].startswith(f"It may be {name}")
     assert by_check(report.evidence, "controlled for").verdict == "refuted"
 
 
@@ -122,7 +122,7 @@ def test_the_detected_size_is_held_alike() -> None:
     ).report()
     assert not report.findings
     assert report.statements[0].startswith(
-        "Goes with the size of the labelled object, no cue"
+        "It may be the size of the labelled object"
     )
     assert by_check(report.evidence, "controlled for").n == 160
     unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()

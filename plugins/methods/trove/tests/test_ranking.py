@@ -18,9 +18,9 @@ def test_precision_at_k() -> None:
 
 
 def test_r_precision_looks_as_deep_as_there_are_relevant_items() -> None:
-    assert r_precision(SHOWN) == pytest.approx(2 / 3)
+    assert r_precision(SHOWN, int(SHOWN.sum())) == pytest.approx(2 / 3)
     assert r_precision(SHOWN, 10) == pytest.approx(0.3)
-    assert r_precision(np.zeros(3, dtype=bool)) is None
+    assert r_precision(np.zeros(3, dtype=bool), 0) is None
 
 
 def test_frames_by_cluster_score_then_strength() -> None:

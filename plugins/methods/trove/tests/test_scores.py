@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
-from cuescope_sdk.statistics import Groups, sum_interval
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -13,6 +14,7 @@ from cuescope_trove.scores import (
     compare,
     gap_limits,
     most_common_mistake,
+    selected_confidence,
     static_bias,
 )
 from cuescope_trove.selection import ranking, score, shuffle_within_labels
@@ -38,6 +40,8 @@ def random_scene(
         frame_sample=owner,
         frame_cluster=rng.integers(clusters, size=len(owner)),
         frame_static=rng.dirichlet(np.ones(classes), len(owner)),
+        clusters=clusters,
+        groups=Groups.single(samples),
     )
 
 
@@ -53,11 +57,13 @@ def by_hand() -> Observations:
             [[0.9, 0.1]] * 4
             + [[0.2, 0.8], [0.6, 0.4], [0.7, 0.3], [0.7, 0.3], [0.5, 0.5]]
         ),
+        clusters=2,
+        groups=Groups.single(5),
     )
 
 
 def test_equations_by_hand() -> None:
-    table = score(by_hand(), 2, DEFAULTS)
+    table = score(by_hand(), DEFAULTS)
     # Cluster 0 shows in three of label 0's sequences, cluster 1 in two; label 1 cannot be compared.
     assert table.pairs.label.tolist() == [0, 0]
     assert table.pairs.cluster.tolist() == [0, 1]
@@ -72,7 +78,7 @@ def test_equations_by_hand() -> None:
 
 def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
     scene = by_hand()
-    bias = static_bias(scene, compare(scene, 2), 2, across_labels=True)
+    bias = static_bias(scene, compare(scene), across_labels=True)
     assert bias.value == pytest.approx([0.4, (0.8 + 0.5) / 2])
     assert bias.n_frames.tolist() == [1, 2]
 
@@ -80,8 +86,8 @@ def test_the_papers_reading_of_the_static_bias_counts_every_label() -> None:
 @pytest.mark.parametrize("across_labels", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -> None:
-    scene, clusters, expected = random_scene(seed), 9, {}
-    for cluster in range(clusters):
+    scene, expected = random_scene(seed), {}
+    for cluster in range(scene.clusters):
         present = np.array(
             [
                 (scene.frame_cluster[scene.frame_sample == s] == cluster).any()
@@ -107,7 +113,7 @@ def test_vectorised_scores_are_those_of_a_loop(seed: int, across_labels: bool) -
                 gap,
                 np.mean(probabilities) if probabilities else None,
             )
-    table = score(scene, clusters, READINGS[across_labels])
+    table = score(scene, READINGS[across_labels])
     keys = list(
         zip(table.pairs.label.tolist(), table.pairs.cluster.tolist(), strict=True)
     )
@@ -130,12 +136,14 @@ def test_scores_do_not_depend_on_the_order_of_sequences_and_frames() -> None:
         position[scene.frame_sample[frames]],
         scene.frame_cluster[frames],
         scene.frame_static[frames],
+        scene.clusters,
+        scene.groups,
     )
-    first, second = score(scene, 9, DEFAULTS), score(mixed, 9, DEFAULTS)
+    first, second = score(scene, DEFAULTS), score(mixed, DEFAULTS)
     assert second.score == pytest.approx(first.score)
     assert np.array_equal(second.q_value, first.q_value, equal_nan=True)
     mistakes = [
-        most_common_mistake(s, t.pairs, 9) for s, t in ((scene, first), (mixed, second))
+        most_common_mistake(s, t.pairs) for s, t in ((scene, first), (mixed, second))
     ]
     assert np.array_equal(mistakes[0].prediction, mistakes[1].prediction)
 
@@ -148,7 +156,7 @@ def test_the_most_common_mistake() -> None:
         correct=np.array([True, False, False, False, False]),
         frame_static=np.eye(3)[[0, 0, 2, 2, 1, 0, 1, 0, 0]],
     )
-    mistake = most_common_mistake(scene, compare(scene, 2), 2)
+    mistake = most_common_mistake(scene, compare(scene))
     # Cluster 1 shows in sequences 2, 3 (taken for 1) and 4 (taken for 2).
     assert mistake.prediction.tolist() == [1, 1]
     assert mistake.share == pytest.approx([1 / 2, 2 / 3])
@@ -179,7 +187,7 @@ def test_a_finding_exceeds_chance_unless_that_is_switched_off() -> None:
 
 def finds(scene: Observations, **rule: float) -> bool:
     """Whether cluster 1 is a finding."""
-    table = score(scene, 2, DEFAULTS.model_copy(update=rule))
+    table = score(scene, DEFAULTS.model_copy(update=rule))
     return bool(table.finding[table.pairs.cluster == 1].item())
 
 
@@ -194,15 +202,17 @@ def leaning() -> Observations:
         frame_sample=frame,
         frame_cluster=(frame >= 10).astype(np.int64),
         frame_static=np.tile([0.1, 0.9], (20, 1)),
+        clusters=2,
+        groups=Groups.single(20),
     )
 
 
 def test_null_data_are_found_no_more_often_than_promised() -> None:
     loose = TRoVeOptions(min_error_contribution=-1.0, above_chance=False, fdr=0.2)
-    alarms = [score(random_scene(seed), 9, loose).finding.any() for seed in range(200)]
+    alarms = [score(random_scene(seed), loose).finding.any() for seed in range(200)]
     # 0.2 promised; the exact test of small counts is stricter. 57 is the binomial 99.9th percentile
     assert np.sum(alarms) <= 57
-    assert score(leaning(), 2, loose).finding.any()
+    assert score(leaning(), loose).finding.any()
 
 
 def test_shuffling_keeps_what_each_label_shows_and_breaks_the_tie_to_answers() -> None:
@@ -216,7 +226,7 @@ def test_shuffling_keeps_what_each_label_shows_and_breaks_the_tie_to_answers() -
         assert set(shuffled.frame_cluster[mine]) <= set(scene.frame_cluster[others])
     gaps = [
         score(
-            shuffle_within_labels(leaning(), np.random.default_rng(seed)), 2, DEFAULTS
+            shuffle_within_labels(leaning(), np.random.default_rng(seed)), DEFAULTS
         ).pairs.error_contribution[1]
         for seed in range(200)
     ]
@@ -233,6 +243,7 @@ def test_shuffling_keeps_what_a_group_shows_together() -> None:
         frame_sample=np.tile(np.arange(200), 2),
         frame_cluster=np.tile((rng.random(40) < 0.5)[source].astype(np.int64), 2),
         frame_static=np.full((400, 3), 1 / 3),
+        clusters=2,
         groups=Groups(source, 40, True),
     )
     shuffled = shuffle_within_labels(scene, rng).frame_cluster[:200]
@@ -251,13 +262,15 @@ def test_intervals_of_both_parts_and_of_the_score_cover(
     rng, covered = np.random.default_rng(0), np.zeros(3)
     for _ in range(200):
         scene = known_scene(clips, rng)
-        pairs = compare(scene, 2)
+        pairs = compare(scene)
         pairs = pairs.take(np.flatnonzero(pairs.cluster == 1))
-        bias = static_bias(scene, pairs, 2, across_labels=across_labels)
-        gap = pairs.error_contribution, *gap_limits(scene, pairs, 2, 0.95)
-        limits = bias_limits(scene, pairs, 2, 0.95, across_labels=across_labels)
-        both = sum_interval(gap, (bias.value, *limits))
-        bounds = gap[1:], limits, both
+        bias = static_bias(scene, pairs, across_labels=across_labels)
+        gap = gap_limits(scene, pairs, 0.95)
+        limits = bias_limits(scene, pairs, 0.95, across_labels=across_labels)
+        both = Estimate(pairs.error_contribution, *gap).plus(
+            Estimate(bias.value, *limits)
+        )
+        bounds = gap, limits, (both.low, both.high)
         truth = 0.4, 0.6, 1.0
         covered += [
             low[0] <= value <= high[0]
@@ -265,6 +278,18 @@ def test_intervals_of_both_parts_and_of_the_score_cover(
         ]
     # 94% promised; 176 is the binomial 0.1th percentile
     assert (covered >= 176).all(), covered
+
+
+def test_intervals_of_what_was_chosen_cover_at_the_promised_rate() -> None:
+    """Of 40 means of noise the largest 5 are chosen: of their intervals few miss the truth."""
+    rng, missed, draws = np.random.default_rng(5), 0, 400
+    confidence = selected_confidence(0.95, 5, 40)
+    assert confidence == pytest.approx(1 - 0.05 * 5 / 40)
+    reach = norm.isf((1 - confidence) / 2)
+    for _ in range(draws):
+        largest = np.sort(rng.normal(size=40))[-5:]
+        missed += int((np.abs(largest) > reach).sum())
+    assert missed / (5 * draws) <= 0.05 + 0.02
 
 
 def known_scene(clips: int, rng: np.random.Generator) -> Observations:
@@ -283,5 +308,6 @@ def known_scene(clips: int, rng: np.random.Generator) -> Observations:
         frame_sample=np.arange(len(source)),
         frame_cluster=shows.astype(np.int64),
         frame_static=np.stack([1 - wrong, wrong], axis=1),
+        clusters=2,
         groups=Groups(source, 60, clips > 1),
     )

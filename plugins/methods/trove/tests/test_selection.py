@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Detection, Frame, Sample
-from cuescope_sdk.statistics import Groups, gap_p_values
+from cuescope_sdk.statistics import GapPlan, Groups, gap_p_values
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
 from cuescope_trove.analysis import Analysis
@@ -56,7 +56,7 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
         scene = SIMULATIONS.simulate(world, rng)
         chosen = TRoVeOptions(discover=discover, **options)
         part = discovery_part(scene, discover, rng)
-        table = score(scene, SIMULATIONS.CLUSTERS, chosen, rng, part)
+        table = score(scene, chosen, rng, part)
         counts += [(table.verdict == verdict).any() for verdict in Verdict]
     return counts
 
@@ -82,7 +82,7 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
     for audit in range(30):
         scene = SIMULATIONS.simulate(WORLD(clips=10), np.random.default_rng([3, audit]))
         naive = replace(scene, groups=Groups.single(len(scene.label)))
-        table = score(naive, SIMULATIONS.CLUSTERS, TRoVeOptions(label_noise=0))
+        table = score(naive, TRoVeOptions(label_noise=0))
         found += table.finding.any()
     assert found >= 10
 
@@ -112,7 +112,7 @@ def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
     assert found[1] >= found[0] + 10  # of 60
     # where a group lies in several labels, these are not independent, and nothing is pooled
     across = replace(scene, groups=Groups(np.arange(1200) % 300, 300, True))
-    pairs = compare(across, SIMULATIONS.CLUSTERS)
+    pairs = compare(across)
     assert (
         np.ptp(selection.pooled_weights(across, pairs, np.full(len(pairs), 0.01))) == 0
     )
@@ -135,12 +135,12 @@ def test_mislabelled_sequences_are_named() -> None:
 
 def test_pairs_that_could_not_pass_are_not_tested() -> None:
     scene = SIMULATIONS.simulate(SINGLE, np.random.default_rng(0))
-    pairs = compare(scene, SIMULATIONS.CLUSTERS)
-    kept = could_pass(scene, pairs, SIMULATIONS.CLUSTERS, 0.05)
+    pairs = compare(scene)
+    kept = could_pass(scene, pairs, 0.05)
     assert 0 < kept.sum() < len(pairs)
     everything = np.ones(len(pairs), dtype=bool)
     rng = np.random.default_rng(0)
-    p = p_values(scene, pairs, SIMULATIONS.CLUSTERS, rng, everything)
+    p = p_values(scene, pairs, rng, everything)
     assert p[~kept].min() > 0.05 / (kept.sum() + 1)
 
 
@@ -201,15 +201,14 @@ def test_the_limit_of_detection_is_that_of_the_plan(discover: float) -> None:
     rng, options = np.random.default_rng(0), TRoVeOptions(discover=discover)
     scene = SIMULATIONS.simulate(SINGLE, rng)
     part = discovery_part(scene, discover, rng)
-    table = score(scene, SIMULATIONS.CLUSTERS, options, rng, part)
+    table = score(scene, options, rng, part)
     tried, rate = int(table.tried.sum()), float(scene.correct.mean())
-    planned = smallest_loss(75, 225, rate, options, tried=tried, discover=discover)
+    planned = smallest_loss(0.25, 300, rate, options, tried=tried, discover=discover)
     found = limit(scene, table, options, rng, 0.25)
     assert planned is not None
     assert found == pytest.approx(planned, abs=0.04)
-    power = chance_to_find(
-        planned, 75, 225, rate, options, tried=tried, discover=discover
-    )
+    plan = GapPlan(75, 225, rate)
+    power = chance_to_find(planned, plan, options, tried=tried, discover=discover)
     assert power == pytest.approx(0.8, abs=0.02)
 
 
@@ -225,7 +224,7 @@ def groups_ignored(
 
 
 def frames_as_proofs(
-    scene: Any, pairs: Any, clusters: int, rng: np.random.Generator, tried: np.ndarray
+    scene: Any, pairs: Any, rng: np.random.Generator, tried: np.ndarray
 ) -> np.ndarray:
     """A broken test: each frame counts as if it had been drawn and answered by itself."""
     result = np.full(len(pairs), np.nan)
@@ -256,9 +255,9 @@ def test_the_null_check_tells_a_broken_test_from_a_right_one(
                 WORLD(n=600, clips=10), np.random.default_rng([4, number])
             )
             options = TRoVeOptions()
-            table = score(scene, SIMULATIONS.CLUSTERS, options)
+            table = score(scene, options)
             analysis = Analysis(scene, None, table, None)
-            check = check_null(audit, options, analysis, SIMULATIONS.CLUSTERS)
+            check = check_null(audit, options, analysis)
             verdicts.append(check.verdict)
     # a right test is refuted in at most 5% of audits, so hardly in two of three
     assert verdicts.count("refuted") >= 2 if broken else verdicts.count("refuted") <= 1
@@ -283,5 +282,5 @@ def test_a_group_across_two_labels_and_all_wrong_answers_are_no_trouble() -> Non
             rng = np.random.default_rng(0)
             part = discovery_part(odd, discover, rng)
             options = TRoVeOptions(discover=discover)
-            table = score(odd, SIMULATIONS.CLUSTERS, options, rng, part)
+            table = score(odd, options, rng, part)
             assert not table.finding.any()

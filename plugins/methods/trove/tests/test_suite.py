@@ -43,13 +43,7 @@ def test_the_bench_ranks_frames_as_an_audit_does() -> None:
     occurrences = [o for feature in report.features for o in feature.occurrences]
     strength = np.array([occurrence.strength for occurrence in occurrences])
     for number, label in enumerate(session.audit.labels):
-        ours = own_rankings(
-            observations,
-            strength,
-            len(report.features),
-            number,
-            np.random.default_rng(0),
-        )
+        ours = own_rankings(observations, strength, number, np.random.default_rng(0))
         for name, metric in (
             ("TRoVe", "trove_score"),
             ("Static bias alone", "static_bias"),

@@ -20,7 +20,7 @@ from cuescope_sdk import (
     Trial,
 )
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.stills import OUTPUTS
+from cuescope_sdk.stills import Answers
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
@@ -157,7 +157,7 @@ def test_a_check_asks_only_what_the_audited_method_did_not() -> None:
         return outcomes
 
     others = (
-        Trial(sample=samples[0], outputs=OUTPUTS),
+        Trial(sample=samples[0], outputs=Answers.outputs),
         Trial(sample=replace(samples[1], question="where?")),
         Trial(sample=samples[2], edit=HideTokens.from_mask(np.ones((2, 1, 1), bool))),
         Trial(sample=replace(samples[3], frames=samples[4].frames)),

@@ -11,7 +11,6 @@ import pytest
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import EmbedsText, Sample, Trial, UserError
-from cuescope_sdk.models import read_table
 
 Build = Callable[..., OpenCLIP]
 BOTH = frozenset({"logits", "embedding"})
@@ -102,24 +101,24 @@ def test_an_image_tower_alone_embeds_and_says_what_it_lacks(
     ],
 )
 def test_what_is_no_table_is_refused(
-    tmp_path: Path, arrays: dict[str, Any], said: str
+    build: Build, tmp_path: Path, arrays: dict[str, Any], said: str
 ) -> None:
     path = tmp_path / "bad.npz"
     np.savez(path, **arrays)
     with pytest.raises(UserError, match=said):
-        read_table(path, "open-clip")
+        build(class_embeddings=path)
 
 
-def test_other_files_are_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(build: Build, tmp_path: Path) -> None:
     text, array = tmp_path / "text.npz", tmp_path / "array.npz"
     text.write_text("not a zip")
     with array.open("wb") as file:
         np.save(file, np.ones(3))
     for path in (text, array):
         with pytest.raises(UserError, match="no table of class embeddings"):
-            read_table(path, "open-clip")
+            build(class_embeddings=path)
     with pytest.raises(UserError, match="no file"):
-        read_table(tmp_path / "gone.npz", "open-clip")
+        build(class_embeddings=tmp_path / "gone.npz")
 
 
 def test_a_table_of_another_model_is_refused(build: Build, tmp_path: Path) -> None:

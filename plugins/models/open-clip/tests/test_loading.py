@@ -14,10 +14,9 @@ from open_clip.transformer import QuickGELU
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
 from cuescope_open_clip import OpenCLIP
 from cuescope_open_clip.loading import StockModel, find_model
-from cuescope_sdk import Context, LazyWeights, Sample, Trial, UserError
+from cuescope_sdk import Context, LazyWeights, PlanStopped, Sample, Trial, UserError
 
 Build = Callable[..., OpenCLIP]
 

@@ -12,7 +12,6 @@ import torch
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import EmbedsText, Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens
-from cuescope_sdk.models import unit_mean
 
 BOTH = frozenset({"logits", "embedding"})
 Build = Callable[..., OpenCLIP]
@@ -61,13 +60,11 @@ def test_a_sequence_is_the_unit_mean_of_its_unit_frames(
     np.testing.assert_allclose(answer.embedding, mean / np.linalg.norm(mean), atol=1e-6)
 
 
-def test_unit_mean_normalises_and_survives_opposite_rows() -> None:
+def test_a_mean_of_frames_is_unit_and_survives_opposite_rows(model: OpenCLIP) -> None:
     rows = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
-    np.testing.assert_allclose(unit_mean(rows), [2**-0.5, 2**-0.5], rtol=1e-6)
-    assert unit_mean(np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32)).tolist() == [
-        0.0,
-        0.0,
-    ]
+    np.testing.assert_allclose(model.pool(rows), [2**-0.5, 2**-0.5], rtol=1e-6)
+    opposite = np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32)
+    assert model.pool(opposite).tolist() == [0.0, 0.0]
 
 
 def test_each_frame_is_encoded_once(
@@ -136,14 +133,12 @@ def test_choices_are_scored_by_the_prompt_ensemble(
 
     [answer] = build(templates="action28", logit_scale=50).respond([Trial(sample=clip)])
     tokenizer = open_clip.get_tokenizer(f"local-dir:{build().options.model}")
-    from cuescope_sdk.models import templates_of
+    from cuescope_sdk.models import Templates
 
+    templates = Templates.find("action28", "open-clip")
     rows = []
     for label in clip.choices:
-        prompts = [
-            template.replace("{label}", label)
-            for template in templates_of("action28", "open-clip")
-        ]
+        prompts = templates.prompts(label)
         mean = stock_texts(stock[0], tokenizer, prompts).mean(axis=0)
         rows.append(mean / np.linalg.norm(mean))
     image = stock_embeddings(stock, clip.frames).mean(axis=0)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from cuescope.errors import PlanStopped
 from cuescope_open_clip import OpenCLIP
 from cuescope_open_clip.sources import (
     Source,
@@ -17,7 +16,7 @@ from cuescope_open_clip.sources import (
     split_name,
     weights_of_tag,
 )
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, PlanStopped, UserError
 
 Build = Callable[..., OpenCLIP]
 

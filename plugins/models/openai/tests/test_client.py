@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from cuescope.errors import PlanStopped
 from cuescope_openai.memory import Memory
-from cuescope_sdk import UserError
+from cuescope_sdk import PlanStopped, UserError
 
 Build = Callable[..., Any]
 PROMPTS = [f"prompt {number}" for number in range(12)]

@@ -10,8 +10,15 @@ import open_clip
 import pytest
 import torch
 
-from cuescope.capabilities import HasPatches
-from cuescope_sdk import Context, EmbedsText, HideTokens, Sample, Trial, UserError
+from cuescope_sdk import (
+    Context,
+    EmbedsText,
+    HasPatches,
+    HideTokens,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.testing import FakeDataset, ModelContract, PluginShelf
 from cuescope_toy.clip import ToyCLIP, training
 

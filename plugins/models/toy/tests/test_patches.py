@@ -150,7 +150,7 @@ def test_the_shipped_one_has_learnt_them(
     leans_on_the_planted_cues(build, SHIPPED_OPTIONS)
     (path,) = SHIPPED.glob("*.safetensors")
     assert path.stat().st_size <= 500_000
-    assert ToyFusion.Options(**SHIPPED_OPTIONS) == ship.FUSION
+    assert ToyFusion.Options(**SHIPPED_OPTIONS) == ship.SHIPS["toy-fusion"]
 
 
 def leans_on_the_planted_cues(

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import cuescope_toy.clip
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Context, Trial, UserError
+from cuescope_sdk import Context, PlanStopped, Trial, UserError
 from cuescope_sdk.testing import FakeMethod, PluginShelf, Setup
 from cuescope_toy import Toy, ToyOptions, training
 from cuescope_toy.clip import ToyCLIP

@@ -58,9 +58,10 @@ def predicted(model: ToyCLIP, **options: object) -> tuple[list[Sample], np.ndarr
 
 def test_small_files_are_shipped() -> None:
     sizes = [path.stat().st_size for path in SHIPPED.glob("*.safetensors")]
-    assert len(sizes) == 3 + len(ship.CAMERA)
+    clips = [name for name in ship.SHIPS if name.startswith("toy-clip")]
+    assert len(sizes) == len(clips) == 6
     assert max(sizes) <= 1_500_000
-    data = [options.data for options in (ship.CLIP, ship.MIXED, ship.SHAPES)]
+    data = [ship.SHIPS[name].data for name in clips[:3]]
     assert data == ["scenes:0.98", "scenes:0.85", "shape-pictures"]
 
 
@@ -85,7 +86,9 @@ def test_where_the_background_agrees_it_is_right(shipped: ToyCLIP) -> None:
 def test_shapes_and_their_colours_are_told(context: Context) -> None:
     """How often a caption is more like its picture than a foil of the same form is, by form."""
     model = context.build(
-        "model", "toy-clip", ship.SHAPES.model_dump(exclude_unset=True)
+        "model",
+        "toy-clip",
+        ship.SHIPS["toy-clip-shapes"].model_dump(exclude_unset=True),
     )
     data = context.build("dataset", "shape-pictures", {"val": 80})
     samples = [data[index] for index in range(80)]

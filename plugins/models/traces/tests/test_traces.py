@@ -204,5 +204,5 @@ def test_a_file_and_a_line_have_a_limit(
     with pytest.raises(UserError, match="line 1: expected at most 100 letters"):
         traces(file)
     monkeypatch.setattr("cuescope_traces.recording.MOST_BYTES", 100)
-    with pytest.raises(UserError, match="is too large: expected 100 bytes"):
+    with pytest.raises(UserError, match="is too large: expected at most 100 bytes"):
         traces(file)

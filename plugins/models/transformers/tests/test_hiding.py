@@ -11,7 +11,6 @@ from torch.nn.functional import layer_norm, linear
 
 from cuescope_sdk import Frame, HideTokens, Sample, Trial
 from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.torch import encode_visible
 from cuescope_transformers import Transformers
 
 LABELS = ("bird", "boat", "cow")
@@ -91,11 +90,20 @@ def test_hidden_keys_are_absent_as_computed_by_hand(
     rng = np.random.default_rng(1)
     for frame in frames[:3]:
         inputs = tower.prepare([frame.load()])
-        hidden = torch.from_numpy(rng.random((1, 16)) < 0.6)
-        expected = masked_by_hand(weights, inputs["pixel_values"][0], hidden[0])
-        for how in ("drop", "mask"):
-            got = encode_visible(tower, inputs, hidden, how)[0]
-            np.testing.assert_allclose(got, expected, atol=1e-5)
+        hidden = rng.random(16) < 0.6
+        expected = masked_by_hand(
+            weights, inputs["pixel_values"][0], torch.from_numpy(hidden)
+        )
+        # `hiding_checks` compare the other way, by masks
+        trial = Trial(
+            sample=Sample(key=frame.key, frames=(frame,)),
+            edit=HideTokens.from_mask(hidden.reshape(1, 4, 4)),
+            outputs=frozenset({"embedding"}),
+        )
+        [response] = model.respond([trial])
+        np.testing.assert_allclose(
+            response.embedding, expected / expected.norm(), atol=1e-5
+        )
         assert not np.allclose(tower.encode(inputs)[0], expected, atol=1e-3)
 
 

@@ -16,9 +16,7 @@ import transformers
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Frame, LazyWeights, Sample, Trial, UserError
-from cuescope_sdk.torch import find_source
+from cuescope_sdk import Frame, LazyWeights, PlanStopped, Sample, Trial, UserError
 from cuescope_transformers import Transformers
 
 Build = Callable[..., Transformers]
@@ -147,7 +145,7 @@ def test_damaged_weights(copied: Callable[[str], Path], build: Build) -> None:
     folder = copied("clip")
     whole = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(whole[:1000])
-    assert "the weights of spoilt cannot be read" in said(build, folder)
+    assert "spoilt: model.safetensors cannot be read" in said(build, folder)
 
 
 def test_a_missing_tokenizer_or_processor(
@@ -200,7 +198,7 @@ def test_no_pickle_explodes(
     folder = copied("clip")
     (folder / "model.safetensors").unlink()
     torch.save({"weight": Bomb()}, folder / "pytorch_model.bin")
-    assert "the weights of spoilt cannot be read" in said(build, folder)
+    assert "spoilt: pytorch_model.bin cannot be read" in said(build, folder)
     assert not (tmp_path / "exploded").exists()
     pickle.loads(pickle.dumps(Bomb()))
     assert (tmp_path / "exploded").exists()
@@ -361,4 +359,4 @@ def test_no_path_of_the_machine_is_in_the_facts(
     model = build("clip", class_embeddings=table)
     assert str(folders["clip"].parent) not in "".join(model.facts.values())
     assert model.facts["architecture"] == "CLIPModel"
-    assert find_source("transformers", str(folders["clip"]), None).title == "clip"
+    assert model.facts["weights"] == "clip"

@@ -9,7 +9,7 @@ from videoqa_samples import PLUGINS, SAMPLES, asked
 
 from cuescope_sdk import Edit, Trial, UserError
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, AverageTokens
-from cuescope_sdk.torch import matrix_form
+from cuescope_sdk.torch import Fusion
 
 NAMES = tuple(PLUGINS)
 QUADRANTS = ("VV", "VT", "TV", "TT")
@@ -46,7 +46,7 @@ def test_blocks_are_the_matrix_form(name: str, build: Callable[..., Any]) -> Non
     model = build(name)
     for edit in (None, *EDITS):
         found = logits(model, edit)
-        with matrix_form():
+        with Fusion.by_matrix():
             np.testing.assert_allclose(found, logits(model, edit), atol=2e-5)
         assert edit is None or np.abs(found - logits(model)).max() > 1e-3
 

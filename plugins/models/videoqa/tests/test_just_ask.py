@@ -16,7 +16,7 @@ from transformers.models.distilbert.modeling_distilbert import Transformer
 from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
-from cuescope_sdk.data import clip_frames, frames_at, open_videos
+from cuescope_sdk.data import Videos
 from cuescope_sdk.testing import write_video
 
 SAMPLE = asked("two", "does the man open the door ?", ("dog", "red ball", "blue"))
@@ -127,10 +127,8 @@ def test_a_segment_has_the_features_of_its_seconds(
 ) -> None:
     """A video of 6 s with a feature a second; frames of unknown seconds are refused."""
     write_video(tmp_path / "long.mp4", 60)  # 10 frames a second
-    clips, _ = open_videos(
-        tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test"
-    )
-    file, probe = clips["long"]
+    videos = Videos.open(tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test")
+    clip = videos.good["long"]
     rows = torch.randn(6, published.S3D, generator=torch.Generator().manual_seed(1))
     features = {"long": rows, "two": rows[2:4], "from": rows[4:], "part": rows[1:3]}
     torch.save(features, place / "seconds.pth")
@@ -147,10 +145,10 @@ def test_a_segment_has_the_features_of_its_seconds(
         (4.0, None): "from",
         (1.2, 2.9): "part",  # touches both
     }.items():
-        found = answer(clip_frames(file, probe, 4, start, end))
+        found = answer(clip.clip(4, start, end))
         np.testing.assert_array_equal(found, answer(video(expected, 4)))
     with pytest.raises(UserError, match="nor known seconds of it"):
-        answer(frames_at(file, probe, [20, 25, 30]))
+        answer(clip.frames_at([20, 25, 30]))
 
 
 def test_open_questions_have_the_best_of_the_vocabulary(

@@ -59,7 +59,7 @@ def test_faults_of_a_checkpoint(
     for file, problem in (
         ("absent.pth", "no file"),
         ("noise.pth", "cannot be read as weights"),
-        ("list.pth", "got a list"),
+        ("list.pth", "no tensor with a name"),
         (other, "expected a tensor '"),
     ):
         with pytest.raises(UserError, match=problem) as error:
@@ -196,7 +196,7 @@ def test_which_video_is_told_by_the_frames() -> None:
         "video7010",
         "video7010",
         "video7010",
-        7010,
+        "7010",
     ]
     assert "abcdefghijk" in list(possible_ids("v_abcdefghijk"))
 

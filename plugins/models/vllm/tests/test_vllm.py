@@ -14,8 +14,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 import cuescope_vllm
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Context, Trial, UserError
+from cuescope_sdk import Context, PlanStopped, Trial, UserError
 from cuescope_sdk.testing import ModelContract
 from cuescope_vllm import VLLM, VLLMOptions
 

@@ -9,7 +9,7 @@ import pytest
 
 from cuescope_detectors.annotated import AnnotatedBoxes, AnnotatedMasks
 from cuescope_sdk import Context, Detection, Frame, Options, Sample, UserError
-from cuescope_sdk.tools import cached_detector
+from cuescope_sdk.tools import CachedDetector
 
 CAT, WIDE = (1.0, 2.0, 3.0, 4.0), (0.0, 0.0, 6.0, 5.0)
 
@@ -159,7 +159,7 @@ def test_the_fingerprint_is_the_data_sets(tmp_path: Path) -> None:
     }
     assert len(found) == 4
     tool = boxes(tmp_path, sample("a", plain(1), boxes=(box("cat", CAT),)))
-    finder = cached_detector(tool, context)
+    finder = CachedDetector(tool, context)
     assert finder.detect([plain(1)], ["cat"]) == [(box("cat", CAT),)]
     assert finder.passes_to_come([plain(1)], ["cat"]) == 0
 

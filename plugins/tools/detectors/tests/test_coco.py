@@ -13,9 +13,8 @@ from torchvision.models.detection.backbone_utils import resnet_fpn_backbone
 from torchvision.ops.misc import FrozenBatchNorm2d
 from torchvision.transforms.functional import to_tensor
 
-from cuescope.errors import PlanStopped
 from cuescope_detectors.coco import CocoDetector
-from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk import Context, Frame, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 
 CLASSES = {0: "N/A", 1: "person", 2: "Dining Table", 3: "cat"}

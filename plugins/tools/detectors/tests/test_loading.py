@@ -11,10 +11,9 @@ import pytest
 import transformers
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
 from cuescope_detectors import GroundingDino, Owl
 from cuescope_detectors.grounded_sam import GroundedSam
-from cuescope_sdk import Context, LazyWeights, UserError
+from cuescope_sdk import Context, LazyWeights, PlanStopped, UserError
 from cuescope_sdk.testing import FakeDetector, PluginShelf
 
 Spoil = Callable[[str], Path]

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from cuescope.errors import PlanStopped
 from cuescope_diffusers import DiffusionEditor, Inpaint, Instruct
-from cuescope_sdk import Context, Frame, ImageEdit, UserError
+from cuescope_sdk import Context, Frame, ImageEdit, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 
 FolderOf = Callable[[str], Path]

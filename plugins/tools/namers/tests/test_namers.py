@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cuescope_namers.detected import DetectedNames
+from cuescope_namers.detected import DetectedNames, k_scores
 from cuescope_namers.vocabulary import Vocabulary, WrittenVocabulary
 from cuescope_sdk import Context, Detection, Frame, Plugin, Sample, UserError
 from cuescope_sdk.testing import FakeDataset, FakeDetector, PluginShelf, ToolContract
@@ -165,3 +165,15 @@ def test_what_cannot_name_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UserError) as caught:
             make()
         assert words in str(caught.value)
+
+
+def test_a_k_score_is_the_best_of_a_name_and_0_without() -> None:
+    box = (0.0, 0.0, 1.0, 1.0)
+    seen = [
+        Detection(name="cat", score=0.3, box=box),
+        Detection(name="cat", score=0.4, box=box),
+    ]
+    other = Detection(name="caterpillar", score=0.9, box=box)
+    scores = k_scores([seen, [], [other]], ["cat", "dog"])
+    assert scores.tolist() == [[0.4, 0], [0, 0], [0, 0]]
+    assert k_scores([], ["cat"]).shape == (0, 1)

@@ -10,8 +10,7 @@ import pytest
 import torch
 import transformers
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Context, UserError
+from cuescope_sdk import Context, PlanStopped, UserError
 from cuescope_sdk.testing import ToolContract
 from cuescope_sentences import SentenceTransformers
 

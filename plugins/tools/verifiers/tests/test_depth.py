@@ -69,7 +69,7 @@ def depth_of(networks: dict[str, str], context: Context) -> Made:
     def made(kind: str, planted: dict[str, np.ndarray] | None = None) -> Depth:
         tool = Depth(DepthOptions(model=networks[kind], detector="knowing"), context)
         if planted is not None:
-            tool.network._maps.update(planted)  # what it would have seen
+            tool.network._maps._memory.update(planted)  # what it would have seen
         return tool
 
     return made

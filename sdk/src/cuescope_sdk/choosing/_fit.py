@@ -40,9 +40,9 @@ class Fit:
     """A method: what it finds and needs, whether it is installed, and what is missing."""
 
     method: str
-    finds: str
-    needs: str
-    installed: bool
+    finds: str = ""
+    needs: str = ""
+    installed: bool = False
     lacks: tuple[Lack, ...] = ()
     enough: int = 0  # samples, as its data needs have them
 
@@ -71,36 +71,35 @@ class Question:
     tools: Collection[str] = ()
     method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-
-def fits(question: Question, context: Context) -> Iterator[Fit]:
-    """Each method of this project or installed here, by name."""
-    registry = context.registry
-    capabilities = _capabilities(question, registry)
-    profile = _profile(question, context)
-    entries = {entry.name: entry for entry in registry.of_kind("method")}
-    # methods that nobody installed here are named too, with how to get them
-    known = json.loads(
-        files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
-    )
-    for name in sorted({*entries, *known["method"]}):
-        if name not in entries:
-            how = how_to_install(known["method"][name])
-            yield Fit(name, "", "", False, (Lack("it is not installed", how),))
-        # a method that does not load is one line, and must not end the list
-        elif problem := registry.check(entries[name]):
-            yield Fit(name, "", "", False, (Lack(problem.reason, problem.remedy),))
-        else:
-            method = registry.load(entries[name])
-            lacks = (
-                *_of_model(method, capabilities, registry),
-                *_of_tools(method.requires, question.tools, registry),
-                *_of_data(name, method, profile, question.tools),
-                *_of_options(method, question.method_options.get(name, ())),
-            )
-            # a plugin need not declare `finds` and `data_needs`
-            finds = getattr(method, "finds", method.title)
-            needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-            yield Fit(name, finds, needs_in_words(method), True, lacks, needs.enough)
+    def fits(self, context: Context) -> Iterator[Fit]:
+        """Each method of this project or installed here, by name."""
+        registry = context.registry
+        capabilities = _capabilities(self, registry)
+        profile = _profile(self, context)
+        entries = {entry.name: entry for entry in registry.of_kind("method")}
+        # methods that nobody installed here are named too, with how to get them
+        file = files("cuescope").joinpath("known_plugins.json")
+        dists = json.loads(file.read_text("utf-8"))["method"]
+        for name in sorted({*entries, *dists}):
+            if name not in entries:
+                lack = Lack("it is not installed", how_to_install(dists[name]))
+                yield Fit(name, lacks=(lack,))
+            # a method that does not load is one line, and must not end the list
+            elif problem := registry.check(entries[name]):
+                yield Fit(name, lacks=(Lack(problem.reason, problem.remedy),))
+            else:
+                method = registry.load(entries[name])
+                lacks = (
+                    *_of_model(method, capabilities, registry),
+                    *_of_tools(method.requires, self.tools, registry),
+                    *_of_data(name, method, profile, self.tools),
+                    *_of_options(method, self.method_options.get(name, ())),
+                )
+                # a plugin need not declare `finds` and `data_needs`
+                finds = getattr(method, "finds", method.title)
+                needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
+                words = needs_in_words(method)
+                yield Fit(name, finds, words, True, lacks, needs.enough)
 
 
 def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
@@ -108,10 +107,9 @@ def _of_options(method: Any, given: Collection[str]) -> Iterator[Lack]:
     fields = method.Options.model_fields.items()
     required = [name for name, f in fields if f.is_required() and name not in given]
     if required:
+        how = " ".join(f"-O {name}=..." for name in required)
         # some methods are started by a command of their own, which gives them these options
-        how = getattr(method, "started_by", None) or " ".join(
-            f"-O {n}=..." for n in required
-        )
+        how = getattr(method, "started_by", how)
         yield Lack(f"options of its own: {', '.join(required)}", how, "open")
 
 
@@ -119,15 +117,15 @@ def needs_in_words(method: Any) -> str:
     """What a method needs of model, tools and data, in a line."""
     requires: Requirements = method.requires
     needs: DataNeeds = getattr(method, "data_needs", DataNeeds())
-    wanted = [
-        *sorted(requires.outputs),
-        *sorted(requires.edits),
-        *sorted(requires.exposes),
-    ]
-    model = ", ".join(WORDS["needs"].get(word, word) for word in wanted)
-    of_data = ["questions with answers"] if needs.questions else []
-    of_data += ["clips"] if needs.clips else []
-    of_data += [f"{needs.choices} labels or more"] if needs.choices else []
+    # all of it is missing of a model that can nothing
+    wanted = missing_of(requires, Capabilities(outputs=frozenset()))
+    of_data = []
+    if needs.questions:
+        of_data.append("questions with answers")
+    if needs.clips:
+        of_data.append("clips")
+    if needs.choices:
+        of_data.append(f"{needs.choices} labels or more")
     if needs.enough:
         each = "" if needs.each == "data set" else f" of each {needs.each}"
         of_data.append(f"about {needs.enough} samples{each}")
@@ -136,27 +134,28 @@ def needs_in_words(method: Any) -> str:
         or_tool = f" or a {annotation.tool}" if annotation.tool else ""
         of_data.append(annotation.name + or_tool)
     tools = [f"a {role}" for role in sorted(requires.tools)]
-    parts = {"model": model, "tools": ", ".join(tools), "data": ", ".join(of_data)}
-    return "; ".join(f"{part}: {words}" for part, words in parts.items() if words)
+    parts = {"model": wanted, "tools": tools, "data": of_data}
+    lines = [f"{part}: {', '.join(words)}" for part, words in parts.items() if words]
+    return "; ".join(lines)
 
 
 # ------------------------------------------------------------------------------- what is missing
 
 
 def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
-    """What a model lacks for a method, by the names that both declare."""
-    return [
+    """What a model lacks for a method, in words."""
+    names = [
         *sorted(requires.outputs - has.outputs),
         *sorted(requires.edits - has.edits),
         *sorted(requires.exposes - has.exposes),
     ]
+    return [WORDS["needs"].get(name, name) for name in names]
 
 
 def refusal(method: Any, has: Capabilities) -> str | None:
     """Why a model cannot be audited by a method; None where it can."""
     if missing := missing_of(method.requires, has):
-        words = " and ".join(WORDS["needs"].get(word, word) for word in missing)
-        return f"the model does not give {words}"
+        return f"the model does not give {' and '.join(missing)}"
     # A method may refuse models by more than single capabilities can say.
     refuses = getattr(method, "refuses", None)
     why = refuses(has) if refuses is not None else None

@@ -1,132 +1,71 @@
 """What data set plugins share: media files as frames, official layouts, question files."""
 
 from cuescope.plain_yaml import load_yaml
-from cuescope.trust.addresses import (
-    Roots,
-    is_inner,
-    is_inner_host,
-    is_plain_name,
-    looks_like_address,
-    parse_root,
-)
 from cuescope.whole_files import Draft
-from cuescope_sdk.data._annotation_files import (
-    find_file,
-    read_csv,
-    read_json,
-    read_json_object,
-    read_lines,
-)
+from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
     Episode,
     EpisodeOptions,
     Episodes,
     held_out_categories,
 )
-from cuescope_sdk.data._groups import describe_groups, groups_across, groups_by_rule
+from cuescope_sdk.data._groups import Grouping
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    Listing,
-    first_place,
     folders_in,
     images_in,
-    required_place,
 )
 from cuescope_sdk.data._independence import independent_samples
-from cuescope_sdk.data._kept_files import KeptFiles
-from cuescope_sdk.data._media.content import steady_bytes
-from cuescope_sdk.data._media.files import (
-    MAX_PIXELS,
-    MOST_PIXELS,
-    kind_of,
-    printable_name,
-)
-from cuescope_sdk.data._media.frames import (
-    clip_frames,
-    clip_times,
-    frames_at,
-    frames_between,
-    image_frame,
-    sample_indices,
-    segment_of,
-)
-from cuescope_sdk.data._media.survey import Probe, probe_all
+from cuescope_sdk.data._media.content import content_digest
+from cuescope_sdk.data._media.files import kind_of, printable_name
+from cuescope_sdk.data._media.frames import Probe, sample_indices
+from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
-from cuescope_sdk.data._tables import read_text, table_rows
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.data._video_questions import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    describe_video_problems,
-    open_videos,
+    Videos,
     parse_timed_actions,
-    read_classes,
-    require_enough_questions,
 )
 
 __all__ = [
+    "CovarManifest",
+    "CovarRow",
     "Draft",
     "Episode",
     "EpisodeOptions",
     "Episodes",
+    "Grouping",
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
-    "KeptFiles",
-    "Listing",
-    "MAX_PIXELS",
-    "MOST_PIXELS",
     "Probe",
     "Question",
-    "Roots",
+    "TextFile",
     "Unread",
     "VideoQuestionOptions",
     "VideoQuestions",
-    "clip_frames",
-    "clip_times",
-    "describe_groups",
-    "describe_video_problems",
-    "find_file",
-    "first_place",
+    "Videos",
+    "content_digest",
     "folders_in",
-    "frames_at",
-    "frames_between",
-    "groups_across",
-    "groups_by_rule",
     "held_out_categories",
-    "image_frame",
     "images_in",
     "independent_samples",
-    "is_inner",
-    "is_inner_host",
-    "is_plain_name",
     "kind_of",
     "load_yaml",
-    "looks_like_address",
     "near_duplicate_groups",
-    "open_videos",
-    "parse_root",
     "parse_timed_actions",
     "printable_name",
     "probe_all",
-    "read_classes",
-    "read_csv",
-    "read_json",
-    "read_json_object",
-    "read_lines",
-    "read_text",
     "require_data",
-    "require_enough_questions",
     "require_inside",
-    "required_place",
     "sample_indices",
-    "segment_of",
-    "steady_bytes",
-    "table_rows",
     "warn_of_weak_data",
 ]

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, generator
-from cuescope_sdk.data._annotation_files import find_file
+from cuescope_sdk import Context, Options, Sample, UserError, digest, generator
+from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.grounding._scenes import SCENE, TIMES, SceneFrame
@@ -94,7 +93,7 @@ class EpisodeOptions(Options):
     )
 
 
-class Episodes(Plugin):
+class Episodes(Layout):
     """One sample an episode whose pictures are all there and can be decoded.
 
     A subclass names itself (`title`) and its splits, and reads its layout. Raises UserError for
@@ -104,20 +103,14 @@ class Episodes(Plugin):
 
     Options: ClassVar[type[Options]] = EpisodeOptions
     options: EpisodeOptions
-    labels: tuple[str, ...] = ()
-    title: ClassVar[str]
-    split_names: ClassVar[tuple[str, ...]]
 
     def __init__(self, options: EpisodeOptions, context: Context) -> None:
         super().__init__(options, context)
-        refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.root = options.path.expanduser()
         if not self.root.is_dir():
             raise UserError(f"{self.title}: no such folder", got=f"'{self.root}'")
         self.images = (
             options.images.expanduser() if options.images else self.root / "images"
         )
-        self.facts: dict[str, str] = {}  # before read(), which may add to it
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         pictures = list(chain.from_iterable(episode.pictures for episode in episodes))
@@ -142,7 +135,7 @@ class Episodes(Plugin):
             remedy=f"Pictures are looked for in {self.images} (-D images=FOLDER)",
         )
         self.facts["samples"] = f"{len(self.episodes):,}, split {options.split}"
-        self.facts |= loss_facts(self.probes)
+        self.facts |= loss_facts(self.probes.values())
         if out:
             share = f"at most {options.max_missing:.0%} may be"
             samples = count_in_words(out, "sample")
@@ -151,10 +144,6 @@ class Episodes(Plugin):
     def read(self, split: str) -> Iterable[Episode]:
         """The episodes of a split; may add to `facts`."""
         raise NotImplementedError
-
-    def file(self, name: str) -> Path:
-        """An annotation file of the authors; raises UserError where it is not there."""
-        return find_file(self.root, name, self.title)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -178,24 +167,17 @@ class Episodes(Plugin):
         base = {"split": self.options.split, SCENE: episode.scene, TIMES: episode.times}
         return Sample(
             key=episode.key,
-            frames=tuple(
-                image_frame(path, self.probes[path]) for path in episode.pictures
-            ),
+            frames=tuple(self.probes[path].image() for path in episode.pictures),
             question=episode.question,
             group=episode.group,
             annotations={**base, **episode.annotations},
         )
 
-    def split(self, name: str) -> Self:
-        """The same data set's other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
-
     def _problem(self, episode: Episode) -> str | None:
         for picture in episode.pictures:
             problem = self.probes[picture].problem
-            if (
-                problem == "no such file"
-            ):  # pictures often come by another way than the annotation
+            # pictures often come by another way than the annotation
+            if problem == "no such file":
                 return "without all pictures"
             if problem:
                 return f"with an unreadable picture: {problem}"

@@ -1,41 +1,30 @@
 """Images that are found become samples; what is left out is said, or too much."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from PIL import Image
 from pydantic import Field
 
 from cuescope.trust.risks import NamesPart, NamesPattern, Words
-from cuescope_sdk import (
-    Context,
-    Frame,
-    Options,
-    Plugin,
-    Sample,
-    UserError,
-    digest,
-    nearest,
-)
-from cuescope_sdk.data._groups import describe_groups, groups_by_rule
+from cuescope_sdk import Context, Frame, Options, Sample, UserError, digest, nearest
+from cuescope_sdk.data._groups import Grouping
+from cuescope_sdk.data._layouts import Layout, first_place
 from cuescope_sdk.data._media.files import (
     describe_problems,
     kind_of,
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import image_frame, load_image, sample_indices
-from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._media.frames import Probe, load_image, sample_indices
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
-from cuescope_sdk.data._own_files import (
-    require_inside,
-    require_inside_one,
-    typed_folders,
-)
+from cuescope_sdk.data._own_files import require_inside, typed_folders
+from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.models._refusals import refuse_unknown
 
 
@@ -65,13 +54,6 @@ class ImageItem:
         return (*self.earlier, self.path)
 
 
-class Listing(NamedTuple):
-    """What a layout holds: the names of the classes, and the images in a fixed order."""
-
-    labels: tuple[str, ...]
-    items: Sequence[ImageItem]
-
-
 def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]:
     """So many items of each class, evenly over all that it has; their order stays.
 
@@ -79,9 +61,8 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
     """
     by_class: dict[str, list[int]] = {}
     for index, item in enumerate(items):
-        for name in item.classes or (
-            "",
-        ):  # images without a class are thinned out as one class
+        # images without a class are thinned out as one class
+        for name in item.classes or ("",):
             by_class.setdefault(name, []).append(index)
     # not the first ones: files are often sorted by source or difficulty
     kept = set[int]()
@@ -92,14 +73,6 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
 
 
 # ------------------------------------------------------------------------------------------ places
-
-
-def first_place(root: Path, *paths: str) -> Path | None:
-    """The first of these paths under `root` that exists; raises UserError where it leads out."""
-    for path in paths:
-        if (root / path).exists():
-            return require_inside_one(root, root / path, root.name)
-    return None
 
 
 def required_place(root: Path, title: str, *paths: str) -> Path:
@@ -154,9 +127,11 @@ def _names(folder: Path) -> list[str]:
 # ------------------------------------------------------------------------------------------- masks
 
 
-def mask_frame(path: Path, probe: Probe) -> Frame:
+def mask_frame(mask: Probe) -> Frame:
     """A mask file as a frame: white wherever the file is not black."""
-    return Frame(digest("mask", probe.digest), partial(load_mask, path, probe.digest))
+    return Frame(
+        digest("mask", mask.digest), partial(load_mask, mask.path, mask.digest)
+    )
 
 
 def load_mask(path: Path, content: str) -> Image.Image:
@@ -199,12 +174,13 @@ class ImageFolderOptions(Options):
     )
 
 
-class ImageFolder(Plugin):
+class ImageFolder(Layout):
     """One sample an image that is there and can be decoded, built when it is asked for.
 
-    A subclass names itself (`title`) and its splits, and reads its layout; where it gives its items
-    a group, it gives all of them one, and `group_source` says what that is. Every image that is
-    kept by `classes` and `per_class` is decoded once and remembered by size and time of change.
+    A subclass names itself (`title`) and its splits, and reads its layout with its `labels`; where
+    it gives its items a group, it gives all of them one, and `group_source` says what that is.
+    Every image that is kept by `classes` and `per_class` is decoded once and remembered by size
+    and time of change.
     Others are left out and counted in `facts`. Images are turned as their EXIF says; those with
     masks are not, nor any where `turned` is False: boxes and masks are of the stored pixels, which
     is what their authors' readers (pycocotools, torchvision) show. Raises UserError for what is
@@ -214,20 +190,14 @@ class ImageFolder(Plugin):
 
     Options: ClassVar[type[Options]] = ImageFolderOptions
     options: ImageFolderOptions
-    title: ClassVar[str]
     split_names: ClassVar[tuple[str, ...]] = ("train", "val")
     turned: ClassVar[bool] = True
     group_source: ClassVar[str] = "original image"
 
     def __init__(self, options: ImageFolderOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.root = options.path.expanduser()
-        self.facts: dict[str, str] = {}
-        refuse_unknown(self.title, "split", options.split, self.split_names)
-        labels, items = self.read(options.split)
-        self.labels = self._choose_labels(
-            labels
-        )  # after read(), which alone knows the classes
+        items = list(self.read(options.split))
+        self.labels = self._choose_labels(self.labels)
         if options.classes is not None:
             items = [
                 item for item in items if self.concerns(item, frozenset(self.labels))
@@ -263,12 +233,12 @@ class ImageFolder(Plugin):
         self.facts |= self._facts(len(items), problems)
         if unread := unread_beside(item.path for item in self.items).in_words():
             self.facts["not read"] = unread
-        self.facts |= loss_facts(self.probes)
+        self.facts |= loss_facts(self.probes.values())
 
     # ------------------------------------------------------------------- what a subclass gives
 
-    def read(self, split: str) -> Listing:
-        """The classes and images of a split; may add to `facts`."""
+    def read(self, split: str) -> Iterable[ImageItem]:
+        """The images of a split in a fixed order; sets `labels`, and may add to `facts`."""
         raise NotImplementedError
 
     def concerns(self, item: ImageItem, classes: frozenset[str]) -> bool:
@@ -284,9 +254,16 @@ class ImageFolder(Plugin):
         """The answers that a sample offers."""
         return self.labels
 
-    def place(self, *places: str) -> Path:
-        """The first of these paths that exists; raises UserError where none does."""
-        return required_place(self.root, self.title, *places)
+    def place(self, *paths: str, root: Path | None = None) -> Path:
+        """The first of these paths in PATH, or `root`, that exists.
+
+        Raises UserError where none does.
+        """
+        return required_place(root or self.root, self.title, *paths)
+
+    def file(self, *paths: str) -> TextFile:
+        """The first of these text files that exists; raises UserError where none does."""
+        return TextFile(self.place(*paths), self.title)
 
     # ------------------------------------------------------------------------------ as a data set
 
@@ -327,12 +304,8 @@ class ImageFolder(Plugin):
         base: dict[str, Any] = {"split": self.options.split, "objects": item.classes}
         if item.masks:
             masks = item.masks.items()
-            base["masks"] = {
-                name: mask_frame(file, probes[file]) for name, file in masks
-            }
-        frames = [
-            image_frame(file, probes[file], turned=turned) for file in item.images
-        ]
+            base["masks"] = {name: mask_frame(probes[file]) for name, file in masks}
+        frames = [probes[file].image(turned=turned) for file in item.images]
         return Sample(
             key=item.key,
             frames=tuple(frames),
@@ -342,29 +315,22 @@ class ImageFolder(Plugin):
             annotations={**base, **self.annotations(item)},
         )
 
-    def split(self, name: str) -> Self:
-        """The same data set's other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
-
     # ------------------------------------------------------------------------------ what is there
 
     def _group(self, items: list[ImageItem]) -> list[ImageItem]:
         """The items with their groups by the option's rule, where there is one; says how many."""
         rule = self.options.group
-        source = self.group_source
-        alone = []
-        if rule is not None:
-            source = f"the rule '{rule}'"
-            groups = groups_by_rule(rule, [item.key for item in items], self.title)
-            for index, group in enumerate(groups):
-                key = items[index].key
-                if group is None:
-                    alone.append(key)
-                items[index] = replace(items[index], group=group or key)
-        known = [item.group for item in items if item.group is not None]
-        if known:
+        if rule is None:
+            groups = [item.group for item in items if item.group is not None]
+            grouping = Grouping(groups, self.group_source)
+        else:
+            keys = [item.key for item in items]
+            grouping = Grouping.by_rule(rule, keys, keys, self.title)
+            for index, group in enumerate(grouping.groups):
+                items[index] = replace(items[index], group=group)
+        if grouping.groups:
             labels = [item.label for item in items]
-            self.facts["groups"] = describe_groups(known, labels, source, alone=alone)
+            self.facts["groups"] = grouping.describe(labels)
         return items
 
     def _problem(self, item: ImageItem) -> str | None:

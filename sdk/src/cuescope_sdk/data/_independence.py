@@ -5,7 +5,7 @@ different does not show that they are independent, so only a declaration support
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Sample
+from cuescope.affected import root
+from cuescope_sdk import Audit, BadDataError, Dataset, Evidence, Outcome, Sample
 from cuescope_sdk.data._look_alikes import (
     RICH,
     RUN,
@@ -23,6 +24,7 @@ from cuescope_sdk.data._look_alikes import (
     difference_hash,
     distances,
     draw_runs,
+    too_near,
     typical,
 )
 from cuescope_sdk.data._media.files import count_in_words, kind_of
@@ -33,29 +35,39 @@ ALIKE = 0.05  # share of samples that look alike from which on it matters
 SEVERAL = 3  # and how many
 COMPARED = 300  # samples
 CLIPS_COMPARED = 100  # fewer: a frame of a film takes longer than a photo
+NEAR_COPIES = 0.15  # share of embeddings that are too near another one
+MOST_EMBEDDED = 5000  # samples whose embeddings are compared
+IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
+HELD_ALIKE = 3  # findings: more would leave nothing to compare
+JUDGED = 20  # samples whose answers can be right or wrong, at least
+DOUBT = (
+    "But the samples do not look independent, so this may be chance: see the check "
+    f"'{CHECK}'."
+)
 REMEDY = (
     "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
     "Sample.group in a data set of your own)"
 )
 
 
-def independent_samples(audit: Audit) -> Iterator[Evidence]:
-    """What is known of it: how many groups are declared, or else how many samples look alike.
+def independent_samples(
+    audit: Audit, inferred: Mapping[str, str] | None = None
+) -> Iterator[Evidence]:
+    """What is known of it: how many groups are declared, or else what can be seen of the samples.
 
-    Every method's `verify` yields it: `yield from independent_samples(audit)`.
+    Every method's `verify` yields it: `yield from independent_samples(audit)`. `inferred` names the
+    group of each sample that looks like another one, where the method counts such groups as one.
     """
     if any(sample.group is not None for sample in audit.samples):
         yield declared_groups(audit.samples)
     else:
-        yield look_alikes(audit)
+        yield without_groups(audit, inferred)
 
 
 def declared_groups(samples: Sequence[Sample]) -> Evidence:
     """How many groups there are, and whether these are few."""
-    from cuescope_sdk.statistics import (
-        FEW,
-        Groups,
-    )  # scipy takes a second, and verify needs it
+    # scipy takes a second, and verify needs it
+    from cuescope_sdk.statistics import Groups
 
     groups = Groups.of(samples)
     total = count_in_words(len(samples), "sample")
@@ -72,14 +84,14 @@ def declared_groups(samples: Sequence[Sample]) -> Evidence:
         if alone := sum(sample.group is None for sample in samples):
             detail += f" {alone:,} without a group count by themselves."
     if groups.few and groups.count > 1:
-        detail += f" That is few (below {FEW}): intervals hold only roughly."
+        detail += f" That is few (below {Groups.FEW}): intervals hold only roughly."
     verdict = "inconclusive" if groups.few else "supported"
     return Evidence(
         check=CHECK,
         verdict="refuted" if groups.count == 1 < len(samples) else verdict,
         detail=detail,
         value=groups.count,
-        threshold=FEW,
+        threshold=Groups.FEW,
         n=len(samples),
     )
 
@@ -105,6 +117,144 @@ class Alike:
     @property
     def matters(self) -> bool:
         return self.share >= ALIKE and len(self.samples) >= SEVERAL
+
+
+def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence:
+    """What can be seen of samples of which no groups are known: copies, and answers in step."""
+    alike = counted_once(audit, inferred) if inferred else look_alikes(audit)
+    if alike.verdict == "refuted":
+        return alike
+    near = Alike(0) if inferred else near_copies(audit)
+    if near.share >= NEAR_COPIES and len(near.samples) >= SEVERAL:
+        return _refuted(
+            f"To the model, {len(near.samples):,} of {near.compared:,} samples are nearly the same "
+            f"as another one (such as {near.samples[0]}): they have about the same embedding.",
+            value=near.share,
+            threshold=NEAR_COPIES,
+            n=near.compared,
+        )
+    p_value = neighbours_in_step(audit, inferred)
+    if p_value is not None and p_value <= IN_STEP:
+        return _refuted(
+            "Samples side by side in the data are answered alike, right or wrong, more often than "
+            f"chance lets them (p = {p_value:.4f}).",
+            value=p_value,
+            threshold=IN_STEP,
+            n=len(audit.samples),
+        )
+    return alike
+
+
+def counted_once(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
+    """What is said where the method counts images that look alike as one."""
+    return Evidence(
+        check=CHECK,
+        verdict="inconclusive",
+        detail=f"no groups are known; {len(inferred):,} images look like another one and count "
+        "once with it. What comes from one source and looks different is not known: declare it "
+        "(Sample.group, -D group=...)",
+        value=float(len(inferred)),
+        n=len(audit.samples),
+    )
+
+
+def _refuted(what: str, *, value: float, threshold: float, n: int) -> Evidence:
+    detail = (
+        f"{what} Do they come from one video, place or time? Then {REMEDY}. If not, say that: "
+        "declare a group of its own for each sample."
+    )
+    return Evidence(
+        check=CHECK,
+        verdict="refuted",
+        detail=detail,
+        value=value,
+        threshold=threshold,
+        n=n,
+        doubt=DOUBT,
+    )
+
+
+def near_copies(audit: Audit) -> Alike:
+    """The samples to which the model gives nearly the embedding of another one."""
+    keys = {sample.key for sample in audit.samples}
+    embeddings: dict[str, np.ndarray] = {}
+    for outcome in audit.outcomes:
+        trial = outcome.trial
+        vector = outcome.response.embedding
+        if vector is not None and trial.sample.key in keys and trial.edit is None:
+            embeddings.setdefault(trial.sample.key, np.asarray(vector))
+            if len(embeddings) == MOST_EMBEDDED:
+                break
+    if not embeddings:
+        return Alike(0)
+    near = too_near(np.stack(list(embeddings.values())))
+    names = np.array(list(embeddings))
+    return Alike(len(embeddings), tuple(names[near].tolist()))
+
+
+def strongest_findings(audit: Audit) -> list[set[str]]:
+    """The samples in which each of the strongest findings occurs."""
+    found = dict.fromkeys(score.feature for score in audit.scores if score.finding)
+    occurrences = {feature.key: feature.occurrences for feature in audit.features}
+    return [
+        {occurrence.sample for occurrence in occurrences[key]}
+        for key in list(found)[:HELD_ALIKE]
+    ]
+
+
+def neighbours_in_step(
+    audit: Audit, inferred: Mapping[str, str] | None = None
+) -> float | None:
+    """p-value that samples side by side are answered alike; None for too few answers.
+
+    An answer counts by how much it is above the mean of those to the same question, label, feature
+    and condition that show the same findings: data may be sorted by label, or by what was found.
+    Samples of one `inferred` group count as one, in the place of the first.
+    """
+    # here, since scipy takes a second
+    from cuescope_sdk.statistics._order import neighbour_p_value
+
+    groups = inferred or {}
+    place = {sample.key: index for index, sample in enumerate(audit.samples)}
+    first: dict[str, int] = {}  # of a group
+    for name, index in place.items():
+        first.setdefault(groups.get(name, name), index)
+    rows = []
+    codes: dict[object, int] = {}
+    cues = strongest_findings(audit)
+    for outcome in audit.outcomes:
+        trial = outcome.trial
+        key = root(trial.sample.key, place)
+        value = _first_answer(outcome)
+        if key is None or trial.edit is not None or value is None:
+            continue
+        label = audit.samples[place[key]].label
+        shown = tuple(key in samples for samples in cues)
+        alike = (trial.sample.question, label, trial.feature, trial.condition, shown)
+        cell = codes.setdefault(alike, len(codes))
+        rows.append((first[groups.get(key, key)], cell, value))
+    if len({index for index, _, _ in rows}) < JUDGED:
+        return None
+    table = np.array(rows, dtype=float)
+    counted, cells = table[:, :2].astype(int).T
+    values = table[:, 2]
+    expected = np.bincount(cells, values) / np.bincount(cells)
+    surplus = np.bincount(counted, values - expected[cells])
+    asked = np.bincount(counted)
+    judged = np.flatnonzero(asked)
+    labels = [str(audit.samples[number].label) for number in judged.tolist()]
+    _, stratum = np.unique(labels, return_inverse=True)
+    mean = surplus[judged] / asked[judged]
+    return neighbour_p_value(mean, stratum, audit.rng(CHECK, "order"))
+
+
+def _first_answer(outcome: Outcome) -> float | None:
+    """1 for a right answer, or where no label is known, the first choice; None for free words."""
+    sample = outcome.trial.sample
+    if sample.label is not None:
+        return float(outcome.correct())
+    # a question of the method's own, such as "Is there a tree?"
+    return float(outcome.prediction == sample.choices[0]) if sample.choices else None
 
 
 def look_alikes(audit: Audit) -> Evidence:
@@ -139,6 +289,7 @@ def look_alikes(audit: Audit) -> Evidence:
         value=alike.share if alike.compared else None,
         threshold=ALIKE,
         n=alike.compared,
+        doubt=DOUBT,
     )
 
 
@@ -206,9 +357,8 @@ def picture_hash(sample: Sample) -> np.ndarray | None:
         return None
     frame = sample.frames[len(sample.frames) // 2]
     if frame.source is not None:
-        with suppress(
-            Exception
-        ):  # decoders raise anything, and there is still the frame
+        # decoders raise anything, and there is still the frame
+        with suppress(Exception):
             picture = _quick_look(frame.source.path)
             return difference_hash(picture or frame.load())
     with suppress(BadDataError):  # the audit itself is done

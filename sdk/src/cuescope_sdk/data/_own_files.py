@@ -15,9 +15,13 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 def typed_folders(options: Options) -> list[Path]:
     """The folders that options name, those of files among them."""
-    values = [getattr(options, name) for name in type(options).model_fields]
-    paths = [value.expanduser() for value in values if isinstance(value, Path)]
-    return [path.parent if path.is_file() else path for path in paths]
+    folders = []
+    for name in type(options).model_fields:
+        value = getattr(options, name)
+        if isinstance(value, Path):
+            path = value.expanduser()
+            folders.append(path.parent if path.is_file() else path)
+    return folders
 
 
 def require_inside(folders: Sequence[Path], files: Iterable[Path], title: str) -> None:

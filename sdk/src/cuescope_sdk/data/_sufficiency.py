@@ -196,9 +196,8 @@ def find_shortages(
 def _of_numbers(
     needs: DataNeeds, profile: DataProfile, method: str
 ) -> Iterator[Shortage]:
-    counts = (
-        profile.counts[needs.each] or profile.counts["data set"]
-    )  # nothing is labelled
+    # nothing is labelled
+    counts = profile.counts[needs.each] or profile.counts["data set"]
     name, most = counts.most_common(1)[0]
     typical = sorted(counts.values())[len(counts) // 2]
     of_one = f" of '{name}', the most frequent {needs.each}" if name else ""

@@ -8,43 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from pathlib import Path
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes
 
 _SHOWN = 60  # characters of a line in an error
-_WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
-
-
-def read_text(path: Path, title: str, most: int = MOST_BYTES) -> str:
-    """A text in UTF-8, or in UTF-16 with its mark, as spreadsheets write it.
-
-    Raises UserError where it is neither, or holds a NUL, with the line; also for a pipe or device,
-    and for more than `most` bytes.
-    """
-    content = read_own_bytes(path, title, most)
-    try:
-        text = content.decode(_WIDE.get(content[:2], "utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise UserError(
-            f"{title}: cannot read {path.name}",
-            expected="UTF-8 text",
-            got=f"{error.reason} in line {line}",
-            remedy="Save it as UTF-8",
-        ) from None
-    before, nul, _ = text.partition("\0")
-    if nul:
-        line = before.count("\n") + 1
-        raise UserError(
-            f"{title}: {path.name} line {line}",
-            expected="UTF-8 text",
-            got="a NUL character",
-            remedy="Save it as UTF-8",
-        )
-    return text
 
 
 def table_rows(

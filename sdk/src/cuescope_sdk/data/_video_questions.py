@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import Field
 
 from cuescope.trust.risks import NamesPart
-from cuescope_sdk import Context, Options, Plugin, Sample, UserError, digest, nearest
-from cuescope_sdk.data._annotation_files import find_file, read_lines
+from cuescope_sdk import Context, Options, Sample, UserError, digest, nearest
+from cuescope_sdk.data._layouts import Layout
 from cuescope_sdk.data._media.files import (
     count_in_words,
     describe_problems,
@@ -20,10 +20,9 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import clip_frames
-from cuescope_sdk.data._media.survey import Probe, loss_facts, probe_all
+from cuescope_sdk.data._media.frames import Probe
+from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._own_files import require_inside
-from cuescope_sdk.models._refusals import refuse_unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,50 +41,11 @@ class Question:
     group: str | None = None
 
 
-def describe_video_problems(problems: Mapping[str, str]) -> str:
-    """Videos by problem, in words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
-    return describe_problems(problems, "video")
-
-
-def require_enough_questions(
-    title: str,
-    out: int,
-    total: int,
-    max_missing: float,
-    problems: Mapping[str, str],
-    folder: str,
-    thing: str = "question",
-) -> None:
-    """Raise BadDataError where more than `max_missing` of the questions are left out, or all."""
-    require_enough(
-        title,
-        thing,
-        out,
-        total,
-        max_missing,
-        got=describe_video_problems(problems),
-        remedy=f"Videos are looked for in {folder} and all folders below (-D videos=FOLDER)",
-    )
-
-
 # ---------------------------------------------------------------------------------------- charades
 
 
 Timed = tuple[str, float, float]
 _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
-
-
-def read_classes(path: Path, title: str) -> dict[str, str]:
-    """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
-    classes = {}
-    for location, line in read_lines(path, title):
-        code, _, name = line.partition(" ")
-        if not name:
-            raise UserError(
-                location, expected="a code and a name", got=f"'{line[:60]}'"
-            )
-        classes[code] = name.strip()
-    return classes
 
 
 def parse_timed_actions(
@@ -121,23 +81,65 @@ def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed
 # ----------------------------------------------------------------------------------------- finding
 
 
-def open_videos(
-    root: Path, names: Mapping[str, Sequence[str]], context: Context, title: str
-) -> tuple[dict[str, tuple[Path, Probe]], dict[str, str]]:
-    """The videos under `root` that can be decoded, and what is wrong with each of the others."""
-    files = find_videos(root, names, title)
-    probes = probe_all(files.values(), context)
-    good = {}
-    problems = {}
-    for video in names:
-        file = files.get(video)
-        if file is None:
-            problems[video] = "missing"
-        elif problem := probes[file].problem:
-            problems[video] = f"unreadable: {problem}"
-        else:
-            good[video] = (file, probes[file])
-    return good, problems
+@dataclass(frozen=True, slots=True)
+class Videos:
+    """The videos in a folder that can be decoded, and what is wrong with each of the others."""
+
+    folder: Path
+    good: Mapping[str, Probe]
+    problems: Mapping[str, str]
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        names: Iterable[str],
+        context: Context,
+        title: str,
+        file_names: Callable[[str], Sequence[str]] | None = None,
+    ) -> Self:
+        """The videos of these names, which their files bear without suffix.
+
+        `file_names` says what else the file of a video may be called.
+        """
+        asked = {name: file_names(name) if file_names else (name,) for name in names}
+        files = find_videos(folder, asked, title)
+        probes = probe_all(files.values(), context)
+        good = {}
+        problems = {}
+        for video in asked:
+            file = files.get(video)
+            if file is None:
+                problems[video] = "missing"
+            elif problem := probes[file].problem:
+                problems[video] = f"unreadable: {problem}"
+            else:
+                good[video] = probes[file]
+        return cls(folder, good, problems)
+
+    def describe_problems(self) -> str:
+        """In words: "3 videos missing (a, b, c); 1 video with no frames (d)"."""
+        return describe_problems(self.problems, "video")
+
+    def require_enough(
+        self,
+        title: str,
+        out: int,
+        total: int,
+        max_missing: float,
+        thing: str = "question",
+    ) -> None:
+        """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
+        require_enough(
+            title,
+            thing,
+            out,
+            total,
+            max_missing,
+            got=self.describe_problems(),
+            remedy=f"Videos are looked for in {self.folder} and all folders below "
+            "(-D videos=FOLDER)",
+        )
 
 
 def find_videos(
@@ -168,9 +170,8 @@ def find_videos(
         video = videos.get(path.stem)
         if video is None:
             continue
-        if (
-            video in files
-        ):  # the same video twice, perhaps in two sizes: frames would differ
+        # the same video twice, perhaps in two sizes: frames would differ
+        if video in files:
             raise UserError(
                 f"{title}: two files of video '{video}'",
                 expected="one",
@@ -191,9 +192,8 @@ def _files(root: Path, title: str) -> Iterator[Path]:
             folders.clear()
             continue
         visited.add(real)
-        folders[:] = _visible_names(
-            folders
-        )  # in place: os.walk goes on by this very list
+        # in place: os.walk goes on by this very list
+        folders[:] = _visible_names(folders)
         # before it is entered: a link to the root of this machine would be walked for hours
         require_inside([root], [Path(folder, name) for name in folders], title)
         for name in _visible_names(files):
@@ -231,7 +231,7 @@ class VideoQuestionOptions(Options):
     )
 
 
-class VideoQuestions(Plugin):
+class VideoQuestions(Layout):
     """One sample a question whose video is there and can be decoded; its group is the video.
 
     A subclass names itself (`title`) and its splits, and reads its question files; `thing` is what
@@ -242,37 +242,25 @@ class VideoQuestions(Plugin):
 
     Options = VideoQuestionOptions
     options: VideoQuestionOptions
-    labels: tuple[str, ...] = ()
-    title: ClassVar[str]
     thing: ClassVar[str] = "question"
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
     def __init__(self, options: VideoQuestionOptions, context: Context) -> None:
         super().__init__(options, context)
-        refuse_unknown(self.title, "split", options.split, self.split_names)
-        self.facts: dict[str, str] = {}  # before read(), which may add to it
         questions = list(self.read(options.split))
         keys = [question.key for question in questions]
         require_distinct(self.title, self.thing, keys, options.split)
-        names = {
-            question.video: self.file_names(question.video) for question in questions
-        }
-        folder = (options.videos or options.path).expanduser()
-        self.clips, problems = open_videos(folder, names, context, self.title)
+        names = [question.video for question in questions]
+        folder = options.videos.expanduser() if options.videos else self.root
+        videos = Videos.open(folder, names, context, self.title, self.file_names)
+        self.clips = videos.good
         self.questions = tuple(
             question for question in questions if question.video in self.clips
         )
-        out = len(questions) - len(self.questions)
-        require_enough_questions(
-            self.title,
-            out,
-            len(questions),
-            options.max_missing,
-            problems,
-            str(folder),
-            self.thing,
-        )
-        self.facts |= self._facts(out, problems)
+        total = len(questions)
+        out = total - len(self.questions)
+        videos.require_enough(self.title, out, total, options.max_missing, self.thing)
+        self.facts |= self._facts(out, videos.describe_problems())
 
     def read(self, split: str) -> Iterable[Question]:
         """The questions of a split; may add to `facts`."""
@@ -282,17 +270,13 @@ class VideoQuestions(Plugin):
         """How the file of a video may be called, without suffix."""
         return (video,)
 
-    def file(self, name: str) -> Path:
-        """A question file of the authors; raises UserError where it is not there."""
-        return find_file(self.options.path.expanduser(), name, self.title)
-
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
         shown = []
         for q in self.questions:
             # content, no paths: the same data set elsewhere is the same
-            video = self.clips[q.video][1].digest
+            video = self.clips[q.video].digest
             group = [] if q.group is None else [q.group]
             shown.append(
                 (q.key, q.text, q.choices, q.label, q.annotations, video, *group)
@@ -309,11 +293,10 @@ class VideoQuestions(Plugin):
 
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
-        file, probe = self.clips[question.video]
         base = {"video_id": question.video, "split": self.options.split}
         return Sample(
             key=question.key,
-            frames=clip_frames(file, probe, self.options.frames),
+            frames=self.clips[question.video].clip(self.options.frames),
             question=question.text,
             choices=question.choices,
             label=question.label,
@@ -321,11 +304,7 @@ class VideoQuestions(Plugin):
             annotations={**base, **question.annotations},
         )
 
-    def split(self, name: str) -> Self:
-        """The same questions' other split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
-
-    def _facts(self, out: int, problems: Mapping[str, str]) -> dict[str, str]:
+    def _facts(self, out: int, problems: str) -> dict[str, str]:
         total = len(self.questions)
         videos = count_in_words(
             len({question.video for question in self.questions}), "video"
@@ -335,8 +314,7 @@ class VideoQuestions(Plugin):
         }
         if out:
             share = f"at most {self.options.max_missing:.0%} may be"
-            why = describe_video_problems(problems)
             facts["left out"] = (
-                f"{out:,} of {out + total:,} {self.thing}s ({share}): {why}"
+                f"{out:,} of {out + total:,} {self.thing}s ({share}): {problems}"
             )
-        return facts | loss_facts(dict(self.clips.values()))
+        return facts | loss_facts(self.clips.values())

@@ -1,6 +1,8 @@
 """One edit: whether it can be made, what it is called, and the pixels that it must keep."""
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Self
 
 import numpy as np
 from jaxtyping import Bool
@@ -17,37 +19,62 @@ SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
 LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not
 
 
-def require_editable(owner: str, edit: ImageEdit) -> Image.Image:
-    """The image to be edited; `owner` is the plugin that speaks.
+@dataclass(frozen=True, eq=False)
+class EditableImage:
+    """The image of an edit that can be made."""
 
-    Raises BadDataError for an image with a side below 8 or above 8,192 pixels, for a mask of
-    another size or kind, for one that lets no pixel change, and for an empty instruction.
-    """
-    image = edit.frame.load()
-    if not edit.instruction.strip():
-        raise BadDataError(f"{owner}: an edit without words", expected="an instruction")
-    if min(image.size) < SMALLEST_SIDE or max(image.size) > LARGEST_SIDE:
-        raise BadDataError(
-            f"{owner}: an image that cannot be edited",
-            expected=f"sides of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels",
-            got=f"{image.width} x {image.height}",
-            remedy="Resize it first, or leave it out",
-        )
-    if edit.mask is None:
-        return image
-    if edit.mask.dtype != bool or edit.mask.shape != image.size[::-1]:
-        raise BadDataError(
-            f"{owner}: a mask that does not fit its image",
-            expected=f"bool of (row, col) {image.size[::-1]}",
-            got=f"{edit.mask.dtype} of {edit.mask.shape}",
-        )
-    if not edit.mask.any():
-        raise BadDataError(
-            f"{owner}: an empty mask lets no pixel change",
-            expected="True in a pixel or more",
-            remedy="Check what outlined the image, or leave it out",
-        )
-    return image
+    edit: ImageEdit
+    source: Image.Image
+
+    @classmethod
+    def open(cls, owner: str, edit: ImageEdit) -> Self:
+        """Load and check an edit; `owner` is the plugin that speaks.
+
+        Raises BadDataError for an image with a side below 8 or above 8,192 pixels, for a mask of
+        another size or kind, for one that lets no pixel change, and for an empty instruction.
+        """
+        image = edit.frame.load()
+        if not edit.instruction.strip():
+            raise BadDataError(
+                f"{owner}: an edit without words", expected="an instruction"
+            )
+        if min(image.size) < SMALLEST_SIDE or max(image.size) > LARGEST_SIDE:
+            raise BadDataError(
+                f"{owner}: an image that cannot be edited",
+                expected=f"sides of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels",
+                got=f"{image.width} x {image.height}",
+                remedy="Resize it first, or leave it out",
+            )
+        mask = edit.mask
+        if mask is None:
+            return cls(edit, image)
+        if mask.dtype != bool or mask.shape != image.size[::-1]:
+            raise BadDataError(
+                f"{owner}: a mask that does not fit its image",
+                expected=f"bool of (row, col) {image.size[::-1]}",
+                got=f"{mask.dtype} of {mask.shape}",
+            )
+        if not mask.any():
+            raise BadDataError(
+                f"{owner}: an empty mask lets no pixel change",
+                expected="True in a pixel or more",
+                remedy="Check what outlined the image, or leave it out",
+            )
+        return cls(edit, image)
+
+    def frame(self, edited: Image.Image, fingerprint: str, feather: int = 4) -> Frame:
+        """The frame of the edited image, of the same size, held in memory.
+
+        Outside of the mask its pixels are the source's own, to the bit. A seam of `feather` pixels
+        lies within: there the edited image fades into the colour of the nearest pixel outside, so
+        that what the source shows under the mask never shines through. `fingerprint` is the
+        editor's. Where nothing was edited, `edited` is `source` itself.
+        """
+        mask = self.edit.mask
+        if mask is not None and edited is not self.source:
+            edited = keep_outside(self.source, edited, mask, feather)
+        key = edit_key(self.edit, fingerprint)
+        return Frame(key, partial(Image.fromarray, np.array(edited)))
 
 
 def edit_key(edit: ImageEdit, fingerprint: str) -> str:
@@ -58,16 +85,11 @@ def edit_key(edit: ImageEdit, fingerprint: str) -> str:
     )
 
 
-def edited_frame(edit: ImageEdit, fingerprint: str, image: Image.Image) -> Frame:
-    """The frame of an edited image, held in memory."""
-    return Frame(edit_key(edit, fingerprint), partial(Image.fromarray, np.array(image)))
-
-
 def keep_outside(
     source: Image.Image,
     edited: Image.Image,
     mask: Bool[np.ndarray, "row col"],
-    feather: int = 4,
+    feather: int,
 ) -> Image.Image:
     """The edited image where `mask` is True; elsewhere the source's own pixels, to the bit.
 

@@ -3,43 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
+from pydantic import Field, PositiveInt, model_validator
 
 from cuescope.auditing import Audit
 from cuescope.errors import UserError
-from cuescope.types import Sample, Trial
+from cuescope.types import Options, Sample, Trial
 from cuescope_sdk.explain._canvas import single_frame
 from cuescope_sdk.explain._perturbation import (
     Direction,
+    Fill,
     FilledImage,
     Ranking,
-    Schedule,
     perturb_image,
 )
 from cuescope_sdk.statistics import Groups, change_interval
 
+WHOLE = {"paper": 0.5, "rise": 1.0}  # share of the pixels that has changed at the end
+ROUNDING = 1e-9  # 100 steps of 0.01 add up to a little more than 1
+TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory
+NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
+
 Curves = Shaped[np.ndarray, "image step"]
-
-
-def areas(curves: Curves) -> Float[np.ndarray, " image"]:
-    """Each image's area under its curve, by trapezoid, with the first step at 0 and the last at 1.
-
-    The axis is the share of the schedule, not of the image, although the paper's schedule ends
-    at half of the pixels: tables 1 and 2 of CCI have areas above 0.5, which half a width cannot
-    hold. A constant curve has its own value as its area.
-    """
-    values = np.asarray(
-        curves, dtype=np.float64
-    )  # booleans must not be added as booleans
-    ends = (values[:, 0] + values[:, -1]) / 2
-    return np.asarray((values.sum(axis=1) - ends) / (values.shape[1] - 1))
-
-
-def auc(curves: Curves) -> float:
-    """Area under the mean curve, which is the mean of the areas."""
-    return float(areas(curves).mean())
+Maps = Sequence[Num[np.ndarray, "map_row map_col"]]
 
 
 @dataclass(frozen=True)
@@ -50,112 +39,213 @@ class Difference:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{self.value:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
     @property
     def sign(self) -> int:
         """1: above 0 for sure, -1: below, 0: undecided."""
-        return int(self.low > 0) - int(
-            self.high < 0
-        )  # a bound at 0 itself decides nothing
+        # a bound at 0 itself decides nothing
+        return int(self.low > 0) - int(self.high < 0)
 
 
-def paired_difference(
-    first: Curves, second: Curves, groups: Groups, *, confidence: float = 0.95
-) -> Difference:
-    """Area of `first` minus area of `second` on the same images; values lie within 0 and 1."""
-    if first.shape != second.shape:
-        raise ValueError(
-            f"expected curves of the same images, got {first.shape}, {second.shape}"
-        )
-    change = areas(first) - areas(second)  # pairing takes out how hard each image is
-    low, high = change_interval(change, groups, bound=None, confidence=confidence)
-    return Difference(float(change.mean()), low or 0.0, high or 0.0)
+class Perturbation(Options):
+    """Pixels change by falling importance, the same share of the image at each step.
 
-
-# ------------------------------------------------------------------------------------------ curves
-
-
-TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory
-NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
-Maps = Sequence[Num[np.ndarray, "map_row map_col"]]
-
-
-def classification_curves(
-    audit: Audit,
-    samples: Sequence[Sample],
-    maps: Maps,
-    schedule: Schedule,
-    direction: Direction,
-    top: Sequence[int] = (1, 5),
-) -> dict[int, Bool[np.ndarray, "image step"]]:
-    """For each k, whether the label is among the top k choices: before any step, and after each.
-
-    `samples` have one frame, on the model's canvas, and `maps` one importance map each, of any
-    size. The model is asked through `audit.respond` alone, some images at a time. Raises
-    UserError for a sample of several frames or without a label.
+    "paper" (CCI, section 3.1: about 0.5% of pixels over 100 steps, about half of the image):
+    deletion puts seeded random noise in their place, insertion reveals them on a blank canvas.
+    "rise" (Petsiuk et al., 2018): deletion blanks them, insertion reveals them in the blurred
+    image, until all have changed; their published code takes one row's length of pixels a step,
+    which is 224 steps, and blanks after normalisation, which is nearest to "grey".
     """
-    for sample in samples:
-        if sample.label is None:
-            raise _unfit(sample, "a label", "none")
-    steps = schedule.steps + 1
-    curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
-    at_once = max(
-        1, TRIALS_AT_ONCE // steps
-    )  # whole images: an image's steps share its pixels
-    for start in range(0, len(samples), at_once):
-        part = slice(start, start + at_once)
-        paths = _paths(audit, samples[part], maps[part], schedule, direction)
-        outcomes = audit.respond(
-            path.trial(step) for path in paths for step in range(steps)
-        )
-        for k, curve in curves.items():
-            answers = [outcome.correct(k) for outcome in outcomes]
-            curve[part] = np.reshape(answers, (-1, steps))
-    return curves
 
-
-def retrieval_curves(
-    audit: Audit,
-    samples: Sequence[Sample],
-    captions: Sequence[Sequence[str]],
-    maps: Maps,
-    schedule: Schedule,
-    direction: Direction,
-    at: Sequence[int] = (1, 5),
-) -> dict[str, Float[np.ndarray, "image step"]]:
-    """ "IR@k" and "TR@k" of each image with its captions: before any step, and after each.
-
-    TR@k: whether one of the image's own captions is among the k captions most similar to it.
-    IR@k: the share of its captions that have an image of theirs among the k most similar images,
-    every image of the set being perturbed to the same step. A caption may belong to several
-    images. The model is asked some steps at a time. Raises UserError for a sample of several
-    frames or without a caption.
-    """
-    choices, owns = _captions_of(samples, captions)
-    asked = [replace(sample, choices=choices, label=None) for sample in samples]
-    paths = _paths(audit, asked, maps, schedule, direction)
-    every_step = range(schedule.steps + 1)
-    curves: dict[str, np.ndarray] = {}
-    for task in ("IR", "TR"):
-        for k in at:
-            curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
-    count = owns.sum(axis=1)
-    most = min(
-        TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size)
+    direction: Direction = Field(
+        "deletion", description="whether the most important pixels go or come"
     )
-    at_once = max(1, most)
-    for start in every_step[::at_once]:
-        steps = every_step[start : start + at_once]
-        # by step, not by image: each step needs the similarities of all images
-        outcomes = audit.respond(path.trial(step) for path in paths for step in steps)
-        logits = np.array([outcome.response.logits for outcome in outcomes])
-        similarity = logits.reshape(len(paths), len(steps), len(choices))
-        for index, step in enumerate(steps):
-            of_step = similarity[:, index]
+    protocol: Literal["paper", "rise"] = Field(
+        "paper",
+        description="paper: half of the pixels, noise and blank; rise: all, blank and blur",
+    )
+    steps: PositiveInt = Field(100, description="how often pixels change")
+    share: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="share of the pixels a step; default: half (paper) or all (rise) of them "
+        "over the steps",
+    )
+    blank: Literal["black", "grey", "white"] = Field(
+        "black", description="what a blank pixel is"
+    )
+
+    @model_validator(mode="after")
+    def _within_the_image(self) -> "Perturbation":
+        if self.steps * self.per_step > 1 + ROUNDING:
+            raise ValueError(
+                f"{self.steps} steps of {self.per_step:g} change more pixels than there are: "
+                f"at most {int((1 + ROUNDING) / self.per_step)} steps"
+            )
+        return self
+
+    @property
+    def both(self) -> tuple["Perturbation", "Perturbation"]:
+        """Deletion, then insertion, both by this schedule."""
+        deletion = self.model_copy(update={"direction": "deletion"})
+        return deletion, self.model_copy(update={"direction": "insertion"})
+
+    @property
+    def per_step(self) -> float:
+        """Share of the image's pixels that change at a step."""
+        return WHOLE[self.protocol] / self.steps if self.share is None else self.share
+
+    @property
+    def changed(self) -> Float[np.ndarray, " step"]:
+        """Share of the pixels that has changed after each step, from 0 before the first."""
+        return np.asarray(np.minimum(np.arange(self.steps + 1) * self.per_step, 1.0))
+
+    def counts(self, pixels: int) -> Int[np.ndarray, " step"]:
+        """How many of `pixels` have changed after each step, rounded to whole ones."""
+        # of the sum: rounding each step would drift
+        return np.asarray(np.rint(self.changed * pixels).astype(np.int64))
+
+    @property
+    def fill(self) -> Fill:
+        """What stands where the image does not show."""
+        if self.direction == "deletion":
+            return "noise" if self.protocol == "paper" else self.blank
+        return self.blank if self.protocol == "paper" else "blur"
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What happens to the pixels, and what a faithful map's curve does fast."""
+        if self.direction == "deletion":
+            return "deleted", "falls"
+        return "inserted", "rises"
+
+    def classification_curves(
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        maps: Maps,
+        top: Sequence[int] = (1, 5),
+    ) -> dict[int, Bool[np.ndarray, "image step"]]:
+        """For each k, whether the label is among the top k: before any step, and after each.
+
+        `samples` have one frame, on the model's canvas, and `maps` one importance map each, of any
+        size. The model is asked through `audit.respond` alone, some images at a time. Raises
+        UserError for a sample of several frames or without a label.
+        """
+        for sample in samples:
+            if sample.label is None:
+                raise _unfit(sample, "a label", "none")
+        steps = self.steps + 1
+        curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
+        # whole images: an image's steps share its pixels
+        at_once = max(1, TRIALS_AT_ONCE // steps)
+        for start in range(0, len(samples), at_once):
+            part = slice(start, start + at_once)
+            paths = self._paths(audit, samples[part], maps[part])
+            outcomes = audit.respond(
+                path.trial(step) for path in paths for step in range(steps)
+            )
+            for k, curve in curves.items():
+                answers = [outcome.correct(k) for outcome in outcomes]
+                curve[part] = np.reshape(answers, (-1, steps))
+        return curves
+
+    def retrieval_curves(
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        captions: Sequence[Sequence[str]],
+        maps: Maps,
+        at: Sequence[int] = (1, 5),
+    ) -> dict[str, Float[np.ndarray, "image step"]]:
+        """ "IR@k" and "TR@k" of each image with its captions: before any step, and after each.
+
+        TR@k: whether one of the image's own captions is among the k captions most similar to it.
+        IR@k: the share of its captions that have an image of theirs among the k most similar
+        images, every image of the set being perturbed to the same step. A caption may belong to
+        several images. The model is asked some steps at a time. Raises UserError for a sample of
+        several frames or without a caption.
+        """
+        choices, owns = _captions_of(samples, captions)
+        asked = [replace(sample, choices=choices, label=None) for sample in samples]
+        paths = self._paths(audit, asked, maps)
+        every_step = range(self.steps + 1)
+        curves: dict[str, np.ndarray] = {}
+        for task in ("IR", "TR"):
             for k in at:
-                recalled = is_recalled(of_step.T, owns.T, k).astype(np.float64)
-                curves[f"IR@{k}"][:, step] = owns @ recalled / count
-                curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)
-    return curves
+                curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
+        count = owns.sum(axis=1)
+        most = min(
+            TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size)
+        )
+        at_once = max(1, most)
+        for start in every_step[::at_once]:
+            steps = every_step[start : start + at_once]
+            # by step, not by image: each step needs the similarities of all images
+            outcomes = audit.respond(
+                path.trial(step) for path in paths for step in steps
+            )
+            logits = np.array([outcome.response.logits for outcome in outcomes])
+            similarity = logits.reshape(len(paths), len(steps), len(choices))
+            for index, step in enumerate(steps):
+                of_step = similarity[:, index]
+                for k in at:
+                    recalled = is_recalled(of_step.T, owns.T, k).astype(np.float64)
+                    curves[f"IR@{k}"][:, step] = owns @ recalled / count
+                    curves[f"TR@{k}"][:, step] = is_recalled(of_step, owns, k)
+        return curves
+
+    def auc(self, curves: Curves) -> float:
+        """Area under the mean curve, which is the mean of the `areas`."""
+        return float(self.areas(curves).mean())
+
+    def areas(self, curves: Curves) -> Float[np.ndarray, " image"]:
+        """Each image's area under its curve, by trapezoid; the first step is at 0, the last at 1.
+
+        The axis is the share of the schedule, not of the image, although the paper's schedule ends
+        at half of the pixels: tables 1 and 2 of CCI have areas above 0.5, which half a width cannot
+        hold. A constant curve has its own value as its area.
+        """
+        # booleans must not be added as booleans
+        values = np.asarray(curves, dtype=np.float64)
+        ends = (values[:, 0] + values[:, -1]) / 2
+        return np.asarray((values.sum(axis=1) - ends) / self.steps)
+
+    def gain(self, ours: Curves, theirs: Curves, groups: Groups) -> Difference:
+        """By how much our area is better on the same images; values lie within 0 and 1.
+
+        Lower is better in deletion, higher in insertion.
+        """
+        if ours.shape != theirs.shape:
+            raise ValueError(
+                f"expected curves of the same images, got {ours.shape}, {theirs.shape}"
+            )
+        if self.direction == "deletion":
+            ours, theirs = theirs, ours
+        # pairing takes out how hard each image is
+        gains = self.areas(ours) - self.areas(theirs)
+        low, high = change_interval(gains, groups, bound=None)
+        return Difference(float(gains.mean()), low or 0.0, high or 0.0)
+
+    def _paths(
+        self, audit: Audit, samples: Sequence[Sample], maps: Maps
+    ) -> "list[_Path]":
+        paths = []
+        # same noise for all maps: only the order differs
+        seed = audit.derive_seed("faithfulness")
+        for sample, importance in zip(samples, maps, strict=True):
+            frame = single_frame(sample)
+            width, height = frame.load().size
+            # by frame: its order is the same in any batch
+            ties = audit.rng("faithfulness ties", frame.key)
+            ranking = Ranking.of(importance, (height, width), ties)
+            ground = FilledImage.of(frame, self.fill, seed)
+            counts = self.counts(ranking.rank.size)
+            paths.append(_Path(sample, ground, ranking, self.direction, counts))
+        return paths
 
 
 def is_recalled(
@@ -199,31 +289,9 @@ class _Path:
         """The image after `step` steps."""
         count = int(self.counts[step])
         frame = perturb_image(self.ground, self.ranking, self.direction, count)
-        suffix = f"{self.direction}-{step}-{frame.key[:8]}"  # two maps may be tried on one sample
+        # two maps may be tried on one sample
+        suffix = f"{self.direction}-{step}-{frame.key[:8]}"
         return Trial(sample=self.sample.with_frames((frame,), suffix))
-
-
-def _paths(
-    audit: Audit,
-    samples: Sequence[Sample],
-    maps: Maps,
-    schedule: Schedule,
-    direction: Direction,
-) -> list[_Path]:
-    paths = []
-    # same noise for all maps: only the order differs
-    seed = audit.derive_seed("faithfulness")
-    fill = schedule.fill(direction)
-    for sample, importance in zip(samples, maps, strict=True):
-        frame = single_frame(sample)
-        width, height = frame.load().size
-        # by frame: its order is the same in any batch
-        ties = audit.rng("faithfulness ties", frame.key)
-        ranking = Ranking.of(importance, (height, width), ties)
-        ground = FilledImage.of(frame, fill, seed)
-        counts = schedule.counts(ranking.rank.size)
-        paths.append(_Path(sample, ground, ranking, direction, counts))
-    return paths
 
 
 def _unfit(sample: Sample, expected: str, got: str) -> UserError:

@@ -1,87 +1,41 @@
 """Claims about videos and what is known of them: what reasoning steps are held against."""
 
-from cuescope_sdk.grounding._by_scene import (
-    SceneEvidence,
-    SceneVerifier,
-    agent_relation,
-    holds_for_agent,
-)
+from cuescope_sdk.grounding._by_scene import SceneVerifier
 from cuescope_sdk.grounding._claims import (
     CLAIM_VERIFIER,
     Case,
     ClaimVerifier,
     Judgement,
-    Look,
-    best_judgement,
-    frames_meant,
-    judge_claim,
-    judge_count,
-    per_frame,
-    why_unverifiable,
+    judge_claims,
 )
-from cuescope_sdk.grounding._kinds import (
-    KINDS,
-    Claim,
-    ClaimKind,
-    KindName,
-    declare_kind,
-)
-from cuescope_sdk.grounding._naming import is_kind_only
-from cuescope_sdk.grounding._relations import (
-    IN_DEPTH,
-    INVERSE,
-    Box,
-    box_centre,
-    relation_holds,
-    turn_name,
-)
+from cuescope_sdk.grounding._kinds import KINDS, Claim, ClaimKind, KindName
+from cuescope_sdk.grounding._relations import RELATIONS, turn_name
 from cuescope_sdk.grounding._scenes import (
-    MOTIONS,
     SCENE,
     TIMES,
     Action,
     Relation,
     SceneFrame,
     Thing,
-    scene_of,
-    times_of,
 )
 
 __all__ = [
     "Action",
-    "Box",
     "CLAIM_VERIFIER",
     "Case",
     "Claim",
     "ClaimKind",
     "ClaimVerifier",
-    "INVERSE",
-    "IN_DEPTH",
     "Judgement",
     "KINDS",
     "KindName",
-    "Look",
-    "MOTIONS",
+    "RELATIONS",
     "Relation",
     "SCENE",
-    "SceneEvidence",
     "SceneFrame",
     "SceneVerifier",
     "TIMES",
     "Thing",
-    "agent_relation",
-    "best_judgement",
-    "box_centre",
-    "declare_kind",
-    "frames_meant",
-    "holds_for_agent",
-    "is_kind_only",
-    "judge_claim",
-    "judge_count",
-    "per_frame",
-    "relation_holds",
-    "scene_of",
-    "times_of",
+    "judge_claims",
     "turn_name",
-    "why_unverifiable",
 ]

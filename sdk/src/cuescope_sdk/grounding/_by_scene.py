@@ -4,88 +4,20 @@ SceneVerifier().judge([(sample, claims), ...])
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from cuescope.digest import digest
 from cuescope.types import Frame, Sample
-from cuescope_sdk.grounding._claims import (
-    Case,
-    Judgement,
-    best_judgement,
-    judge_claim,
-    judge_count,
-    per_frame,
-)
+from cuescope_sdk.grounding._claims import At, Case, Judgement, judge_claims
 from cuescope_sdk.grounding._kinds import Claim
-from cuescope_sdk.grounding._naming import is_kind_only
-from cuescope_sdk.grounding._relations import (
-    IN_DEPTH,
-    INVERSE,
-    box_centre,
-    relation_holds,
-)
-from cuescope_sdk.grounding._scenes import MOTIONS, SceneFrame, Thing, scene_of
+from cuescope_sdk.grounding._relations import RELATIONS
+from cuescope_sdk.grounding._scenes import SCENE, SceneFrame, Thing
 from cuescope_sdk.language._words import (
     AGENTS,
     COMING_AND_GOING,
-    IN_SIGHT,
-    OUT_OF_SIGHT,
-    PEOPLE,
-    head_noun,
     is_name_of,
-    normalise_words as _normalise_words,
+    normalise_words,
 )
-
-# A scene has few words, and is asked of each of them many times.
-normalise_words = lru_cache(maxsize=65_536)(_normalise_words)
-
-
-def agent_relation(claim: Claim) -> tuple[str, str] | None:
-    """The thing, and where it is for the agent; None unless a relation has the agent on one side.
-
-    "I am left of the chair" has the chair on the right; "in front of the chair" says nothing of
-    which way the agent looks.
-    """
-    subject = normalise_words(claim.subject)
-    other = normalise_words(claim.object or "")
-    relation = claim.predicate or ""
-    if claim.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
-        return None
-    if other in AGENTS:
-        return subject, relation
-    # seen from the agent it is the other way round
-    return other, "" if relation in IN_DEPTH else INVERSE.get(relation, "")
-
-
-def holds_for_agent(relation: str, in_picture: Judgement, width: float) -> Judgement:
-    """Whether a thing is there, given whether it is in the picture, `width` pixels wide, and where.
-
-    What is in the picture is not behind the agent; what is not may be.
-    """
-    there = in_picture.verdict == "supported"
-    if relation == "in front of":
-        return in_picture
-    if relation == "behind":
-        return (
-            Judgement.of(False, box=in_picture.box)
-            if there
-            else Judgement.open("no evidence")
-        )
-    if relation not in ("left of", "right of"):
-        return Judgement.open("complex relation")
-    if not there:
-        return in_picture
-    if in_picture.box is None:
-        return Judgement.open("no evidence")
-    off = box_centre(in_picture.box)[0] - width / 2
-    return Judgement.of(
-        off < 0 if relation == "left of" else off > 0,
-        box=in_picture.box,
-        score=in_picture.score,
-    )
-
-
-# ---------------------------------------------------------------------------------------- by scene
 
 
 class SceneVerifier:
@@ -96,20 +28,18 @@ class SceneVerifier:
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         """A judgement a claim, for each sample with its claims."""
-        return [_judge_parts(sample, claims) for sample, claims in cases]
+        return [self._judge(sample, claims) for sample, claims in cases]
 
+    def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
+        scene = sample.annotations.get(SCENE)
+        if scene is None:
+            return judge_claims(claims, len(sample.frames))
+        return judge_claims(claims, len(scene), self.evidence(scene, sample.frames))
 
-def _judge_parts(sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
-    scene = scene_of(sample)
-    if scene is None:
-        frames = len(sample.frames)
-        nothing = Judgement.open("no evidence")
-        return [
-            judge_claim(claim, frames, lambda claim, frames: nothing)
-            for claim in claims
-        ]
-    look = per_frame(SceneEvidence(scene, sample.frames).at)
-    return [judge_claim(claim, len(scene), look) for claim in claims]
+    @staticmethod
+    def evidence(scene: Sequence[SceneFrame], frames: Sequence[Frame]) -> At:
+        """Judges an undenied claim in one frame of a scene."""
+        return SceneEvidence(scene, frames).at
 
 
 class SceneEvidence:
@@ -144,9 +74,7 @@ class SceneEvidence:
             case "entity":
                 judgement = self._entity(frame, claim.subject)
             case "attribute":
-                judgement = self._attribute(
-                    frame, claim.subject, normalise_words(claim.predicate or "")
-                )
+                judgement = self._attribute(frame, claim)
             case "count":
                 judgement = self._count(frame, claim)
             case "relation":
@@ -159,22 +87,12 @@ class SceneEvidence:
                 judgement = Judgement.open("out of vocabulary")
         if judgement.reason is not None:
             return judgement
-        general = judgement.verdict == "supported" and self._is_general(frame, claim)
-        return judgement.replace(frame=index, general=general)
 
-    def _is_general(self, frame: SceneFrame, claim: Claim) -> bool:
-        """Whether all that fits a phrase of the claim is known by a more general word."""
-        for phrase in filter(None, (claim.subject, claim.object)):
-            noun = head_noun(normalise_words(phrase))
-            if noun not in PEOPLE:
-                continue
-            names = [
-                normalise_words(item.name)
-                for item in self._meant(frame, frame.things, phrase)
-            ]
-            if names and all(is_kind_only(noun, name) for name in names):
-                return True
-        return False
+        def names_of(phrase: str) -> list[str]:
+            return [item.name for item in self._meant(frame, frame.things, phrase)]
+
+        general = judgement.verdict == "supported" and claim.is_general(names_of)
+        return judgement.replace(frame=index, general=general)
 
     # --------------------------------------------------------------------------------- entities
 
@@ -192,35 +110,30 @@ class SceneEvidence:
         judgements = []
         for item in frame.things:
             fit = self._fit(frame, item, phrase)
-            if (
-                item is but or fit.verdict == "unsupported"
-            ):  # a thing is not next to itself
+            # a thing is not next to itself
+            if item is but or fit.verdict == "unsupported":
                 continue
             judgement = judge(item) if item.visible else Judgement.open("occluded")
             # a yes about what may not be meant is open; a no stays a no
-            judgements.append(
-                fit if fit.reason and judgement.verdict == "supported" else judgement
-            )
-        return best_judgement(judgements) if judgements else self._absent(frame, phrase)
+            unsure = fit.reason and judgement.verdict == "supported"
+            judgements.append(fit if unsure else judgement)
+        return Judgement.best(judgements) if judgements else self._absent(frame, phrase)
 
     def _fit(self, frame: SceneFrame, thing: Thing, phrase: str) -> Judgement:
         """Whether a phrase means a thing: the longest name that is its, and all adjectives."""
         words = normalise_words(phrase).split()
-        for start in range(
-            len(words)
-        ):  # the longest name first: "fire truck" before "truck"
+        # the longest name first: "fire truck" before "truck"
+        for start in range(len(words)):
             if is_name_of(" ".join(words[start:]), normalise_words(thing.name)):
-                adjectives = [self._has(frame, thing, word) for word in words[:start]]
-                doubts = [
-                    judgement
-                    for judgement in adjectives
-                    if judgement.verdict != "supported"
-                ]
-                certain = [
-                    judgement for judgement in doubts if judgement.reason is None
-                ]
-                # one wrong adjective outweighs an unknown one
-                return next(iter(certain or doubts), Judgement.of(True))
+                doubt = Judgement.of(True)
+                for word in words[:start]:
+                    judgement = self._has(frame, thing, word)
+                    # one wrong adjective outweighs an unknown one
+                    if judgement.verdict == "unsupported":
+                        return judgement
+                    if doubt.reason is None and judgement.reason is not None:
+                        doubt = judgement
+                return doubt
         return Judgement.of(False)
 
     def _meant(
@@ -234,9 +147,8 @@ class SceneEvidence:
         ]
 
     def _absent(self, frame: SceneFrame, phrase: str) -> Judgement:
-        if (
-            "things" in frame.closed
-        ):  # all is annotated, so what is missing is not there
+        # all is annotated, so what is missing is not there
+        if "things" in frame.closed:
             return Judgement.of(False)
         words = normalise_words(phrase).split()
         tails = [" ".join(words[start:]) for start in range(len(words))]
@@ -254,19 +166,21 @@ class SceneEvidence:
                 seen += 1
             elif fit.verdict == "supported":
                 doubts.append(Judgement.open("occluded"))
-        judgement = judge_count(claim, seen)
+        judgement = Judgement.of_count(claim, seen)
         if judgement.verdict == "unsupported" and doubts:
-            return best_judgement(doubts)
+            return Judgement.best(doubts)
         # nobody said that all were annotated: there may be more
         open_ended = judgement.verdict == "unsupported" and "things" not in frame.closed
         return Judgement.open("no evidence") if open_ended else judgement
 
     # ------------------------------------------------------------------------------- attributes
 
-    def _attribute(self, frame: SceneFrame, phrase: str, attribute: str) -> Judgement:
-        if attribute in IN_SIGHT:
+    def _attribute(self, frame: SceneFrame, claim: Claim) -> Judgement:
+        phrase = claim.subject
+        attribute = normalise_words(claim.predicate or "")
+        if claim.in_sight:
             return self._entity(frame, phrase)
-        if attribute in OUT_OF_SIGHT:
+        if claim.in_sight is False:
             meant = self._meant(frame, frame.things, phrase)
             hidden = any(not item.visible for item in meant)
             return Judgement.of(hidden) if meant else self._absent(frame, phrase)
@@ -287,13 +201,11 @@ class SceneEvidence:
     def _relation(self, frame: SceneFrame, claim: Claim) -> Judgement:
         relation = claim.predicate or ""
         other = claim.object or ""
-        beside = agent_relation(claim)
-        if beside and not any(
-            t.visible and normalise_words(t.name) in AGENTS for t in frame.things
-        ):
-            return self._beside(frame, *beside)
+        visible = {normalise_words(item.name) for item in frame.things if item.visible}
+        if claim.beside_agent and visible.isdisjoint(AGENTS):
+            return self._beside(frame, *claim.beside_agent)
         # neither geometry nor the annotators know this word
-        if relation not in INVERSE and relation not in self._relations:
+        if relation not in RELATIONS and relation not in self._relations:
             return Judgement.open("complex relation")
 
         def to_any(subject: Thing) -> Judgement:
@@ -310,10 +222,11 @@ class SceneEvidence:
         """Of who holds the camera."""
         in_picture = self._entity(frame, phrase)
         if in_picture.verdict != "supported":
-            return holds_for_agent(side, in_picture, self._width)
+            return in_picture.seen_from_agent(side, self._width)
 
         def is_beside(thing: Thing) -> Judgement:
-            return holds_for_agent(side, Judgement.of(True, box=thing.box), self._width)
+            seen = Judgement.of(True, box=thing.box)
+            return seen.seen_from_agent(side, self._width)
 
         return self._any(frame, phrase, is_beside)
 
@@ -324,24 +237,24 @@ class SceneEvidence:
     def _judge_relation(
         self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
     ) -> Judgement:
-        told = (subject.id, relation, target.id)
-        inverse = (target.id, INVERSE.get(relation, ""), subject.id)
+        spatial = RELATIONS.get(relation)
+        told = [(subject.id, relation, target.id)]
+        if spatial:
+            told.append((target.id, spatial.inverse, subject.id))
         for annotated in frame.relations:
-            if (annotated.subject, annotated.predicate, annotated.object) in (
-                told,
-                inverse,
-            ):
+            if (annotated.subject, annotated.predicate, annotated.object) in told:
                 return Judgement.of(True, box=subject.box)
         if "relations" in frame.closed:
             return Judgement.of(False, box=subject.box)
         # boxes have no depth, and nobody wrote it down
-        if relation in IN_DEPTH and relation not in self._relations:
+        if spatial and spatial.in_depth and relation not in self._relations:
             return Judgement.open("complex relation")
-        flat = relation in INVERSE and relation not in IN_DEPTH
-        if not flat or subject.box is None or target.box is None:
+        if spatial is None or subject.box is None or target.box is None:
             return Judgement.open("no evidence")
-        holds = relation_holds(relation, subject.box, target.box)
-        return Judgement.of(bool(holds), box=subject.box)
+        holds = spatial.holds(subject.box, target.box)
+        if holds is None:
+            return Judgement.open("no evidence")
+        return Judgement.of(holds, box=subject.box)
 
     # ----------------------------------------------------------------------- actions and motion
 
@@ -349,14 +262,10 @@ class SceneEvidence:
         frame = self.scene[index]
         verb = normalise_words(claim.predicate or "")
         passing = verb.partition(" ")[0] in COMING_AND_GOING  # need not be in sight
-        names_subject = (
-            bool(claim.subject) and normalise_words(claim.subject) not in AGENTS
-        )
-        in_picture = (
-            self._entity(frame, claim.subject)
-            if names_subject and not passing
-            else None
-        )
+        in_picture = None
+        subject = normalise_words(claim.subject)
+        if subject and subject not in AGENTS and not passing:
+            in_picture = self._entity(frame, subject)
         if in_picture and in_picture.reason == "occluded":
             return in_picture
         for action in frame.actions:
@@ -368,10 +277,9 @@ class SceneEvidence:
                     or self._takes_part(index, action.object, claim.object)
                 )
             ):
-                thing = self._near(
-                    index, action.subject
-                )  # an agent behind the camera has no box
-                return Judgement.of(True, box=thing[0].box if thing else None)
+                things = self._near(index, action.subject)
+                # an agent behind the camera has no box
+                return Judgement.of(True, box=things[0].box if things else None)
         if "actions" in frame.closed:
             return Judgement.of(False)
         if in_picture and in_picture.verdict != "supported":
@@ -387,9 +295,8 @@ class SceneEvidence:
         if known is None or not phrase:
             return known is not None
         if known not in self._things:
-            return normalise_words(phrase) in AGENTS or normalise_words(
-                phrase
-            ) == normalise_words(known)
+            words = normalise_words(phrase)
+            return words in AGENTS or words == normalise_words(known)
         return bool(self._meant(self.scene[index], self._near(index, known), phrase))
 
     def _near(self, index: int, known: str) -> list[Thing]:
@@ -405,9 +312,8 @@ class SceneEvidence:
             return Judgement.of(frame.motion == motion)
         if "motion" in frame.closed:
             return Judgement.of(motion == "stop")
-        return Judgement.open(
-            "no evidence" if motion in MOTIONS else "out of vocabulary"
-        )
+        known = motion in SceneFrame.MOTIONS
+        return Judgement.open("no evidence" if known else "out of vocabulary")
 
 
 def _tells(known: str, claimed: str) -> bool:

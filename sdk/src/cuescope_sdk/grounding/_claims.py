@@ -4,31 +4,18 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.2.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Protocol, Self, get_args, runtime_checkable
+from typing import Literal, Protocol, Self, get_args, runtime_checkable
 
 from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
 from cuescope.types import Sample
-from cuescope_sdk.grounding._kinds import KINDS, Claim, Copied
-from cuescope_sdk.language._words import (
-    IDEAS,
-    MENTAL,
-    STATES,
-    UNCLEAR,
-    head_noun,
-    normalise_words,
-)
+from cuescope_sdk.grounding._kinds import Claim, Copied, Reason
+from cuescope_sdk.grounding._relations import Box, box_centre
 
 Verdict = Literal["supported", "unsupported", "unverifiable"]
-Reason = Literal[  # the most telling first
-    "abstract",
-    "unclear reference",
-    "occluded",
-    "complex relation",
-    "out of vocabulary",
-    "no evidence",
-]
+REASONS: tuple[Reason, ...] = get_args(Reason)
+ORDERS = ("before", "after", "while")
 
 
 class Judgement(Copied):
@@ -43,19 +30,64 @@ class Judgement(Copied):
     reason: Reason | None = None
     score: FiniteFloat | None = None
     frame: int | None = None
-    box: tuple[float, float, float, float] | None = None
+    box: Box | None = None
     general: bool = False
 
     @classmethod
-    def of(cls, holds: bool, negated: bool = False, **evidence: object) -> Self:
-        """Supported where the claim holds, or does not and denies it."""
-        verdict = "supported" if holds != negated else "unsupported"
+    def of(cls, holds: bool, **evidence: object) -> Self:
+        """Supported where the claim holds."""
+        verdict = "supported" if holds else "unsupported"
         return cls.model_validate({"verdict": verdict, **evidence})
 
     @classmethod
     def open(cls, reason: Reason) -> Self:
         """Nothing can be said, and why."""
         return cls(verdict="unverifiable", reason=reason)
+
+    @classmethod
+    def of_count(cls, claim: Claim, seen: int) -> Self:
+        """Whether so many are claimed as are seen.
+
+        More may be seen than are meant where only those are counted of which more is said.
+        """
+        if not (claim.predicate or "").isdecimal():
+            return cls.open("out of vocabulary")
+        claimed = int(claim.predicate or 0)
+        if claim.parts and seen > claimed:
+            return cls.open("complex relation")
+        return cls.of(seen == claimed)
+
+    @classmethod
+    def best(cls, judgements: Iterable[Self]) -> Self:
+        """Of several chances the first supported one; else the most telling of the open ones."""
+        chances = list(judgements)
+        for judgement in chances:
+            if judgement.verdict == "supported":
+                return judgement
+        # before any no: what could not be seen may hold
+        for reason in REASONS:
+            for judgement in chances:
+                if judgement.reason == reason:
+                    return judgement
+        return chances[0] if chances else cls.open("no evidence")
+
+    def seen_from_agent(self, side: str, width: float) -> Self:
+        """Whether a thing is on a side of the agent, given whether it is in the picture, and where.
+
+        What is in the picture, `width` pixels wide, is not behind the agent; what is not may be.
+        """
+        if side not in ("in front of", "behind", "left of", "right of"):
+            return self.open("complex relation")
+        there = self.verdict == "supported"
+        if side == "behind":
+            return self.of(False, box=self.box) if there else self.open("no evidence")
+        if side == "in front of" or not there:
+            return self
+        if self.box is None:
+            return self.open("no evidence")
+        off = box_centre(self.box)[0] - width / 2
+        holds = off < 0 if side == "left of" else off > 0
+        return self.of(holds, box=self.box, score=self.score)
 
 
 Case = tuple[Sample, Sequence[Claim]]
@@ -79,93 +111,49 @@ CLAIM_VERIFIER = ToolRole("claim-verifier", ClaimVerifier)
 # ----------------------------------------------------------------------------------------- judging
 
 
+At = Callable[[Claim, int], Judgement]
 Look = Callable[[Claim, Sequence[int]], Judgement]
-REASONS: tuple[Reason, ...] = get_args(Reason)
-ORDERS = ("before", "after", "while")
-_DENIED = {"supported": "unsupported", "unsupported": "supported"}
 
 
-def judge_claim(claim: Claim, frames: int, look: Look) -> Judgement:
-    """The judgement of a claim about a video of so many frames.
+def no_evidence(claim: Claim, frame: int) -> Judgement:
+    """What is said of every frame where nothing is known."""
+    return Judgement.open("no evidence")
 
-    It is supported where it holds in any of the frames that it means, and unsupported where it
-    holds in none. A denial is the opposite: it must hold in all of them. Of two things in order the
-    first frame decides in which each is seen to hold.
+
+def judge_claims(
+    claims: Iterable[Claim],
+    frames: int,
+    at: At = no_evidence,
+    *,
+    look: Look | None = None,
+) -> list[Judgement]:
+    """The judgements of claims about a video of so many frames.
+
+    `at` judges an undenied claim in one frame; or `look` does in all frames that it means. A claim
+    is supported where it holds in any of the frames that it means, and unsupported where it holds
+    in none. A denial is the opposite: it must hold in all of them. Of two things in order the first
+    frame decides in which each is seen to hold.
     """
-    if reason := why_unverifiable(claim):
+
+    def look_at_each(claim: Claim, meant: Sequence[int]) -> Judgement:
+        return Judgement.best(at(claim, frame) for frame in meant)
+
+    return [_judge(claim, frames, look or look_at_each) for claim in claims]
+
+
+def _judge(claim: Claim, frames: int, look: Look) -> Judgement:
+    if reason := claim.why_unverifiable:
         return Judgement.open(reason)
-    meant = frames_meant(claim, frames)  # none: "frame 40" of a video of 8
+    meant = claim.frames_meant(frames)  # none: "frame 40" of a video of 8
     if not meant:
         return Judgement.open("unclear reference")
     if claim.kind == "temporal":
         judgement = _in_order(claim, frames, look)
     else:
         judgement = look(claim.replace(negated=False), meant)
-    return negate(judgement) if claim.negated else judgement
-
-
-def why_unverifiable(claim: Claim) -> Reason | None:
-    """Why no picture could tell: it is about a thought, or about nothing in particular."""
-    nouns = [
-        head_noun(normalise_words(noun))
-        for noun in (claim.subject, claim.object)
-        if noun
-    ]
-    predicate = normalise_words(claim.predicate or "")
-    if (
-        any(noun in IDEAS for noun in nouns)
-        or (claim.kind == "attribute" and not STATES.isdisjoint(predicate.split()))
-        or (claim.kind == "action" and predicate.partition(" ")[0] in MENTAL)
-    ):
-        return "abstract"
-    # parsers of free text leave gaps
-    whole = all(getattr(claim, part) for part in KINDS[claim.kind].needs)
-    return None if whole and UNCLEAR.isdisjoint(nouns) else "unclear reference"
-
-
-def frames_meant(claim: Claim, frames: int) -> tuple[int, ...]:
-    """The frames that a claim means, of those that there are."""
-    if claim.frames is None:
-        return tuple(range(frames))
-    # a model may speak of frames that it was not shown
-    return tuple(frame for frame in claim.frames if 0 <= frame < frames)
-
-
-def best_judgement(judgements: Iterable[Judgement]) -> Judgement:
-    """Of several chances the first that is supported; else the most telling of the open ones."""
-    chances = list(judgements)
-    for judgement in chances:
-        if judgement.verdict == "supported":
-            return judgement
-    left_open = [chance for chance in chances if chance.reason is not None]
-    if left_open:
-        # before any no: what could not be seen may hold
-        return min(
-            left_open, key=lambda chance: REASONS.index(chance.reason or "no evidence")
-        )
-    return chances[0] if chances else Judgement.open("no evidence")
-
-
-def judge_count(claim: Claim, seen: int, **evidence: Any) -> Judgement:
-    """Whether so many are claimed as are seen.
-
-    More may be seen than are meant where only those are counted of which more is said.
-    """
-    if not (claim.predicate or "").isdecimal():
-        return Judgement.open("out of vocabulary")
-    if claim.parts and seen > int(claim.predicate or 0):
-        return Judgement.open("complex relation")
-    return Judgement.of(seen == int(claim.predicate or 0), **evidence)
-
-
-def per_frame(at: Callable[[Claim, int], Judgement]) -> Look:
-    """Looks at each frame by itself."""
-    return lambda claim, frames: best_judgement(at(claim, frame) for frame in frames)
-
-
-def negate(judgement: Judgement) -> Judgement:
-    """The opposite verdict; what is open stays so."""
-    opposite = _DENIED.get(judgement.verdict, judgement.verdict)
+    if not claim.negated or judgement.reason is not None:
+        return judgement
+    opposite = "unsupported" if judgement.verdict == "supported" else "supported"
     return judgement.replace(verdict=opposite)
 
 
@@ -178,19 +166,18 @@ def _in_order(claim: Claim, frames: int, look: Look) -> Judgement:
         parts = [part.replace(frames=None) for part in parts]
     held: list[list[int]] = []
     for part in parts:
-        judged = [
-            (frame, judge_claim(part.replace(frames=(frame,)), frames, look))
-            for frame in frames_meant(part, frames)
-        ]
-        held.append(
-            [frame for frame, judgement in judged if judgement.verdict == "supported"]
-        )
-        if not held[-1]:  # what never happens has no time
-            return best_judgement(judgement for _, judgement in judged)
+        judgements = {}
+        for frame in part.frames_meant(frames):
+            judgements[frame] = _judge(part.replace(frames=(frame,)), frames, look)
+        supported = [f for f, seen in judgements.items() if seen.verdict == "supported"]
+        if not supported:  # what never happens has no time
+            return Judgement.best(judgements.values())
+        held.append(supported)
     first, second = held
     if claim.predicate == "while":
-        return Judgement.of(not set(first).isdisjoint(second), frame=first[0])
-    in_order = (
-        first[0] < second[0] if claim.predicate == "before" else first[0] > second[0]
-    )
+        in_order = not set(first).isdisjoint(second)
+    elif claim.predicate == "before":
+        in_order = first[0] < second[0]
+    else:
+        in_order = first[0] > second[0]
     return Judgement.of(in_order, frame=first[0])

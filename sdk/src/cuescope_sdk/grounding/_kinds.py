@@ -2,7 +2,7 @@
 
 A package adds one of its own where its module is imported:
 
-    declare_kind(ClaimKind("sound", "What is heard", says=("subject",), words="{subject} is heard"))
+    ClaimKind("sound", "What is heard", says=("subject",), words="{subject} is heard").declare()
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,9 +12,31 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator
 
 from cuescope.types import Value
-from cuescope_sdk.grounding._scenes import MOTIONS
+from cuescope_sdk.grounding._relations import RELATIONS
+from cuescope_sdk.grounding._scenes import SceneFrame
+from cuescope_sdk.language._words import (
+    AGENTS,
+    ANYONE,
+    IDEAS,
+    IN_SIGHT,
+    MENTAL,
+    OUT_OF_SIGHT,
+    PEOPLE,
+    STATES,
+    UNCLEAR,
+    head_noun,
+    normalise_words,
+)
 
 Part = Literal["subject", "predicate", "object"]
+Reason = Literal[  # the most telling first
+    "abstract",
+    "unclear reference",
+    "occluded",
+    "complex relation",
+    "out of vocabulary",
+    "no evidence",
+]
 
 
 @dataclass(frozen=True)
@@ -52,15 +74,14 @@ class ClaimKind:
         """The fields without which it says nothing."""
         return tuple(part for part in self.says if part not in self.optional)
 
+    def declare(self) -> Self:
+        """Adds it to `KINDS`; raises ValueError where another one has its name."""
+        if KINDS.setdefault(self.name, self) != self:
+            raise ValueError(f"a kind of claims is called '{self.name}' already")
+        return self
+
 
 KINDS: dict[str, ClaimKind] = {}  # by name, in the order of a report's rows
-
-
-def declare_kind(kind: ClaimKind) -> ClaimKind:
-    """Adds a kind; raises ValueError where another one has its name."""
-    if KINDS.setdefault(kind.name, kind) != kind:
-        raise ValueError(f"a kind of claims is called '{kind.name}' already")
-    return kind
 
 
 def require_kind(name: str) -> str:
@@ -100,98 +121,153 @@ class Claim(Copied):
     frames: tuple[int, ...] | None = None
     parts: tuple["Claim", ...] = ()
 
+    def frames_meant(self, frames: int) -> tuple[int, ...]:
+        """The frames that it means, of so many that there are."""
+        if self.frames is None:
+            return tuple(range(frames))
+        # a model may speak of frames that it was not shown
+        return tuple(frame for frame in self.frames if 0 <= frame < frames)
+
+    @property
+    def why_unverifiable(self) -> Reason | None:
+        """Why no picture could tell: it is about a thought, or about nothing in particular."""
+        phrases = filter(None, (self.subject, self.object))
+        nouns = {head_noun(normalise_words(phrase)) for phrase in phrases}
+        predicate = normalise_words(self.predicate or "")
+        if (
+            not nouns.isdisjoint(IDEAS)
+            or (self.kind == "attribute" and not STATES.isdisjoint(predicate.split()))
+            or (self.kind == "action" and predicate.partition(" ")[0] in MENTAL)
+        ):
+            return "abstract"
+        # parsers of free text leave gaps
+        whole = all(getattr(self, part) for part in KINDS[self.kind].needs)
+        return None if whole and nouns.isdisjoint(UNCLEAR) else "unclear reference"
+
+    @property
+    def in_sight(self) -> bool | None:
+        """Of an attribute whether it says that the thing is seen; None for any other attribute."""
+        predicate = normalise_words(self.predicate or "")
+        if predicate in OUT_OF_SIGHT:
+            return False
+        return True if predicate in IN_SIGHT else None
+
+    @property
+    def beside_agent(self) -> tuple[str, str] | None:
+        """The thing, and where it is for the agent; None unless a relation has one on one side.
+
+        "I am left of the chair" has the chair on the right; "in front of the chair" says nothing
+        of which way the agent looks.
+        """
+        subject = normalise_words(self.subject)
+        other = normalise_words(self.object or "")
+        if self.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
+            return None
+        if other in AGENTS:
+            return subject, self.predicate or ""
+        # seen from the agent it is the other way round
+        relation = RELATIONS.get(self.predicate or "")
+        turned = relation.inverse if relation and not relation.in_depth else ""
+        return other, turned
+
+    def is_general(self, names_of: Callable[[str], Iterable[str]]) -> bool:
+        """Whether a phrase was found by more general names alone: a "woman" as a "person".
+
+        `names_of` has the names by which a phrase was found, each perhaps several: "person/woman".
+        """
+        for phrase in filter(None, (self.subject, self.object)):
+            noun = head_noun(normalise_words(phrase))
+            if noun in PEOPLE - ANYONE:
+                names = list(map(normalise_words, names_of(phrase)))
+                if names and all(_is_kind_only(noun, name) for name in names):
+                    return True
+        return False
+
+
+def _is_kind_only(word: str, known: str) -> bool:
+    """Whether a name is anyone's, and not the word's own."""
+    names = known.split("/")
+    said = any(word == name or name.endswith(f" {word}") for name in names)
+    return not said and not ANYONE.isdisjoint(names)
+
 
 # ---------------------------------------------------------------------------------- declared here
 
 # `subject` is on screen
-declare_kind(
-    ClaimKind(
-        name="entity",
-        title="What is on screen",
-        says=("subject",),
-        words="{subject}",
-        denial="no {}",
-        example={"subject": "red cup"},
-        rule="Every thing that is named and there is an entity.",
-    )
-)
+ClaimKind(
+    name="entity",
+    title="What is on screen",
+    says=("subject",),
+    words="{subject}",
+    denial="no {}",
+    example={"subject": "red cup"},
+    rule="Every thing that is named and there is an entity.",
+).declare()
 # `subject` has the attribute `predicate` ("open", "red")
-declare_kind(
-    ClaimKind(
-        name="attribute",
-        title="How things look",
-        says=("subject", "predicate"),
-        words="{subject} is {predicate}",
-        example={"subject": "door", "predicate": "open"},
-        happens=True,
-    )
-)
+ClaimKind(
+    name="attribute",
+    title="How things look",
+    says=("subject", "predicate"),
+    words="{subject} is {predicate}",
+    example={"subject": "door", "predicate": "open"},
+    happens=True,
+).declare()
 # So many of `subject` are on screen, `predicate` in digits ("3"); where only those are counted of
 # which more is said ("two men sit"), `parts` say it.
-declare_kind(
-    ClaimKind(
-        name="count",
-        title="How many there are",
-        says=("subject", "predicate"),
-        words="{predicate} of {subject}",
-        accepts=str.isdecimal,
-        example={"subject": "cup", "predicate": "3"},
-    )
-)
+ClaimKind(
+    name="count",
+    title="How many there are",
+    says=("subject", "predicate"),
+    words="{predicate} of {subject}",
+    accepts=str.isdecimal,
+    example={"subject": "cup", "predicate": "3"},
+).declare()
 # `subject` (of whom nothing need be known) does `predicate`, a verb's lemma with its particle
 # ("pick up"), to `object`
-declare_kind(
-    ClaimKind(
-        name="action",
-        title="What happens",
-        says=("subject", "predicate", "object"),
-        optional=frozenset({"subject", "object"}),
-        words="{subject}: {predicate} {object}",
-        example={"subject": "man", "predicate": "pick up", "object": "red cup"},
-        rule="Verbs are infinitives with their particle, in the active voice; "
-        '"object" may be left out.',
-        happens=True,
-        moves=True,
-    )
-)
-# `subject` is `predicate` ("left of", see `INVERSE`) `object`
-declare_kind(
-    ClaimKind(
-        name="relation",
-        title="Where things are",
-        says=("subject", "predicate", "object"),
-        words="{subject} {predicate} {object}",
-        example={"subject": "red cup", "predicate": "on", "object": "table"},
-        rule="Relations are: left of, right of, above, below, on, under, in front of, behind, "
-        "inside, near, far from, touching, around, between.",
-    )
-)
+ClaimKind(
+    name="action",
+    title="What happens",
+    says=("subject", "predicate", "object"),
+    optional=frozenset({"subject", "object"}),
+    words="{subject}: {predicate} {object}",
+    example={"subject": "man", "predicate": "pick up", "object": "red cup"},
+    rule="Verbs are infinitives with their particle, in the active voice; "
+    '"object" may be left out.',
+    happens=True,
+    moves=True,
+).declare()
+# `subject` is `predicate` ("left of", see `RELATIONS`) `object`
+ClaimKind(
+    name="relation",
+    title="Where things are",
+    says=("subject", "predicate", "object"),
+    words="{subject} {predicate} {object}",
+    example={"subject": "red cup", "predicate": "on", "object": "table"},
+    rule="Relations are: left of, right of, above, below, on, under, in front of, behind, "
+    "inside, near, far from, touching, around, between.",
+).declare()
 # `parts[0]` happens `predicate` ("before", "after", "while") `parts[1]`
-declare_kind(
-    ClaimKind(
-        name="temporal",
-        title="In which order",
-        says=(),
-        words="{predicate}",
-        example={"first": 1, "predicate": "before", "second": 2},
-        rule="A temporal claim names two earlier lines by their numbers; its predicate is before, "
-        "after or while.",
-        moves=True,
-        composed=True,
-    )
-)
-# The camera or agent does `predicate` ("turn left", see `MOTIONS`).
-declare_kind(
-    ClaimKind(
-        name="ego-motion",
-        title="How the camera moves",
-        says=("predicate",),
-        words="camera: {predicate}",
-        accepts=MOTIONS.__contains__,
-        example={"predicate": "turn left"},
-        rule='The person who holds the camera, the robot and the agent are "agent". Their own '
-        f"motion is an ego-motion: {', '.join(MOTIONS)}.",
-        happens=True,
-        moves=True,
-    )
-)
+ClaimKind(
+    name="temporal",
+    title="In which order",
+    says=(),
+    words="{predicate}",
+    example={"first": 1, "predicate": "before", "second": 2},
+    rule="A temporal claim names two earlier lines by their numbers; its predicate is before, "
+    "after or while.",
+    moves=True,
+    composed=True,
+).declare()
+# The camera or agent does `predicate` ("turn left", see `SceneFrame.MOTIONS`).
+ClaimKind(
+    name="ego-motion",
+    title="How the camera moves",
+    says=("predicate",),
+    words="camera: {predicate}",
+    accepts=SceneFrame.MOTIONS.__contains__,
+    example={"predicate": "turn left"},
+    rule='The person who holds the camera, the robot and the agent are "agent". Their own '
+    f"motion is an ego-motion: {', '.join(SceneFrame.MOTIONS)}.",
+    happens=True,
+    moves=True,
+).declare()

@@ -1,68 +1,69 @@
 """Spatial relations of boxes: pure geometry, in the plane of the picture."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from math import hypot
 
 Box = tuple[float, float, float, float]
-
-# Canonical names, and other ways of saying them; the inverse swaps subject and object.
-INVERSE: Mapping[str, str] = {
-    name: inverse
-    for pair in (
-        ("left of", "right of"),
-        ("above", "below"),
-        ("on", "under"),
-        ("in front of", "behind"),
-        ("inside", "around"),
-        ("near", "near"),
-        ("far from", "far from"),
-        ("touching", "touching"),
-    )
-    for name, inverse in (pair, pair[::-1])
-}
-IN_DEPTH = frozenset({"in front of", "behind"})  # boxes alone do not tell these
 NEAR = 1.0  # gap between boxes, in mean diagonals
 
 
-def relation_holds(relation: str, subject: Box, other: Box) -> bool | None:
-    """Whether `subject` stands in the relation to `other`; None for what boxes cannot tell.
+@dataclass(frozen=True)
+class SpatialRelation:
+    """A relation by its canonical name; `inverse` is its name with subject and object swapped.
 
-    Left, right, above and below compare centres (origin top left); `on` is above and touching;
-    `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area there.
+    What is `in_depth` boxes alone do not tell.
     """
-    x, y = box_centre(subject)
-    other_x, other_y = box_centre(other)
-    match relation:
-        case "left of":
-            return x < other_x
-        case "right of":
-            return x > other_x
-        case "above":
-            return y < other_y  # rows count from the top
-        case "below":
-            return y > other_y
-        case "on":
-            return (
-                y < other_y
-                and _touch(subject, other)
-                and _share_columns(subject, other)
-            )
-        case "under":
-            return relation_holds(
-                "on", other, subject
-            )  # so that the two can never disagree
-        case "touching":
-            return _touch(subject, other)
-        case "near":
-            return gap(subject, other) < NEAR * _diagonal(subject, other)
-        case "far from":
-            return gap(subject, other) >= NEAR * _diagonal(subject, other)
-        case "inside":
-            # not 1: boxes are drawn by hand, a few pixels off
-            return _share_inside(subject, other) >= 0.9
-        case "around":
-            return _share_inside(other, subject) >= 0.9
-    return None
+
+    name: str
+    inverse: str
+    in_depth: bool = False
+
+    def holds(self, subject: Box, other: Box) -> bool | None:
+        """Whether `subject` stands in the relation to `other`; None for what boxes cannot tell.
+
+        Left, right, above and below compare centres (origin top left); `on` is above and touching;
+        `near` is a gap of less than `NEAR` mean diagonals; `inside` has nine tenths of its area
+        there.
+        """
+        x, y = box_centre(subject)
+        other_x, other_y = box_centre(other)
+        match self.name:
+            case "left of":
+                return x < other_x
+            case "above":
+                return y < other_y  # rows count from the top
+            case "on":
+                touching = _touch(subject, other) and _share_columns(subject, other)
+                return y < other_y and touching
+            case "touching":
+                return _touch(subject, other)
+            case "near":
+                return gap(subject, other) < NEAR * _diagonal(subject, other)
+            case "far from":
+                return gap(subject, other) >= NEAR * _diagonal(subject, other)
+            case "inside":
+                # not 1: boxes are drawn by hand, a few pixels off
+                return _share_inside(subject, other) >= 0.9
+            case "right of" | "below" | "under" | "around":
+                # by its inverse, so that the two can never disagree
+                return RELATIONS[self.inverse].holds(other, subject)
+        return None
+
+
+RELATIONS: dict[str, SpatialRelation] = {}
+for _name, _inverse in (
+    ("left of", "right of"),
+    ("above", "below"),
+    ("on", "under"),
+    ("in front of", "behind"),
+    ("inside", "around"),
+    ("near", "near"),
+    ("far from", "far from"),
+    ("touching", "touching"),
+):
+    _in_depth = _name == "in front of"
+    RELATIONS[_name] = SpatialRelation(_name, _inverse, _in_depth)
+    RELATIONS[_inverse] = SpatialRelation(_inverse, _name, _in_depth)
 
 
 def box_centre(box: Box) -> tuple[float, float]:

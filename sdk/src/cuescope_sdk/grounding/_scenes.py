@@ -4,24 +4,12 @@ A data set that knows it puts it under `SCENE` in a sample's annotations; times 
 """
 
 from collections.abc import Iterator
+from typing import ClassVar
 
-from cuescope.types import Sample, Value
+from cuescope.types import Value
 
 SCENE = "scene"  # tuple[SceneFrame, ...], one a frame
 TIMES = "times"  # seconds of each frame from the start of the video, one a frame
-# What an agent or camera does between the frame before and this one.
-MOTIONS = (
-    "turn left",
-    "turn right",
-    "turn around",
-    "look up",
-    "look down",
-    "move forward",
-    "move backward",
-    "go up",
-    "go down",
-    "stop",
-)
 
 
 class Thing(Value):
@@ -38,7 +26,7 @@ class Thing(Value):
 
 
 class Relation(Value):
-    """Between two things of a frame, by id, in words of `INVERSE` or the data's own."""
+    """Between two things of a frame, by id, in words of `RELATIONS` or the data's own."""
 
     subject: str
     predicate: str
@@ -54,32 +42,34 @@ class Action(Value):
 
 
 class SceneFrame(Value):
-    """One frame. `closed` names the kinds of which everything is told: what is missing is not so.
+    """One frame; its `motion` is one of `MOTIONS`.
 
-    The kinds are "things", "attributes", "relations", "actions" and "motion"; of others, nothing
-    follows from what is missing.
+    `closed` names the kinds of which everything is told: what is missing is not so. The kinds are
+    "things", "attributes", "relations", "actions" and "motion"; of others, nothing follows from
+    what is missing.
     """
+
+    # what an agent or camera may do between the frame before and this one
+    MOTIONS: ClassVar[tuple[str, ...]] = (
+        "turn left",
+        "turn right",
+        "turn around",
+        "look up",
+        "look down",
+        "move forward",
+        "move backward",
+        "go up",
+        "go down",
+        "stop",
+    )
 
     things: tuple[Thing, ...] = ()
     relations: tuple[Relation, ...] = ()
     actions: tuple[Action, ...] = ()
     motion: str | None = None
-    closed: frozenset[str] = (
-        frozenset()
-    )  # empty: annotators rarely write down everything
+    # empty: annotators rarely write down everything
+    closed: frozenset[str] = frozenset()
 
     def named(self, name: str) -> Iterator[Thing]:
         """The things of this name."""
         return (item for item in self.things if item.name == name)
-
-
-def scene_of(sample: Sample) -> tuple[SceneFrame, ...] | None:
-    """The annotated scene, a frame each, or None."""
-    scene: tuple[SceneFrame, ...] | None = sample.annotations.get(SCENE)
-    return scene
-
-
-def times_of(sample: Sample) -> tuple[float, ...] | None:
-    """Seconds of each frame, or None."""
-    times: tuple[float, ...] | None = sample.annotations.get(TIMES)
-    return times

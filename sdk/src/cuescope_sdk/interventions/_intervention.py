@@ -1,14 +1,14 @@
 """What every intervention is: it takes the cue out of a sample, or puts it into one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from cuescope.capabilities import Capabilities, Requirements
 from cuescope.plugin import Plugin
 from cuescope.types import Sample, Trial
-from cuescope_sdk.interventions._located import Knowledge, LocatedCue, Place
+from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
 Placebo = Literal["elsewhere", "other donor", "other frames", "other words", "none"]
@@ -71,10 +71,9 @@ class Intervention(Plugin, ABC):
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:
         """What model and tools lack for it, in a line; None where nothing does."""
         needs = cls.requires
-        if missing := [
-            f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)
-        ]:
-            return f"the model does not take {' and '.join(missing)}"
+        edits = [f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)]
+        if edits:
+            return f"the model does not take {' and '.join(edits)}"
         if outputs := sorted(needs.outputs - has.outputs):
             return f"the model gives no {' and no '.join(outputs)}"
         if roles := sorted(needs.tools - set(tools)):
@@ -83,11 +82,10 @@ class Intervention(Plugin, ABC):
 
     @classmethod
     def why_not(
-        cls, cue: LocatedCue, has: Capabilities, tools: Sequence[str]
+        cls, known: Set[str], has: Capabilities, tools: Sequence[str]
     ) -> str | None:
-        """Why it does not apply to a cue, in a line; None where it does."""
-        if lacking := cls.lacks(has, tools):
-            return lacking
-        if cls.needs not in cue.known:
+        """Why it does not apply where this is `known` of a cue, in a line; None where it does."""
+        lacking = cls.lacks(has, tools)
+        if lacking is None and cls.needs not in known:
             return f"it needs {NEEDS[cls.needs]}"
-        return None
+        return lacking

@@ -11,7 +11,7 @@ from PIL import Image
 
 from cuescope.digest import digest
 from cuescope.types import Frame, Sample, Trial
-from cuescope_sdk.interventions._located import Place
+from cuescope_sdk.interventions._place import Place
 
 Paint = Callable[
     [UInt8[np.ndarray, "row col 3"], Bool[np.ndarray, "row col"]],

@@ -196,11 +196,13 @@ def _of_line(line: str) -> list[str]:
 # ------------------------------------------------------------------------------------------ asking
 
 
-EACH = 16  # names a prompt; the four prompts overlap
 _PROMPTS = read_toml("proposing.toml")
-ANGLES = tuple(f"{angle} {_PROMPTS['form']}" for angle in _PROMPTS["angles"])
 
 
-def proposal_prompts(label: str, count: int = EACH) -> list[str]:
+def proposal_prompts(label: str, count: int) -> list[str]:
     """The four prompts for cues of a label, `count` names each."""
-    return [angle.format(label=label, count=count) for angle in ANGLES]
+    form = _PROMPTS["form"]
+    return [
+        f"{angle} {form}".format(label=label, count=count)
+        for angle in _PROMPTS["angles"]
+    ]

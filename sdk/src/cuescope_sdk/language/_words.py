@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,22 +12,22 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope_sdk.language._tables import word_sets
 
-_LISTS = word_sets("claims")
-STATES = _LISTS["states"]  # attributes that no picture shows
-MENTAL = _LISTS["mental"]  # verbs that no picture shows
-IDEAS = _LISTS["ideas"]  # nouns that no picture shows
-UNCLEAR = _LISTS["unclear"]
-ANYTHING = _LISTS["anything"]  # names of everything
-ANYONE = _LISTS["anyone"]
-PEOPLE = ANYONE | _LISTS["someone"]
-AGENTS = _LISTS["agents"]  # they need not be in the picture
+CLAIM_WORDS = word_sets("claims")
+STATES = CLAIM_WORDS["states"]  # attributes that no picture shows
+MENTAL = CLAIM_WORDS["mental"]  # verbs that no picture shows
+IDEAS = CLAIM_WORDS["ideas"]  # nouns that no picture shows
+UNCLEAR = CLAIM_WORDS["unclear"]
+ANYTHING = CLAIM_WORDS["anything"]  # names of everything
+ANYONE = CLAIM_WORDS["anyone"]
+PEOPLE = ANYONE | CLAIM_WORDS["someone"]
+AGENTS = CLAIM_WORDS["agents"]  # they need not be in the picture
 IN_SIGHT = frozenset(
     {"visible", "present", "there", "seen", "in view", "in sight", "on screen"}
 )
 OUT_OF_SIGHT = frozenset(
     {"hidden", "occluded", "invisible", "out of view", "out of sight"}
 )
-COMING_AND_GOING = _LISTS["passing"]  # verbs of what is out of sight
+COMING_AND_GOING = CLAIM_WORDS["passing"]  # verbs of what is out of sight
 _SPELLINGS = {
     "gray": "grey",
     "violet": "purple",
@@ -34,6 +35,8 @@ _SPELLINGS = {
 }  # as data sets spell them
 
 
+# the same few words are asked about many times
+@lru_cache(maxsize=65_536)
 def normalise_words(words: str) -> str:
     """Lower case, single spaces, one spelling or word for the same."""
     return " ".join(_SPELLINGS.get(word, word) for word in words.lower().split())
@@ -108,7 +111,7 @@ def features(text: str) -> list[str]:
     lemmas = []
     runs = []
     for word in _WORD.findall(text.lower()):
-        if word not in _LISTS["light"]:
+        if word not in CLAIM_WORDS["light"]:
             lemma = lemmatize(word, lang="en").lower()
             lemmas.append(f"{lemma}=")  # "=" keeps words apart from runs
             padded = f"<{lemma}>"  # marks tell a beginning from a middle

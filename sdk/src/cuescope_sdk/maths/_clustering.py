@@ -1,6 +1,5 @@
 """Clusters of embeddings: on the unit sphere (needs the extra [clustering])."""
 
-from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
@@ -20,20 +19,6 @@ LEAST_GAIN = 1e-3  # of the objective, below which k-means stops
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
-    """Unit `centroid`s (cluster, dim), each point's `cluster`, and its cosine to the centroid."""
-
-    centroid: np.ndarray
-    cluster: np.ndarray
-    strength: np.ndarray
-
-    @property
-    def count(self) -> int:
-        """Number of clusters, none of them empty."""
-        return len(self.centroid)
-
-
 def normalise(points: Points) -> Points:
     """Rows of length 1, float32; a row of zeros stays as it is."""
     length = np.linalg.norm(points.astype(np.float64), axis=1, keepdims=True)
@@ -43,9 +28,10 @@ def normalise(points: Points) -> Points:
 
 def spherical_kmeans(
     points: Points, k: int, seed: int, *, restarts: int = 1
-) -> Clusters:
+) -> tuple[Centres, Labels, PerPoint]:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
+    Unit centroids, each point's cluster, and its cosine to the centroid. No cluster is empty.
     Points that are all the same are one cluster, and a centroid that no point is nearest to is
     dropped. Of several `restarts` the tightest clusters are kept. The same points, in the same
     order, with the same seed give the same clusters.
@@ -57,9 +43,16 @@ def spherical_kmeans(
     unit = np.ascontiguousarray(points, dtype=np.float32)
     if np.ptp(unit, axis=0).max() <= NOISE:
         alone = np.zeros(len(unit), dtype=np.int64)
-        return _clusters(alone, np.ones(len(unit)), unit[:1])
+        return unit[:1], alone, np.ones(len(unit))
     centroid = _train(unit, min(k, len(unit)), seed, restarts)
-    return _clusters(*_assign(unit, centroid), centroid)
+    cluster, strength = _assign(unit, centroid)
+    # without empty clusters, the largest first, ties by first point
+    used, first, cluster, size = np.unique(
+        cluster, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((first, -size))
+    place = np.argsort(order)  # the inverse
+    return centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64)
 
 
 def _train(unit: Points, k: int, seed: int, restarts: int) -> Centres:
@@ -98,15 +91,3 @@ def _assign(unit: Points, centroid: Centres) -> tuple[Labels, PerPoint]:
         nearest.append(cosine.argmax(axis=1))
         strength.append(cosine.max(axis=1))
     return np.concatenate(nearest), np.concatenate(strength)
-
-
-def _clusters(cluster: Labels, strength: PerPoint, centroid: Centres) -> Clusters:
-    """Without empty clusters, the largest first, ties by first point."""
-    used, first, cluster, size = np.unique(
-        cluster, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.lexsort((first, -size))
-    place = np.argsort(order)  # the inverse
-    return Clusters(
-        centroid[used[order]], place[cluster.ravel()], strength.astype(np.float64)
-    )

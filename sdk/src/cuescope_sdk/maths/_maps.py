@@ -12,27 +12,27 @@ Mask = Bool[np.ndarray, "row col"]
 
 
 def upsample(
-    importance: Float[np.ndarray, "map_row map_col"], size: tuple[int, int]
+    importance: Float[np.ndarray, "map_row map_col"],
+    size: tuple[int, int],
+    *,
+    rescaled: bool = False,
 ) -> Map:
     """Bilinear, to (rows, cols) in pixels, as torch does without aligned corners; float32.
 
-    To a smaller size it averages, as Pillow does.
+    To a smaller size it averages, as Pillow does. If `rescaled`, from 0 for the lowest value of
+    the result to 1 for the highest; a map that is the same everywhere becomes 0.
     """
     rows, cols = size
-    image = Image.fromarray(np.asarray(importance, dtype=np.float32))
-    if image.size == (cols, rows):
-        return np.asarray(importance, dtype=np.float32)
-    return np.array(image.resize((cols, rows), Image.Resampling.BILINEAR))
-
-
-def rescale(importance: Map) -> Map:
-    """To [0, 1], lowest to highest, float32; a map that is the same everywhere becomes 0."""
-    values = np.asarray(importance, dtype=np.float64)
-    low = float(values.min())
-    high = float(values.max())
-    if high <= low:
-        return np.zeros(values.shape, dtype=np.float32)
-    return ((values - low) / (high - low)).astype(np.float32)
+    fine = np.asarray(importance, dtype=np.float32)
+    if fine.shape != size:
+        image = Image.fromarray(fine)
+        fine = np.array(image.resize((cols, rows), Image.Resampling.BILINEAR))
+    # behind the resize, which averages and so moves the lowest and the highest
+    if rescaled:
+        values = fine.astype(np.float64)
+        values -= values.min()
+        fine = (values / (values.max() or 1.0)).astype(np.float32)
+    return fine
 
 
 def rank_pixels(importance: Map, rng: np.random.Generator) -> Int[np.ndarray, " pixel"]:

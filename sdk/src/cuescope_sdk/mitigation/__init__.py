@@ -1,16 +1,7 @@
 """What learns to do without a cue, what it learned, and a model that answers with it."""
 
-from cuescope_sdk.mitigation._mitigation import Mitigation, columns_of, rescored
+from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._mitigator import Mitigator, Task
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 
-__all__ = [
-    "Ask",
-    "CueRouter",
-    "Mitigation",
-    "Mitigator",
-    "Router",
-    "Task",
-    "columns_of",
-    "rescored",
-]
+__all__ = ["Ask", "CueRouter", "Mitigation", "Mitigator", "Router", "Task"]

@@ -32,9 +32,11 @@ def read_arrays(content: bytes, path: Path) -> dict[str, np.ndarray]:
         decoded = sum(entry.file_size for entry in entries)
         if decoded > max(len(content), archive_limit(OWNER)):
             raise too_much(OWNER, path, decoded)
-        names = (entry.filename.removesuffix(".npy") for entry in entries)
-        arrays = (_array(_unpack(archive, entry)) for entry in entries)
-        return dict(zip(names, arrays, strict=True))
+        arrays = {}
+        for entry in entries:
+            name = entry.filename.removesuffix(".npy")
+            arrays[name] = _array(_unpack(archive, entry))
+        return arrays
 
 
 def _unpack(archive: ZipFile, entry: ZipInfo) -> bytes:

@@ -25,8 +25,11 @@ class Mitigation(ABC):
     """What was learned. Subclass it as a frozen dataclass at module level.
 
     Its fields are arrays, numbers, text, tuples of them, another such dataclass, or the task's
-    `Router`: they are what is saved, and what tells two of them apart.
+    `Router`: they are what is saved, and what tells two of them apart. `labels`, where it has
+    them, are those that it was learned from, in order.
     """
+
+    labels: tuple[str, ...]
 
     @abstractmethod
     def answer(self, trials: Sequence[Trial], ask: Ask) -> list[Response]:
@@ -34,6 +37,51 @@ class Mitigation(ABC):
 
         `ask` puts any trials, readouts too, to the model as it was.
         """
+
+    def rescore(
+        self,
+        trials: Sequence[Trial],
+        ask: Ask,
+        logits_of: Callable[[int, Response], np.ndarray],
+    ) -> list[Response]:
+        """The model's responses with other logits, where a trial asks for logits.
+
+        `logits_of` is given a trial's place and the model's own response, with logits and
+        embedding.
+        """
+        # what `logits_of` needs may be more than the trial asks for
+        more: frozenset[Output] = frozenset({"logits", "embedding"})
+        requests = [
+            replace(trial, outputs=trial.outputs | more)
+            if "logits" in trial.outputs
+            else trial
+            for trial in trials
+        ]
+        responses = []
+        answers = ask(requests)
+        for place, (trial, answer) in enumerate(zip(trials, answers, strict=True)):
+            outputs = trial.outputs
+            # what a trial did not ask for must not be in its response
+            changed = replace(
+                answer,
+                logits=logits_of(place, answer) if "logits" in outputs else None,
+                embedding=answer.embedding if "embedding" in outputs else None,
+            )
+            responses.append(changed)
+        return responses
+
+    def columns(self, trial: Trial) -> list[int]:
+        """The place of each choice of a trial among `labels`; raises UserError for another one."""
+        for choice in trial.sample.choices:
+            if choice not in self.labels:
+                raise UserError(
+                    f"the mitigated model has not learned '{choice}'",
+                    expected=f"the {len(self.labels)} labels that it was mitigated for",
+                    got="another choice",
+                    remedy="Audit it on data with the same labels, or run cuescope mitigate on "
+                    "these",
+                )
+        return [self.labels.index(choice) for choice in trial.sample.choices]
 
     def files(self) -> Mapping[str, bytes]:
         """More files for the folder, by name: something for other programs to read."""
@@ -130,45 +178,3 @@ def _check(name: str, value: Any, hint: Any) -> Any:
             "Input should be an array of numbers" if is_array_wanted else fault["msg"]
         )
         raise ValueError(f"'{name}': {reason}") from error
-
-
-def rescored(
-    trials: Sequence[Trial], ask: Ask, logits_of: Callable[[int, Response], np.ndarray]
-) -> list[Response]:
-    """The model's responses with other logits, where a trial asks for logits.
-
-    `logits_of` is given a trial's place and the model's own response, with logits and embedding.
-    """
-    # what `logits_of` needs may be more than the trial asks for
-    more: frozenset[Output] = frozenset({"logits", "embedding"})
-    asked = [
-        replace(trial, outputs=trial.outputs | more)
-        if "logits" in trial.outputs
-        else trial
-        for trial in trials
-    ]
-    responses = []
-    for place, (trial, answer) in enumerate(zip(trials, ask(asked), strict=True)):
-        responses.append(
-            Response(
-                # what a trial did not ask for must not be in its response
-                logits=logits_of(place, answer) if "logits" in trial.outputs else None,
-                text=answer.text,
-                embedding=answer.embedding if "embedding" in trial.outputs else None,
-                readout=answer.readout,
-            )
-        )
-    return responses
-
-
-def columns_of(choices: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """The place of each choice among the labels that were learned; raises UserError."""
-    for choice in choices:
-        if choice not in labels:
-            raise UserError(
-                f"the mitigated model has not learned '{choice}'",
-                expected=f"the {len(labels)} labels that it was mitigated for",
-                got="another choice",
-                remedy="Audit it on data with the same labels, or run cuescope mitigate on these",
-            )
-    return [labels.index(choice) for choice in choices]

@@ -24,7 +24,7 @@ from cuescope.respond import answer_batch
 from cuescope.types import Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
-from cuescope_sdk.stills import OUTPUTS, baseline_trials, stack_embeddings, stack_logits
+from cuescope_sdk.stills import Answers, baseline_trials, stack_embeddings, stack_logits
 
 # what looks inside for the reason of an answer would look at answers that are no longer given
 GONE = frozenset({"choices", "image-tower"})
@@ -87,7 +87,7 @@ class Mitigator(Plugin, ABC):
     """
 
     title: ClassVar[str]
-    requires: ClassVar[Requirements] = Requirements(outputs=OUTPUTS)
+    requires: ClassVar[Requirements] = Requirements(outputs=Answers.outputs)
     learned: ClassVar[type[Mitigation]]
     changes_answers: ClassVar[bool] = True
 

@@ -9,9 +9,13 @@ from jaxtyping import Bool, Float
 
 from cuescope.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.stills import OUTPUTS, stack_embeddings
+from cuescope_sdk.stills import Answers, stack_embeddings
 
 Ask = Callable[[Sequence[Trial]], Sequence[Response]]
+# which clusters each trial's sample shows, and how near each of its frames is to each
+Shown = tuple[
+    Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
+]
 
 
 class Router(Protocol):
@@ -65,38 +69,30 @@ class CueRouter:
             chosen.append(int(reach.argmax()) if row[cues].any() else -1)
         return chosen
 
-    def nearest(
-        self, trials: Sequence[Trial], ask: Ask
-    ) -> tuple[
-        Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
-    ]:
+    def nearest(self, trials: Sequence[Trial], ask: Ask) -> Shown:
         """The same as `place`, after asking for the embedding of each frame held still."""
         stills = [still for trial in trials for still in self.stills(trial)]
         # an empty stack has no dimension to compare
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
-        return self.place(
-            trials, stack_embeddings(list(map(Outcome, stills, ask(stills))))
-        )
+        answers = map(Outcome, stills, ask(stills))
+        return self.place(trials, stack_embeddings(list(answers)))
 
     def place(
         self, trials: Sequence[Trial], embedding: Float[np.ndarray, "still dim"]
-    ) -> tuple[
-        Bool[np.ndarray, "trial cluster"], list[Float[np.ndarray, "frame cluster"]]
-    ]:
+    ) -> Shown:
         """Which clusters each sample shows, and the cosine of each of its frames with each.
 
         `embedding` has the frames held still, in the order of `stills` of each trial.
         """
         cosine = normalise(embedding) @ self.centroids.T
+        ends = np.cumsum([len(trial.sample.frames) for trial in trials])
+        of_trials = np.split(cosine, ends[:-1])
         shows = np.zeros((len(trials), len(self.centroids)), dtype=bool)
-        of_trial, start = [], 0
-        for row, trial in enumerate(trials):
-            of_trial.append(cosine[start : start + len(trial.sample.frames)])
-            start += len(trial.sample.frames)
+        for row, of_trial in enumerate(of_trials):
             # clusters that are no cues take frames as well: the rest is not forced onto a cue
-            shows[row, of_trial[-1].argmax(axis=1)] = True
-        return shows, of_trial
+            shows[row, of_trial.argmax(axis=1)] = True
+        return shows, of_trials
 
     @staticmethod
     def stills(trial: Trial) -> list[Trial]:
@@ -109,7 +105,7 @@ class CueRouter:
                 sample=sample if single else sample.static(frame),
                 edit=trial.edit,
                 condition=trial.condition if single else "static",
-                outputs=OUTPUTS if sample.choices else frozenset({"embedding"}),
+                outputs=Answers.outputs if sample.choices else frozenset({"embedding"}),
             )
             for frame in range(len(sample.frames))
         ]

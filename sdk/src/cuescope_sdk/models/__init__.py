@@ -11,17 +11,8 @@ from cuescope_sdk.models._option_types import (
 )
 from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
 from cuescope_sdk.models._tower_edit import TowerEdit
-from cuescope_sdk.models._zero_shot.heads import read_table
 from cuescope_sdk.models._zero_shot.model import ZeroShotModel, ZeroShotOptions
-from cuescope_sdk.models._zero_shot.texts import (
-    PromptTower,
-    Templates,
-    TextTower,
-    prompts_of,
-    templates_of,
-    unit,
-    unit_mean,
-)
+from cuescope_sdk.models._zero_shot.texts import PromptTower, Templates, TextTower, unit
 
 __all__ = [
     "FrameMemory",
@@ -36,14 +27,10 @@ __all__ = [
     "ZeroShotModel",
     "ZeroShotOptions",
     "fetch_repository",
-    "prompts_of",
-    "read_table",
     "refuse_unanswerable",
     "refuse_unknown",
     "require_frames",
     "require_hub",
     "require_small_archive",
-    "templates_of",
     "unit",
-    "unit_mean",
 ]

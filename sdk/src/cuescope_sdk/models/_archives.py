@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from zipfile import ZIP_STORED, BadZipFile, ZipFile, is_zipfile
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from cuescope.errors import UserError
 
@@ -16,7 +16,9 @@ def require_small_archive(owner: str, path: Path) -> None:
     A file that is no zip passes: whoever reads it says what is wrong with it.
     """
     limit = archive_limit(owner)
-    if (decoded := _decoded_bytes(path)) > max(path.stat().st_size, limit):
+    # entries that overlap are counted each: so they are decoded
+    decoded = sum(file.file_size for file in _entries(path))
+    if decoded > max(path.stat().st_size, limit):
         raise too_much(owner, path, decoded)
 
 
@@ -44,19 +46,14 @@ def archive_limit(owner: str) -> int:
 
 def is_stored(path: Path) -> bool:
     """Whether it is a zip whose files are stored as they are, so that it can be mapped."""
+    files = _entries(path)
+    return bool(files) and all(file.compress_type == ZIP_STORED for file in files)
+
+
+def _entries(path: Path) -> list[ZipInfo]:
+    """The files of a zip; none where it is no zip."""
     try:
         with ZipFile(path) as archive:
-            return all(file.compress_type == ZIP_STORED for file in archive.infolist())
+            return archive.infolist()
     except (BadZipFile, OSError, NotImplementedError):
-        return False
-
-
-def _decoded_bytes(path: Path) -> int:
-    if not is_zipfile(path):
-        return 0
-    try:
-        with ZipFile(path) as archive:
-            # entries that overlap are counted each: so they are decoded
-            return sum(file.file_size for file in archive.infolist())
-    except (BadZipFile, NotImplementedError):
-        return 0
+        return []

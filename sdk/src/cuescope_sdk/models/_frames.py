@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from cuescope.errors import UserError
@@ -30,6 +31,7 @@ def require_frames(title: str, frames: Sequence[object], count: int) -> None:
         )
 
 
+@dataclass
 class FrameMemory(Generic[Row]):
     """What an encoder made of the frames that were shown last, each encoded once.
 
@@ -37,16 +39,10 @@ class FrameMemory(Generic[Row]):
     are remembered take `most_bytes` at most.
     """
 
-    def __init__(
-        self,
-        encode: Callable[[Sequence[Frame]], Iterable[Row]],
-        batch_size: int,
-        most_bytes: int,
-    ) -> None:
-        self._encode = encode
-        self._batch_size = batch_size
-        self._most_bytes = most_bytes
-        self._memory: OrderedDict[str, Row] = OrderedDict()
+    encode: Callable[[Sequence[Frame]], Iterable[Row]]
+    batch_size: int
+    most_bytes: int
+    _memory: OrderedDict[str, Row] = field(default_factory=OrderedDict)
 
     def rows(
         self,
@@ -63,18 +59,15 @@ class FrameMemory(Generic[Row]):
                 new[frame.key] = frame
         advance(len(frames) - len(new))
         missing = list(new.values())
-        for start in range(0, len(missing), self._batch_size):
-            batch = missing[start : start + self._batch_size]
-            for frame, row in zip(batch, self._encode(batch), strict=True):
+        for start in range(0, len(missing), self.batch_size):
+            batch = missing[start : start + self.batch_size]
+            for frame, row in zip(batch, self.encode(batch), strict=True):
                 rows[frame.key] = row
             advance(len(batch))
-        self._remember(rows)
-        return [rows[frame.key] for frame in frames]
-
-    def _remember(self, rows: dict[str, Row]) -> None:
         for key, row in rows.items():
             self._memory[key] = row
             self._memory.move_to_end(key)
         largest = max((row.nbytes for row in rows.values()), default=1)
-        while len(self._memory) > self._most_bytes // largest:
+        while len(self._memory) > self.most_bytes // largest:
             self._memory.popitem(last=False)
+        return [rows[frame.key] for frame in frames]

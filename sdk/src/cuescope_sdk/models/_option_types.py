@@ -1,6 +1,6 @@
 """Options that models share: words, names of repositories, where a stock model's files are."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -25,7 +25,7 @@ RepositoryName = Annotated[str, NamesRepository()]
 class StockOptions(Options):
     """Where a model's files are; the part after `NAME:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id"

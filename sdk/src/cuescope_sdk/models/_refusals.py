@@ -1,6 +1,6 @@
 """What is said to a trial that a model cannot answer, and to a name that a data set has not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from cuescope_sdk import Capabilities, Edit, Trial, UserError, nearest
 from cuescope_sdk.models._tower_edit import TowerEdit
@@ -25,29 +25,31 @@ def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
     return own_hooks or edit.kind in capabilities.edits
 
 
-def refuse_unanswerable(name: str, capabilities: Capabilities, trial: Trial) -> None:
+def refuse_unanswerable(
+    name: str, capabilities: Capabilities, trials: Iterable[Trial]
+) -> None:
     """Raises UserError for an edit or output that is not declared, and for logits over no choices.
 
-    A model calls it for each trial before it answers, so that nothing is silently ignored.
+    A model calls it before it answers, so that nothing is silently ignored.
     """
-    sample = trial.sample
-    if trial.edit is not None and not takes_edit(capabilities, trial.edit):
-        raise UserError(
-            f"{name} does not take this edit inside the model",
-            expected=", ".join(sorted(capabilities.edits)) or "a plain trial",
-            got=f"the edit '{trial.edit.kind}'",
-        )
-    for output in sorted(
-        trial.outputs - capabilities.outputs
-    ):  # sorted: the same line every time
-        raise UserError(
-            f"{name} gives no {output}",
-            expected=f"outputs {' or '.join(sorted(capabilities.outputs))}",
-        )
-    if "logits" in trial.outputs and not sample.choices:
-        raise UserError(
-            f"{name}: sample '{sample.key}' has no choices to score",
-            expected="a closed label or answer set",
-            got="an open question" if sample.question else "no choices",
-            remedy="Use a data set with labels, or ask for embeddings alone",
-        )
+    for trial in trials:
+        sample = trial.sample
+        if trial.edit is not None and not takes_edit(capabilities, trial.edit):
+            raise UserError(
+                f"{name} does not take this edit inside the model",
+                expected=", ".join(sorted(capabilities.edits)) or "a plain trial",
+                got=f"the edit '{trial.edit.kind}'",
+            )
+        # sorted: the same line every time
+        for output in sorted(trial.outputs - capabilities.outputs):
+            raise UserError(
+                f"{name} gives no {output}",
+                expected=f"outputs {' or '.join(sorted(capabilities.outputs))}",
+            )
+        if "logits" in trial.outputs and not sample.choices:
+            raise UserError(
+                f"{name}: sample '{sample.key}' has no choices to score",
+                expected="a closed label or answer set",
+                got="an open question" if sample.question else "no choices",
+                remedy="Use a data set with labels, or ask for embeddings alone",
+            )

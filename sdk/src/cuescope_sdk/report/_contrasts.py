@@ -5,16 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float
 from PIL import Image
 
 from cuescope.conclusions import Contrast, Exhibit, Occurrence, Side
-from cuescope.types import Outcome
+from cuescope.types import Frame, Outcome
+from cuescope_sdk.report._figures import Pixels, thumbnail
 from cuescope_sdk.report._numbers import percent
 
-Judge = Callable[
-    [Outcome], bool | None
-]  # whether an answer is right; None where nobody knows
+# whether an answer is right; None where nobody knows
+Judge = Callable[[Outcome], bool | None]
+Values = Float[np.ndarray, " outcome"]
 EXHIBITS = 4  # on a side: more are not looked at
 DRAWING = 256  # pixels of a drawing's width, and at most of its height
 RULE = (
@@ -42,19 +43,25 @@ def contrast(
     drawing: Callable[[Outcome], bytes | None] = lambda outcome: None,
     correct: Judge = is_right,
     paired: bool = False,
+    matched: bool = False,
     counted: bool = True,
     count: int = EXHIBITS,
     rule: str | None = None,
+    drawn: str = "",
 ) -> Contrast | None:
     """The contrast of two sides, title -> all of its outcomes; None where a side is empty.
 
     `where` tells by sample which frame and region to show, `words` and `drawing` what stands
     below and beside it. `paired` sides hold the same samples in the same order, and the same ones
-    are shown of both. Each title also says how many of all its answers are right, unless it has
-    figures of its own (`counted` is False). `rule` says how the samples were chosen where that is
-    more than this function's own choice.
+    are shown of both. Where they are `matched` the second side shows as many of each label as
+    the first: else the classes would differ. Each title also says how many of all its answers are
+    right, unless it has figures of its own (`counted` is False). `rule` says how the samples were
+    chosen where that is more than this function's own choice, and `drawn` what the drawings show.
     """
     first, second = sides.values()
+    if matched:
+        first = typical(first, count, correct)
+        second = _of_same_labels(first, second, count, correct)
     if not (first and second):
         return None
     occurrences = where or {}
@@ -71,48 +78,65 @@ def contrast(
             drawing=drawing(outcome),
         )
 
-    changes = _changes(first, second, correct) if paired else None
+    # what the second answer to each sample takes from the probability of the right one
+    changes = None
+    if paired:
+        changes = _of_labels(first, correct) - _of_labels(second, correct)
     both = []
-    for title, outcomes in sides.items():
-        values = changes or [_of_label(outcome, correct) for outcome in outcomes]
-        exhibits = tuple(map(exhibit, _spread(outcomes, values, count)))
-        heading = _with_accuracy(title, outcomes, correct) if counted else title
-        both.append(Side(title=heading, exhibits=exhibits))
+    for title, outcomes in zip(sides, (first, second), strict=True):
+        exhibits = map(exhibit, typical(outcomes, count, correct, changes))
+        heading = _with_accuracy(title, sides[title], correct) if counted else title
+        both.append(Side(title=heading, exhibits=tuple(exhibits)))
     rule = rule or (PAIRED_RULE if paired else RULE)
-    return Contrast(feature=feature, label=label, sides=(both[0], both[1]), rule=rule)
-
-
-def typical(
-    outcomes: Sequence[Outcome], count: int = EXHIBITS, correct: Judge = is_right
-) -> list[Outcome]:
-    """So many of them, at even steps of the probability of the right answer; the median first."""
-    return _spread(
-        outcomes, [_of_label(outcome, correct) for outcome in outcomes], count
+    return Contrast(
+        feature=feature, label=label, sides=(both[0], both[1]), rule=rule + drawn
     )
 
 
-def _spread(
-    outcomes: Sequence[Outcome], values: Sequence[float], count: int
+def typical(
+    outcomes: Sequence[Outcome],
+    count: int,
+    correct: Judge = is_right,
+    values: Values | None = None,
 ) -> list[Outcome]:
-    """So many of them, at even steps from the least to the most value; the median first."""
-    keys = [outcome.trial.sample.key for outcome in outcomes]
-    ranked = sorted(range(len(values)), key=lambda row: (values[row], keys[row]))
+    """So many of them, at even steps from the least to the most value; the median first.
+
+    The values are probabilities of the right answer unless given.
+    """
+    if values is None:
+        values = _of_labels(outcomes, correct)
+    keys = np.array([outcome.trial.sample.key for outcome in outcomes])
+    # keys break ties: what is shown must not depend on the data's order
+    ranked = np.lexsort((keys, values)).tolist()
     count = min(count, len(ranked))
     shares = (np.arange(count) + 0.5) / max(count, 1)
     middle_first = sorted(shares, key=lambda share: abs(share - 0.5))
     return [outcomes[ranked[int(share * len(ranked))]] for share in middle_first]
 
 
-def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
+def _of_same_labels(
+    shown: Sequence[Outcome], others: Sequence[Outcome], count: int, correct: Judge
+) -> list[Outcome]:
+    beside: list[Outcome] = []
+    labels = Counter(outcome.trial.sample.label for outcome in shown)
+    for label, number in labels.items():
+        of_label = [other for other in others if other.trial.sample.label == label]
+        beside += typical(of_label, number, correct)
+    # no such label: any other shows more than none
+    return beside or typical(others, count, correct)
+
+
+def draw_beside(images: Sequence[Frame | Pixels]) -> bytes:
     """A JPEG for an exhibit: pictures side by side, small, each in an equal share of the width."""
     width = DRAWING // len(images)
     pictures = []
     tallest = 1
     for image in images:
-        rows, cols, _ = image.shape
+        pixels = thumbnail(image) if isinstance(image, Frame) else image
+        rows, cols, _ = pixels.shape
         height = max(1, min(DRAWING, round(width * rows / cols)))
         tallest = max(tallest, height)
-        picture = Image.fromarray(image)
+        picture = Image.fromarray(pixels)
         pictures.append(picture.resize((width, height), Image.Resampling.LANCZOS))
     sheet = Image.new("RGB", (width * len(pictures), tallest), "white")
     for column, picture in enumerate(pictures):
@@ -122,21 +146,16 @@ def draw_beside(images: Sequence[UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     return out.getvalue()
 
 
-def _changes(
-    before: Sequence[Outcome], after: Sequence[Outcome], correct: Judge
-) -> list[float]:
-    """What the second answer to each sample takes from the probability of the right one."""
-    first = [_of_label(outcome, correct) for outcome in before]
-    second = [_of_label(outcome, correct) for outcome in after]
-    return [one - other for one, other in zip(first, second, strict=True)]
-
-
 def _with_accuracy(title: str, outcomes: Sequence[Outcome], correct: Judge) -> str:
     marks = Counter(map(correct, outcomes))
     marked = marks[True] + marks[False]
     if not marked:
         return title
     return f"{title}: {percent(marks[True] / marked)} of {marked:,} right"
+
+
+def _of_labels(outcomes: Sequence[Outcome], correct: Judge) -> Values:
+    return np.array([_of_label(outcome, correct) for outcome in outcomes])
 
 
 def _of_label(outcome: Outcome, correct: Judge) -> float:

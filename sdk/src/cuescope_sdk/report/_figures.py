@@ -42,6 +42,7 @@ LARGEST = 150_000  # bytes
 QUALITIES = (92, 85, 75, 60)
 PANEL = 1.25  # inches, of the side of an image
 STRIP = 0.8  # inches, of the side of a frame
+SMALL_SIDE = 160  # px of a thumbnail
 STRIP_WORDS = 5  # frames that captions need room for
 # inches
 HEAD = 0.22
@@ -68,35 +69,31 @@ class PanelRow:
     heat: Heat | None = None
     mask: Bool[np.ndarray, "mask_row mask_col"] | None = None
 
+    def overlays(self) -> list[Pixels]:
+        """The image under its clusters, and under its importance, where they are there."""
+        overlays = [self.panel("clusters"), self.panel("heat")]
+        return [overlay for overlay in overlays if overlay is not None]
 
-@dataclass(frozen=True, eq=False)
-class StripRow:
-    """Frames in their order, and what is said of them in a line or more."""
-
-    caption: str
-    frames: Sequence[Pixels]
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """A curve, with a band where `low` and `high` are given."""
-
-    name: str
-    x: Curve
-    y: Curve
-    low: Curve | None = None
-    high: Curve | None = None
+    def panel(self, name: str) -> Pixels | None:
+        """The image under what a column shows of it."""
+        value = getattr(self, name)
+        if value is None:
+            return None
+        if name == "clusters":
+            return tint_clusters(self.image, value)
+        if name == "heat":
+            return overlay_heat(self.image, value)
+        return self.image
 
 
 # ------------------------------------------------------------------------------ images and maps
 
 
-def thumbnail(frame: Frame, side: int = 160) -> Pixels:
+def thumbnail(frame: Frame, side: int = SMALL_SIDE) -> Pixels:
     """The frame with at most `side` pixels along its longer side, for strips and panels."""
     # Smaller before it is drawn: strips of full frames would make a report of many megabytes.
-    image = (
-        frame.load().copy()
-    )  # Pillow's thumbnail() works in place, and frames are shared
+    # Pillow's thumbnail() works in place, and frames are shared
+    image = frame.load().copy()
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
     return np.asarray(image)
 
@@ -131,7 +128,7 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
         figure.text(MARGIN / width, above, _words(row.caption), **SMALL)
         for column, name in enumerate(shown):
             axes = _image_axes(figure, MARGIN + PANEL * column, bottom, side)
-            picture = _panel(row, name)
+            picture = row.panel(name)
             if picture is not None:
                 axes.imshow(
                     picture, interpolation="lanczos"
@@ -143,31 +140,32 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
     return _jpeg(figure)
 
 
-def frame_strips(rows: Sequence[StripRow], most: int = 8) -> bytes:
-    """A JPEG: the frames of each row side by side under its caption, at most `most` of them."""
-    longest = min(most, max((len(row.frames) for row in rows), default=0))
+def frame_strips(
+    rows: Sequence[tuple[str, Sequence[Frame]]], most: int = 8, side: int = SMALL_SIDE
+) -> bytes:
+    """A JPEG: the frames of each row side by side under its caption, at most `most` of them.
+
+    A caption has a line or more; `side` is that of a `thumbnail`.
+    """
+    longest = min(most, max((len(frames) for _, frames in rows), default=0))
     width = MARGIN + STRIP * max(STRIP_WORDS, longest)
-    heights = [CAPTION * (1 + row.caption.count("\n")) + STRIP for row in rows]
+    heights = [CAPTION * (1 + caption.count("\n")) + STRIP for caption, _ in rows]
     height = MARGIN + sum(heights)
     figure = _figure(width, height)
     top = height
-    for row, tall in zip(rows, heights, strict=True):
+    for (caption, frames), tall in zip(rows, heights, strict=True):
         top -= tall
         above = (top + STRIP + MARGIN) / height
-        caption = _words(row.caption)
-        figure.text(
-            MARGIN / width, above, caption, va="bottom", linespacing=1.5, **SMALL
-        )
-        for column, index in enumerate(_even_indices(len(row.frames), most)):
+        words = _words(caption)
+        figure.text(MARGIN / width, above, words, va="bottom", linespacing=1.5, **SMALL)
+        # all of them, or some from the first to the last
+        shown = np.linspace(0, len(frames) - 1, min(len(frames), most))
+        for column, index in enumerate(shown.tolist()):
             left = MARGIN + STRIP * column
             axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
-            axes.imshow(row.frames[index], interpolation="lanczos")
+            pixels = thumbnail(frames[round(index)], side)
+            axes.imshow(pixels, interpolation="lanczos")
     return _jpeg(figure)
-
-
-def _even_indices(count: int, most: int) -> list[int]:
-    """All of `count` indices, or `most` of them from the first to the last."""
-    return [round(index) for index in np.linspace(0, count - 1, min(count, most))]
 
 
 def _image_axes(figure: Any, left: float, bottom: float, side: float) -> Any:
@@ -176,18 +174,6 @@ def _image_axes(figure: Any, left: float, bottom: float, side: float) -> Any:
     axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
     axes.set_axis_off()
     return axes
-
-
-def _panel(row: PanelRow, name: str) -> Pixels | None:
-    """The image under what a column shows of it."""
-    value = getattr(row, name)
-    if value is None:
-        return None
-    if name == "clusters":
-        return tint_clusters(row.image, value)
-    if name == "heat":
-        return overlay_heat(row.image, value)
-    return row.image
 
 
 def tint_clusters(image: Pixels, clusters: Clusters) -> Pixels:
@@ -229,28 +215,32 @@ def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
 # ------------------------------------------------------------------------------ curves and bars
 
 
-def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> bytes:
-    """A PNG: lines with their intervals as bands, each named at its end."""
+def line_chart(
+    lines: Mapping[str, Sequence[Curve]], title: str, xlabel: str, ylabel: str
+) -> bytes:
+    """A PNG: lines by name, each named at its end: its x and y, then low and high of its band.
+
+    A line of x and y alone has no band.
+    """
     figure = _figure(5.2, 3.0)
     axes = figure.add_axes((0.1, 0.15, 0.62, 0.75 if title else 0.81))
     _style(axes, xlabel, ylabel)
     axes.set_title(_words(title), loc="left", **HEADING)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     styles = ("-", "--", ":")
-    for number, line in enumerate(lines):
+    last = []
+    for number, (x, y, *band) in enumerate(lines.values()):
         colour = _colour(number)
         style = styles[number // len(COLOURS) % len(styles)]
-        axes.plot(line.x, line.y, style, color=colour, linewidth=1.4)
-        if line.low is not None and line.high is not None:
-            axes.fill_between(
-                line.x, line.low, line.high, color=colour, alpha=0.12, linewidth=0
-            )
+        axes.plot(x, y, style, color=colour, linewidth=1.4)
+        if band:
+            axes.fill_between(x, *band, color=colour, alpha=0.12, linewidth=0)
+        last.append(y[-1])
     axes.margins(x=0, y=0.04)
     low, high = axes.get_ylim()
-    last = np.array([line.y[-1] for line in lines], dtype=float)
-    ends = ((last - low) / (high - low)).tolist()
+    ends = ((np.array(last, dtype=float) - low) / (high - low)).tolist()
     heights = space_labels(ends, LABEL_GAP)
-    for number, line in enumerate(lines):
+    for number, name in enumerate(lines):
         colour = _colour(number)
         arrow = {
             "arrowstyle": "-",
@@ -260,7 +250,7 @@ def line_chart(lines: Sequence[Line], title: str, xlabel: str, ylabel: str) -> b
             "patchA": None,
         }
         axes.annotate(
-            _words(line.name),
+            _words(name),
             xy=(1, ends[number]),
             xytext=(1.05, heights[number]),
             xycoords="axes fraction",

@@ -32,21 +32,29 @@ def hundredths(share: float) -> str:
     return signed(100 * share, 1) if misleads else signed(100 * round(share, 2), 0)
 
 
-def percent(share: float) -> str:
-    """The same with its sign.
-
-    >>> percent(0.718), percent(0.004)
-    ('72%', '0.4%')
-    """
-    return f"{hundredths(share)}%"
-
-
 def interval(
     low: float | None, high: float | None, write: Callable[[float], str] = signed
 ) -> str:
     """What follows a figure, "" where it has no interval.
 
-    >>> interval(-1, 2.5), interval(0.65, 0.771, hundredths), interval(None, None)
-    (' [−1.0, 2.5]', ' [65, 77]', '')
+    >>> interval(-1, 2.5), interval(None, None)
+    (' [−1.0, 2.5]', '')
     """
     return "" if low is None or high is None else f" [{write(low)}, {write(high)}]"
+
+
+def percent(
+    share: float,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    unit: str = "%",
+) -> str:
+    """The hundredths of a share, or of a difference, with its unit and its interval.
+
+    >>> percent(0.718), percent(0.004), percent(0.718, 0.65, 0.771)
+    ('72%', '0.4%', '72% [65, 77]')
+    >>> percent(0.05, -0.01, 0.11, unit=" points")
+    '5 points [−1, 11]'
+    """
+    return f"{hundredths(share)}{unit}{interval(low, high, hundredths)}"

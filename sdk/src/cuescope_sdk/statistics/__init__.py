@@ -1,82 +1,44 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
-from cuescope_sdk.statistics._above_zero import (
-    mean_above_zero_p_value,
-    smallest_mean_above_zero,
-)
-from cuescope_sdk.statistics._association import (
-    AssociationTests,
-    association,
-    association_tests,
-    centre,
-    group_means,
-    tests_of_draws,
-)
-from cuescope_sdk.statistics._conformal import conformal_quantile
-from cuescope_sdk.statistics._correlation import (
-    Correlation,
-    correlation,
-    pearson_interval,
-)
-from cuescope_sdk.statistics._groups import FEW, Groups, design_effect, split_groups
+from cuescope_sdk.statistics._above_zero import MeanAboveZero
+from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
+from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
+from cuescope_sdk.statistics._estimate import Estimate
+from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
     change_interval,
-    difference_interval,
     gap_intervals,
     mean_interval,
     student_interval,
-    sum_interval,
 )
-from cuescope_sdk.statistics._misclassification import Rate, corrected_rate
 from cuescope_sdk.statistics._paired import PairedFlips, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
     chance_accuracy,
     change_p_value,
     gap_p_values,
-    stratified_change_p_value,
 )
-from cuescope_sdk.statistics._placement import (
-    critical_z,
-    deal_places,
-    placement_p_value,
-    placement_z,
-    share_beyond_chance,
-)
+from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import (
+    GapPlan,
     detectable,
-    exceeds_power,
-    gap_power,
     limit_of_detection,
     samples_for_change,
     smallest_effect,
     smallest_flip_share,
-    smallest_gap,
-    smallest_with_power,
-    split_quantiles,
 )
-from cuescope_sdk.statistics._ranked_gaps import (
-    GapTest,
-    gap_test,
-    gap_weights,
-    maxima_p_values,
-    random_maxima,
-    smallest_ranked_gap,
-)
+from cuescope_sdk.statistics._ranked_gaps import GapTest, random_maxima
 from cuescope_sdk.statistics._ranks import (
     auroc,
-    even_parts,
     mann_whitney_p_value,
-    matched_auroc,
     rank_correlation,
     rank_correlation_interval,
 )
 from cuescope_sdk.statistics._resampling import (
-    bootstrap_weights,
+    Bootstrap,
+    exceeds_normal_draws,
     monte_carlo_p_value,
-    percentile_interval,
-    weighted_means,
 )
 from cuescope_sdk.statistics._tests import (
     benjamini_hochberg,
@@ -91,65 +53,48 @@ from cuescope_sdk.statistics._unseen import (
     most_by_chance,
     most_unseen,
 )
-from cuescope_sdk.statistics._weighted_means import MarginTest, WeightedMeans
+from cuescope_sdk.statistics._weighted_means import WeightedMeans
 from cuescope_sdk.statistics._weighted_tests import (
     can_pass,
     joined_p_values_of_others,
     least_gap_p_value,
-    selected_confidence,
     weighted_q_values,
 )
 
 __all__ = [
     "AssociationTests",
+    "Bootstrap",
     "Correlation",
-    "FEW",
+    "Estimate",
+    "GapPlan",
     "GapTest",
+    "GroupedFeatures",
     "Groups",
-    "MarginTest",
+    "MeanAboveZero",
     "PairedFlips",
-    "Rate",
+    "Placement",
     "WeightedMeans",
     "agreement_p_values",
-    "association",
-    "association_tests",
     "auroc",
     "bca_interval",
     "benjamini_hochberg",
-    "bootstrap_weights",
     "can_pass",
-    "centre",
     "chance_accuracy",
     "change_interval",
     "change_p_value",
     "cohen_kappa",
     "common_by_chance",
-    "conformal_quantile",
-    "corrected_rate",
-    "correlation",
-    "critical_z",
-    "deal_places",
-    "design_effect",
     "detectable",
-    "difference_interval",
-    "even_parts",
-    "exceeds_power",
+    "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "gap_intervals",
     "gap_p_values",
-    "gap_power",
-    "gap_test",
-    "gap_weights",
-    "group_means",
     "holm",
     "joined_p_values_of_others",
     "least_gap_p_value",
     "limit_of_detection",
     "lower_mean_p_value",
     "mann_whitney_p_value",
-    "matched_auroc",
-    "maxima_p_values",
-    "mean_above_zero_p_value",
     "mean_interval",
     "monte_carlo_p_value",
     "most_by_chance",
@@ -157,27 +102,13 @@ __all__ = [
     "overlap_p_value",
     "paired_flips",
     "pearson_interval",
-    "percentile_interval",
-    "placement_p_value",
-    "placement_z",
     "random_maxima",
     "rank_correlation",
     "rank_correlation_interval",
     "samples_for_change",
-    "selected_confidence",
     "share_beyond_chance",
     "smallest_effect",
     "smallest_flip_share",
-    "smallest_gap",
-    "smallest_mean_above_zero",
-    "smallest_ranked_gap",
-    "smallest_with_power",
-    "split_groups",
-    "split_quantiles",
-    "stratified_change_p_value",
     "student_interval",
-    "sum_interval",
-    "tests_of_draws",
-    "weighted_means",
     "weighted_q_values",
 ]

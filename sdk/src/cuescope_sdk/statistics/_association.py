@@ -36,6 +36,52 @@ class AssociationTests:
     overall_q: float | None
     critical: float | None
 
+    @classmethod
+    def of_draws(
+        cls,
+        statistics: DrawByCell,
+        tested: Bool[np.ndarray, "feature column"],
+        *,
+        level: float,
+    ) -> "AssociationTests":
+        """The tests of statistics whose first row is the data's; the others are draws of a null.
+
+        All pairs, and the sum of their squares, are corrected together by the largest of each draw
+        (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
+        """
+        # the tests are one-sided: a negative association is none that is looked for
+        together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
+        spread = max(float(together.std()), TIE)
+        together = (together - together.mean()) / spread
+        surprise = np.hstack([_surprise(statistics), _surprise(together)])
+        p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
+        q_values = step_down_max(surprise[0], surprise[1:])
+        p_table = np.full(tested.shape, np.nan)
+        q_table = p_table.copy()
+        p_table[tested] = p_values[:-1]
+        q_table[tested] = q_values[:-1]
+        # of the draws alone: the data may hold what is looked for
+        largest = statistics[1:].max(axis=1)
+        critical = float(np.quantile(largest, 1 - level))
+        overall_p = float(p_values[-1])
+        overall_q = float(q_values[-1])
+        return cls(p_table, q_table, overall_p, overall_q, critical)
+
+    @classmethod
+    def of_sums(
+        cls,
+        sums: DrawByCell,
+        tested: Bool[np.ndarray, "feature column"],
+        *,
+        level: float,
+    ) -> "AssociationTests":
+        """`of_draws` of sums whose spread the draws themselves tell."""
+        # centred and scaled: pairs of rare features must not drown in those of common ones
+        away = sums - sums.mean(axis=0)
+        # a pair that no draw moves has no spread
+        spread = np.maximum(away.std(axis=0), TIE)
+        return cls.of_draws(away / spread, tested, level=level)
+
     @property
     def count(self) -> int:
         """How many pairs were tested."""
@@ -46,113 +92,81 @@ class AssociationTests:
         return float(np.nan_to_num(self.p_value[feature, column], nan=1.0))
 
 
-def association_tests(
-    values: Float[np.ndarray, "sample column"],
-    present: Shaped[np.ndarray, "sample feature"],
-    stratum: IntPerGroup,
-    groups: Groups,
-    rng: np.random.Generator,
-    *,
-    draws: int = DRAWS,
-    level: float = 0.05,
-    fewest: int = 3,
-) -> AssociationTests:
-    """Whether values are higher where a feature is present, one-sided, for each pair and for all.
+@dataclass(frozen=True, eq=False)
+class GroupedFeatures:
+    """Which samples have which features, and the stratum in which each group changes places."""
 
-    Null: within a stratum, the features of a group could have been any other group's. Whole groups
-    change places. A draw's statistic is the sum over groups of their mean value times the share of
-    their samples that have the feature, less its mean in the stratum. All pairs are corrected
-    together by the largest of each draw (Westfall and Young, 1993), on a scale that takes account
-    of how skewed each is. A pair is tested where `fewest` groups have the feature, as many have
-    samples without it, and as many have values other than 0.
-    """
-    value = group_means(values, groups)
-    feature = group_means(present, groups)
-    with_feature = (feature > 0).sum(axis=0)
-    without = (feature < 1).sum(axis=0)
-    enough = np.minimum(with_feature, without) >= fewest
-    telling = (np.abs(value) > TIE).sum(axis=0) >= fewest
-    value = centre(value, stratum)
-    feature = centre(feature, stratum)
-    spread = _spread(feature, value, stratum)
-    # without a spread nothing changes however groups change places
-    tested = enough[:, None] & telling & (spread > TIE)
-    if not tested.any():
-        untested = np.full(tested.shape, np.nan)
-        return AssociationTests(untested, untested, None, None, None)
-    # the statistics of all pairs and draws are in memory together
-    draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
-    # what is tested nowhere would cost a product in each draw
-    features = tested.any(axis=1)
-    columns = tested.any(axis=0)
-    feature = feature[:, features]
-    value = value[:, columns]
-    cells = tested[features][:, columns]
-    spread = spread[features][:, columns]
-    statistics = np.empty((draws + 1, int(tested.sum())))
-    # the data is one of the draws, so no p-value is 0 (Phipson and Smyth, 2010)
-    statistics[0] = _standardise(feature, value, spread)[cells]
-    # groups of a stratum side by side, so that permuting all strata is one sort
-    order = np.argsort(stratum, kind="stable")
-    feature = feature[order]
-    value = value[order]
-    steps = stratum[order].astype(np.float64)
-    for draw in range(1, draws + 1):
-        # sorted by stratum and a random part: a permutation within each stratum
-        shuffled = feature[(steps + rng.random(len(steps))).argsort()]
-        statistics[draw] = _standardise(shuffled, value, spread)[cells]
-    return tests_of_draws(statistics, tested, level=level)
+    present: Shaped[np.ndarray, "sample feature"]
+    stratum: IntPerGroup
+    groups: Groups
 
+    def shares(self) -> Float[np.ndarray, "group feature"]:
+        """The share of each group's samples that have a feature, less its mean in the stratum."""
+        return _centre(self.groups.means(self.present), self.stratum)
 
-def tests_of_draws(
-    statistics: DrawByCell, tested: Bool[np.ndarray, "feature column"], *, level: float
-) -> AssociationTests:
-    """The tests of statistics whose first row is the data's, and the others are draws of a null.
+    def strengths(self, values: Float[np.ndarray, "sample column"]) -> FeatureByColumn:
+        """The standardised statistic of `tests`, which is found beyond their `critical`."""
+        value = _centre(self.groups.means(values), self.stratum)
+        feature = self.shares()
+        return _standardise(feature, value, _spread(feature, value, self.stratum))
 
-    All pairs, and the sum of their squares, are corrected together by the largest of each draw
-    (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
-    """
-    # the tests are one-sided: a negative association is none that is looked for
-    together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
-    spread = max(float(together.std()), TIE)
-    together = (together - together.mean()) / spread
-    surprise = np.hstack([_surprise(statistics), _surprise(together)])
-    p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
-    q_values = step_down_max(surprise[0], surprise[1:])
-    p_table = np.full(tested.shape, np.nan)
-    q_table = p_table.copy()
-    p_table[tested] = p_values[:-1]
-    q_table[tested] = q_values[:-1]
-    # of the draws alone: the data may hold what is looked for
-    largest = statistics[1:].max(axis=1)
-    critical = float(np.quantile(largest, 1 - level))
-    overall_p = float(p_values[-1])
-    overall_q = float(q_values[-1])
-    return AssociationTests(p_table, q_table, overall_p, overall_q, critical)
+    def tests(
+        self,
+        values: Float[np.ndarray, "sample column"],
+        rng: np.random.Generator,
+        *,
+        draws: int = DRAWS,
+        level: float = 0.05,
+        fewest: int = 3,
+    ) -> AssociationTests:
+        """Whether values are higher where a feature is present, one-sided, for each pair and all.
+
+        Null: within a stratum, the features of a group could have been any other group's. Whole
+        groups change places. A draw's statistic is the sum over groups of their mean value times
+        the share of their samples that have the feature, less its mean in the stratum. All pairs
+        are corrected together by the largest of each draw (Westfall and Young, 1993), on a scale
+        that takes account of how skewed each is. A pair is tested where `fewest` groups have the
+        feature, as many have samples without it, and as many have values other than 0.
+        """
+        share = self.groups.means(self.present)
+        with_feature = (share > 0).sum(axis=0)
+        without = (share < 1).sum(axis=0)
+        enough = np.minimum(with_feature, without) >= fewest
+        value = self.groups.means(values)
+        telling = (np.abs(value) > TIE).sum(axis=0) >= fewest
+        value = _centre(value, self.stratum)
+        feature = self.shares()
+        spread = _spread(feature, value, self.stratum)
+        # without a spread nothing changes however groups change places
+        tested = enough[:, None] & telling & (spread > TIE)
+        if not tested.any():
+            untested = np.full(tested.shape, np.nan)
+            return AssociationTests(untested, untested, None, None, None)
+        # the statistics of all pairs and draws are in memory together
+        draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
+        # what is tested nowhere would cost a product in each draw
+        features = tested.any(axis=1)
+        columns = tested.any(axis=0)
+        feature = feature[:, features]
+        value = value[:, columns]
+        cells = tested[features][:, columns]
+        spread = spread[features][:, columns]
+        statistics = np.empty((draws + 1, int(tested.sum())))
+        # the data is one of the draws, so no p-value is 0 (Phipson and Smyth, 2010)
+        statistics[0] = _standardise(feature, value, spread)[cells]
+        # groups of a stratum side by side, so that permuting all strata is one sort
+        order = np.argsort(self.stratum, kind="stable")
+        feature = feature[order]
+        value = value[order]
+        steps = self.stratum[order].astype(np.float64)
+        for draw in range(1, draws + 1):
+            # sorted by stratum and a random part: a permutation within each stratum
+            shuffled = feature[(steps + rng.random(len(steps))).argsort()]
+            statistics[draw] = _standardise(shuffled, value, spread)[cells]
+        return AssociationTests.of_draws(statistics, tested, level=level)
 
 
-def association(
-    values: Float[np.ndarray, "sample column"],
-    present: Shaped[np.ndarray, "sample feature"],
-    stratum: IntPerGroup,
-    groups: Groups,
-) -> FeatureByColumn:
-    """The standardised statistic of `association_tests`, which is found beyond its `critical`."""
-    value = centre(group_means(values, groups), stratum)
-    feature = centre(group_means(present, groups), stratum)
-    return _standardise(feature, value, _spread(feature, value, stratum))
-
-
-def group_means(
-    values: Shaped[np.ndarray, "sample column"], groups: Groups
-) -> GroupByColumn:
-    """The mean of each group."""
-    sums = groups.sums(values.astype(np.float64))
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    return np.asarray(sums / sizes[:, None])
-
-
-def centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
+def _centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
     """The values of groups less the mean of their stratum."""
     # bincount has a 0 for a number that no group bears
     sizes = np.maximum(np.bincount(stratum), 1)

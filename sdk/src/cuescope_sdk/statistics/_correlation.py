@@ -27,6 +27,59 @@ class Correlation:
     p_value: float
     n: int
 
+    @classmethod
+    def of(
+        cls,
+        x: PerRow,
+        y: PerRow,
+        rng: np.random.Generator,
+        *,
+        given: PerRow | None = None,
+        strata: IntPerRow | None = None,
+        units: IntPerRow | None = None,
+        draws: int = 9_999,
+    ) -> "Correlation | None":
+        """Pearson's r of x and y, partial where something is `given`; None without variation.
+
+        `strata` are rows that are compared among themselves alone, as their levels differ for
+        reasons of their own: each is centred. `units` says which rows go together (the rows of one
+        model over several benchmarks): they are dealt whole, and the interval and `n` count units.
+        The interval is Fisher's (1921); p is a permutation test (Pitman, 1937): y, or its residual
+        (Freedman and Lane, 1983), is dealt anew among units with rows in the same strata.
+        """
+        groups = np.zeros(len(x), int) if strata is None else strata
+        # Each control costs a degree of freedom, and of single rows each stratum's mean.
+        spent = int(given is not None)
+        if units is None:
+            spent += len(np.unique(groups)) - 1
+            units = np.arange(len(x))
+        rows = level_indices(units)
+        count = len(rows)
+        if not count:
+            return None
+        x_rest = _centre(x, groups)
+        y_rest = _centre(y, groups)
+        if given is not None:
+            control = _centre(given, groups)
+            x_rest = _residual(x_rest, control)
+            y_rest = _residual(y_rest, control)
+        orders, is_exact = _orders(groups, rows, rng, draws)
+        # an order changes neither norm, so one scale serves all orders
+        scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
+        largest = float(np.abs(x).max() * np.abs(y).max())
+        # what does not vary is seldom exactly 0 once centred: rounding grows with the values
+        least = TIE * max(1.0, largest)
+        if count - spent < FEWEST or scale < least:
+            return None
+
+        def correlation_in(order: IntPerRow) -> float:
+            return float(x_rest @ y_rest[order] / scale)
+
+        p_value = permutation_p_value(correlation_in, orders, tie=TIE, exact=is_exact)
+        r = correlation_in(np.arange(len(x)))
+        low, high = correlation_interval(r, count - spent)
+        return cls(r, low, high, p_value, count)
+
 
 def pearson_interval(first: PerItem, second: PerItem) -> tuple[float, float, float]:
     """Pearson's r (1895) of independent items, with its interval (Fisher, 1921).
@@ -40,58 +93,6 @@ def pearson_interval(first: PerItem, second: PerItem) -> tuple[float, float, flo
         return r, -1.0, 1.0
     low, high = correlation_interval(r, count)
     return r, low, high
-
-
-def correlation(
-    x: PerRow,
-    y: PerRow,
-    rng: np.random.Generator,
-    *,
-    given: PerRow | None = None,
-    strata: IntPerRow | None = None,
-    units: IntPerRow | None = None,
-    draws: int = 9_999,
-) -> Correlation | None:
-    """Pearson's r of x and y, partial where something is `given`; None without variation.
-
-    `strata` are rows that are compared among themselves alone, as their levels differ for reasons
-    of their own: each is centred. `units` says which rows go together (the rows of one model over
-    several benchmarks): they are dealt whole, and the interval and `n` count units. The interval is
-    Fisher's (1921); p is a permutation test (Pitman, 1937): y, or its residual (Freedman and Lane,
-    1983), is dealt anew among units with rows in the same strata.
-    """
-    groups = np.zeros(len(x), int) if strata is None else strata
-    # Each control costs a degree of freedom, and of single rows each stratum's mean.
-    spent = int(given is not None)
-    if units is None:
-        spent += len(np.unique(groups)) - 1
-        units = np.arange(len(x))
-    rows = level_indices(units)
-    count = len(rows)
-    if not count:
-        return None
-    x_rest = _centre(x, groups)
-    y_rest = _centre(y, groups)
-    if given is not None:
-        control = _centre(given, groups)
-        x_rest = _residual(x_rest, control)
-        y_rest = _residual(y_rest, control)
-    orders, is_exact = _orders(groups, rows, rng, draws)
-    # an order changes neither norm, so one scale serves all orders
-    scale = np.linalg.norm(x_rest) * np.linalg.norm(y_rest)
-    largest = float(np.abs(x).max() * np.abs(y).max())
-    # what does not vary is seldom exactly 0 once centred: rounding grows with the values
-    least = TIE * max(1.0, largest)
-    if count - spent < FEWEST or scale < least:
-        return None
-
-    def correlation_in(order: IntPerRow) -> float:
-        return float(x_rest @ y_rest[order] / scale)
-
-    p_value = permutation_p_value(correlation_in, orders, tie=TIE, exact=is_exact)
-    r = correlation_in(np.arange(len(x)))
-    low, high = correlation_interval(r, count - spent)
-    return Correlation(r, low, high, p_value, count)
 
 
 def _centre(values: PerRow, groups: IntPerRow) -> PerRow:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
@@ -14,9 +15,6 @@ from cuescope_sdk.statistics._shapes import (
     IntPerSample,
     PerSample,
 )
-
-# groups: with fewer, intervals cover less than they say, and reports say "few"
-FEW = 20
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,9 @@ class Groups:
     codes: IntPerSample
     count: int
     declared: bool
+
+    # with fewer, intervals cover less than they say, and reports say "few"
+    FEW: ClassVar[int] = 20
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Groups":
@@ -57,7 +58,7 @@ class Groups:
     @property
     def few(self) -> bool:
         """Whether there are too few of them for intervals that keep their promise."""
-        return self.count < FEW
+        return self.count < self.FEW
 
     def take(self, samples: BoolPerSample | Int[np.ndarray, " some"]) -> "Groups":
         """The groups of some of the samples, given by a mask or by their indices."""
@@ -75,11 +76,61 @@ class Groups:
         member = sparse.csr_array(entries, shape=(self.count, samples))
         return np.asarray(member @ values)
 
+    def means(
+        self, values: Shaped[np.ndarray, "sample ..."]
+    ) -> Float[np.ndarray, "group ..."]:
+        """The mean of each group."""
+        sums = self.sums(values.astype(np.float64))
+        sizes = np.bincount(self.codes, minlength=self.count)
+        # one size a row, whatever stands in it
+        return np.asarray(sums / sizes.reshape(-1, *[1] * (sums.ndim - 1)))
+
     def strata(self, strata: IntPerSample) -> IntPerGroup:
         """The stratum in which most of a group's samples are, the first of equals."""
         levels, codes = np.unique(strata, return_inverse=True)
         sizes = self.sums(np.eye(len(levels))[codes])
         return np.asarray(levels[sizes.argmax(axis=1)])
+
+    def split(
+        self,
+        rng: np.random.Generator,
+        *,
+        share: float = 0.5,
+        strata: IntPerSample | None = None,
+    ) -> BoolPerSample:
+        """A random part of about `share` of the samples, of whole groups, in each stratum alike.
+
+        What is looked for in this part and measured in the rest is measured without bias.
+        """
+        if strata is None:
+            strata = np.zeros(len(self.codes), int)
+        sizes = np.bincount(self.codes, minlength=self.count)
+        chosen = np.zeros(self.count, dtype=bool)
+        for members in level_indices(self.strata(strata)):
+            shuffled = rng.permutation(members)
+            own_sizes = sizes[shuffled]
+            # up to the group whose middle lies beyond the share
+            middles = np.cumsum(own_sizes) - own_sizes / 2
+            chosen[shuffled] = middles < share * own_sizes.sum()
+        return np.asarray(chosen[self.codes])
+
+    def deal(self, strata: IntPerSample, rng: np.random.Generator) -> IntPerSample:
+        """Which sample comes in each one's place, as whole groups change places within strata."""
+        # one key a group: its samples stay together in the new order
+        key = rng.permutation(self.count)[self.codes]
+        source = np.empty(len(key), dtype=np.int64)
+        source[np.lexsort((self.codes, strata))] = np.lexsort((key, strata))
+        return source
+
+    def design_effect(self, values: PerSample) -> float:
+        """By how much groups multiply the variance of a mean (Kish, 1965); 1 at least."""
+        if self.all_single or self.count < 2 or np.ptp(values) == 0:
+            return 1.0
+        residuals = values - values.mean()
+        squares = (self.sums(residuals) ** 2).sum()
+        clustered = self.count / (self.count - 1) * squares
+        # groups that differ little by luck do not make samples count for more
+        return max(1.0, float(clustered / (residuals**2).sum()))
 
 
 def level_indices(
@@ -93,38 +144,3 @@ def level_indices(
     ordered = levels[order]
     edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     return np.split(order, edges)
-
-
-def split_groups(
-    groups: Groups,
-    rng: np.random.Generator,
-    *,
-    share: float = 0.5,
-    strata: IntPerSample | None = None,
-) -> BoolPerSample:
-    """A random part of about `share` of the samples, of whole groups, in each stratum alike.
-
-    What is looked for in this part and measured in the rest is measured without bias.
-    """
-    if strata is None:
-        strata = np.zeros(len(groups.codes), int)
-    sizes = np.bincount(groups.codes, minlength=groups.count)
-    chosen = np.zeros(groups.count, dtype=bool)
-    for members in level_indices(groups.strata(strata)):
-        shuffled = rng.permutation(members)
-        own_sizes = sizes[shuffled]
-        # up to the group whose middle lies beyond the share
-        middles = np.cumsum(own_sizes) - own_sizes / 2
-        chosen[shuffled] = middles < share * own_sizes.sum()
-    return np.asarray(chosen[groups.codes])
-
-
-def design_effect(values: PerSample, groups: Groups) -> float:
-    """By how much groups multiply the variance of the mean of `values` (Kish, 1965); 1 at least."""
-    if groups.all_single or groups.count < 2 or np.ptp(values) == 0:
-        return 1.0
-    residuals = values - values.mean()
-    squares = (groups.sums(residuals) ** 2).sum()
-    clustered = groups.count / (groups.count - 1) * squares
-    # groups that differ little by luck do not make samples count for more
-    return max(1.0, float(clustered / (residuals**2).sum()))

@@ -23,8 +23,6 @@ from cuescope_sdk.statistics._shapes import (
     SampleByCell,
 )
 
-Cells = Float[np.ndarray, "*cell"]
-
 
 def mean_interval(
     values: PerSample,
@@ -53,23 +51,18 @@ def gap_intervals(
     present: BoolSampleByCell,
     groups: Groups,
     *,
-    bounds: tuple[float, float] = (0.0, 1.0),
     confidence: float = 0.95,
 ) -> tuple[PerCell, PerCell]:
     """Intervals of the mean of samples without a feature minus the mean of those with it.
 
-    NaN where one side has no sample. A group may have samples on both sides.
+    Of values from 0 to 1. NaN where one side has no sample. A group may have samples on both sides.
     """
-    lowest, highest = bounds
-    scale = highest - lowest
-    shares = (np.asarray(values, dtype=float) - lowest) / scale
+    shares = np.asarray(values, dtype=float)
     with_feature = np.asarray(present, dtype=float)
-    without = 1 - with_feature
-    low, high = _difference(
-        _mean_of(shares, without, groups, confidence),
+    return _difference(
+        _mean_of(shares, 1 - with_feature, groups, confidence),
         _mean_of(shares, with_feature, groups, confidence),
     )
-    return scale * low, scale * high
 
 
 def change_interval(
@@ -100,34 +93,6 @@ def change_interval(
         _mean_of(lost, everyone, groups, confidence),
     )
     return largest * float(low[0]), largest * float(high[0])
-
-
-def sum_interval(
-    first: tuple[Cells, Cells, Cells], second: tuple[Cells, Cells, Cells]
-) -> tuple[Cells, Cells]:
-    """Interval of the sum of two figures, each given as value, low and high.
-
-    For uncorrelated figures (MOVER: Zou and Donner, 2008); not cut off at the largest sum.
-    """
-    value, low, high = first
-    other, other_low, other_high = second
-    total = value + other
-    down = np.hypot(value - low, other - other_low)
-    up = np.hypot(high - value, other_high - other)
-    return np.asarray(total - down), np.asarray(total + up)
-
-
-def difference_interval(
-    first: tuple[float, float, float], second: tuple[float, float, float]
-) -> tuple[float, float]:
-    """`sum_interval` of one figure minus another."""
-    value, low, high = np.array(first)
-    other, other_low, other_high = -np.array(second)
-    plus = np.asarray(value), np.asarray(low), np.asarray(high)
-    # a minus turns low and high round
-    minus = np.asarray(other), np.asarray(other_high), np.asarray(other_low)
-    least, largest = sum_interval(plus, minus)
-    return float(least), float(largest)
 
 
 def student_interval(

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Int, Shaped
+from numpy.random import Generator
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
@@ -30,6 +31,7 @@ from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 Alternative = Literal["two-sided", "greater", "less"]
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
+DEALS = 2000  # of answers among labels
 # a cell is done once so many draws reached it: its p-value is then known to 14%
 REACHED = 50
 PORTION = 2_000_000  # numbers of a draw that are in memory together
@@ -40,7 +42,7 @@ def gap_p_values(
     values: PerSample,
     present: BoolSampleByCell,
     groups: Groups,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     strata: IntPerSample | None = None,
     draws: int = DRAWS,
@@ -114,7 +116,7 @@ class _Orders:
         orders[:, np.concatenate(strata)] = [np.concatenate(order) for order in choices]
         return self._samples(orders)
 
-    def draw(self, count: int, rng: np.random.Generator) -> IntOrderBySample:
+    def draw(self, count: int, rng: Generator) -> IntOrderBySample:
         return self._samples(stratified_orders(self._stratum, count, rng))
 
     def _samples(self, orders: Int[np.ndarray, "order group"]) -> IntOrderBySample:
@@ -132,7 +134,7 @@ def _sequential(
     centred: SampleByCell,
     limit: PerCell,
     orders: _Orders,
-    rng: np.random.Generator,
+    rng: Generator,
     draws: int,
 ) -> PerCell:
     """Draws until REACHED of them are as low as the cell, or all are made."""
@@ -163,16 +165,28 @@ def _sequential(
 def change_p_value(
     change: PerSample,
     groups: Groups,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
+    strata: IntPerSample | None = None,
     alternative: Alternative = "two-sided",
 ) -> float:
     """p-value that paired changes, after minus before, have a mean of 0.
 
     Under the null a group's before and after could be exchanged. For right and wrong answers of
     single groups this is the exact test of McNemar (1947), else the signs of whole groups' sums
-    are flipped: all ways where there are few, random ones else.
+    are flipped: all ways where there are few, random ones else. Of several `strata` it is the
+    smallest, times their number (Bonferroni): in a mean over strata one can lose what another
+    wins, which one test of all would not see.
     """
+    if strata is not None:
+        parts = level_indices(strata)
+        p_values = [
+            change_p_value(
+                change[part], groups.take(part), rng, alternative=alternative
+            )
+            for part in parts
+        ]
+        return min(1.0, len(parts) * min(p_values))
     sums = groups.sums(np.asarray(change, dtype=float))
     # a group that did not change has no sign to flip
     sums = sums[np.abs(sums) > TIE]
@@ -207,23 +221,11 @@ def change_p_value(
     return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
 
 
-def stratified_change_p_value(
-    change: PerSample, stratum: IntPerSample, groups: Groups, rng: np.random.Generator
-) -> float:
-    """`change_p_value` of one stratum; of several the smallest, times their number (Bonferroni).
-
-    In a mean over strata one can lose what another wins, which one test of all would not see.
-    """
-    parts = level_indices(stratum)
-    p_values = [change_p_value(change[part], groups.take(part), rng) for part in parts]
-    return min(1.0, len(parts) * min(p_values))
-
-
 def agreement_p_values(
     given: IntPerSample,
     label: IntPerSample,
     stratum: IntPerSample,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     resamples: int = 2000,
 ) -> tuple[float, float]:
@@ -254,9 +256,7 @@ def chance_accuracy(
     answers: Shaped[np.ndarray, " sample"],
     labels: Shaped[np.ndarray, " sample"],
     groups: Groups,
-    rng: np.random.Generator,
-    *,
-    draws: int = 2000,
+    rng: Generator,
 ) -> tuple[float, float]:
     """The accuracy of the same answers dealt out at random, and the p-value of doing no better.
 
@@ -271,12 +271,12 @@ def chance_accuracy(
     # groups of unlike size change places, so each brings its shares of the labels
     true /= true.sum(axis=1, keepdims=True)
     observed = float((given * true).sum())
-    dealt = np.empty(draws)
-    for draw in range(draws):
+    dealt = np.empty(DEALS)
+    for draw in range(DEALS):
         shuffled = true[rng.permutation(groups.count)]
         dealt[draw] = (given * shuffled).sum()
     reached = int((dealt >= observed - TIE).sum())
-    return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, draws)
+    return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, DEALS)
 
 
 def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:

@@ -1,9 +1,12 @@
 """Units that each have a place in their block: do they fit their own better than dealt ones?"""
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import stats
 
+from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import monte_carlo_p_value
 from cuescope_sdk.statistics._shapes import BoolPerItem, IntPerUnit, PerItem
@@ -16,76 +19,76 @@ SHARES = np.linspace(0.0, 0.999, 334)  # that are tried
 TIE = 1e-9
 
 
-def placement_p_value(
-    fit: Float[np.ndarray, "unit place"],
-    block: IntPerUnit,
-    place: IntPerUnit,
-    rng: np.random.Generator,
-    *,
-    draws: int = DRAWS,
-) -> float:
-    """How often places that are dealt anew within blocks fit the units as well as their own.
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The `block` of each unit, and which `place` of this block is its own.
 
-    `fit` says how well each unit fits each place of its block, `place` which of these is its own.
-    A permutation test within blocks (Pitman, 1938). It stops where so many draws are as good that
-    the p-value is large for sure (Besag and Clifford, 1991).
+    `fit` says how well each unit fits each place of its block.
     """
-    blocks = _members(block)
-    if not blocks:
-        return 1.0
-    dealt_units = np.concatenate(blocks)
-    # a deal that is equal but for rounding is as good
-    observed = float(fit[dealt_units, place[dealt_units]].sum()) - TIE
-    reached = 0
-    drawn = 0
-    while drawn < draws and reached < ENOUGH:
-        count = min(AT_ONCE, draws - drawn)
-        totals = np.zeros(count)
-        for units in blocks:
-            order = np.argsort(rng.random((count, len(units))), axis=1)
-            dealt = place[units][order]
-            totals += fit[units, dealt].sum(axis=1)
-        reached += int((totals >= observed).sum())
-        drawn += count
-    return monte_carlo_p_value(reached, drawn)
 
+    block: IntPerUnit
+    place: IntPerUnit
 
-def placement_z(
-    fit: Float[np.ndarray, "unit place"], block: IntPerUnit, place: IntPerUnit
-) -> float:
-    """How far the own places fit better than dealt ones, in standard deviations of these.
+    def p_value(
+        self,
+        fit: Float[np.ndarray, "unit place"],
+        rng: np.random.Generator,
+        *,
+        draws: int = DRAWS,
+    ) -> float:
+        """How often places that are dealt anew within blocks fit the units as well as their own.
 
-    Mean and variance of the sum over a random order of a square table (Hoeffding, 1951).
-    """
-    excess = 0.0
-    variance = 0.0
-    for units in _members(block):
-        square = fit[np.ix_(units, place[units])]
-        row_means = square.mean(axis=1, keepdims=True)
-        centred = square - square.mean(axis=0) - row_means + square.mean()
-        excess += float(np.trace(centred))
-        variance += float((centred**2).sum()) / (len(units) - 1)
-    return excess / variance**0.5 if variance > TIE else 0.0
+        A permutation test within blocks (Pitman, 1938). It stops where so many draws are as good
+        that the p-value is large for sure (Besag and Clifford, 1991).
+        """
+        blocks = self._blocks()
+        if not blocks:
+            return 1.0
+        dealt_units = np.concatenate(blocks)
+        # a deal that is equal but for rounding is as good
+        observed = float(fit[dealt_units, self.place[dealt_units]].sum()) - TIE
+        reached = 0
+        drawn = 0
+        while drawn < draws and reached < ENOUGH:
+            count = min(AT_ONCE, draws - drawn)
+            totals = np.zeros(count)
+            for units in blocks:
+                order = np.argsort(rng.random((count, len(units))), axis=1)
+                dealt = self.place[units][order]
+                totals += fit[units, dealt].sum(axis=1)
+            reached += int((totals >= observed).sum())
+            drawn += count
+        return monte_carlo_p_value(reached, drawn)
 
+    def z(self, fit: Float[np.ndarray, "unit place"]) -> float:
+        """How far the own places fit better than dealt ones, in standard deviations of these.
 
-def critical_z(level: float) -> float:
-    """The `placement_z` beyond which a one-sided test at this level finds: a normal's quantile."""
-    return float(stats.norm.isf(level))
+        Mean and variance of the sum over a random order of a square table (Hoeffding, 1951).
+        """
+        excess = 0.0
+        variance = 0.0
+        for units in self._blocks():
+            square = fit[np.ix_(units, self.place[units])]
+            row_means = square.mean(axis=1, keepdims=True)
+            centred = square - square.mean(axis=0) - row_means + square.mean()
+            excess += float(np.trace(centred))
+            variance += float((centred**2).sum()) / (len(units) - 1)
+        return excess / variance**0.5 if variance > TIE else 0.0
 
+    def fits(self, fit: Float[np.ndarray, "unit place"], level: float) -> bool:
+        """Whether `z` is beyond the normal quantile of a one-sided test at this level."""
+        return self.z(fit) > float(stats.norm.isf(level))
 
-def deal_places(
-    block: IntPerUnit, place: IntPerUnit, rng: np.random.Generator
-) -> IntPerUnit:
-    """The places dealt anew within blocks."""
-    dealt = place.copy()
-    for units in _members(block):
-        dealt[units] = rng.permutation(dealt[units])
-    return dealt
+    def deal(self, rng: np.random.Generator) -> IntPerUnit:
+        """The places dealt anew within blocks."""
+        dealt = self.place.copy()
+        for units in self._blocks():
+            dealt[units] = rng.permutation(dealt[units])
+        return dealt
 
-
-def _members(block: IntPerUnit) -> list[Int[np.ndarray, " some"]]:
-    """The units of each block that has more than one."""
-    return [units for units in level_indices(block) if len(units) > 1]
+    def _blocks(self) -> list[Int[np.ndarray, " some"]]:
+        """The units of each block that has more than one."""
+        return [units for units in level_indices(self.block) if len(units) > 1]
 
 
 def share_beyond_chance(
@@ -94,7 +97,7 @@ def share_beyond_chance(
     group: Int[np.ndarray, " item"],
     *,
     confidence: float = 0.95,
-) -> tuple[float, float, float] | None:
+) -> Estimate[float] | None:
     """The share of items that hold for a reason, with its interval; others hold at their `rate`.
 
     The maximum of that likelihood, with its `score_interval` of whole groups, which are numbered
@@ -120,7 +123,7 @@ def score_interval(
     *,
     extremes: Float[np.ndarray, "extreme value"],
     confidence: float = 0.95,
-) -> tuple[float, float, float]:
+) -> Estimate[float]:
     """The estimate among `values` where scores pass 0, and the interval around it.
 
     `scores` are derivatives of the log-likelihood, summed over each group; their total falls as
@@ -133,7 +136,7 @@ def score_interval(
     value = float(values[max(passed - 1, 0)])
     # one group has no spread, so no value is ruled out
     if len(scores) < 2:
-        return value, float(values[0]), float(values[-1])
+        return Estimate(value, float(values[0]), float(values[-1]))
     rows = np.concatenate([scores, extremes / (2 * len(scores))])
     spread = rows.std(axis=0, ddof=1) * np.sqrt(len(rows))
     reach = stats.t.ppf((1 + confidence) / 2, len(scores) - 1)
@@ -141,4 +144,4 @@ def score_interval(
     inside = values[away <= reach * spread + TIE]
     # the total may pass 0 between two values so steeply that neither is inside
     low = float(inside.min(initial=value))
-    return value, low, float(inside.max(initial=value))
+    return Estimate(value, low, float(inside.max(initial=value)))

@@ -1,15 +1,19 @@
 """What an audit can find: power, and the limit of detection in its own answers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.random import Generator
 from scipy import optimize, special, stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._permutation import _Orders
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
+POWER = 0.8  # what is called found: in so many of such audits
 CELLS = 20_000  # of a table of two binomials; larger ones are taken as normal
 RARE = 1e-7  # what is less likely is left out
 PLANTED = 200  # draws of where a cue could be
@@ -17,53 +21,97 @@ PERMUTED = 400  # draws of the null, for its spread alone
 BISECTIONS = 7  # to less than a point
 
 
-def gap_power(
-    drop: float,
-    n_with: float,
-    n_without: float,
-    rate: float,
-    threshold: float,
-    *,
-    design_effect: float = 1.0,
-) -> float:
-    """Chance that accuracy `rate` without a cue and `rate - drop` with it gives p <= `threshold`.
+@dataclass(frozen=True)
+class GapPlan:
+    """An audit of `n_with` samples with a cue and `n_without`, whose accuracy is the `rate`.
 
-    The test is Fisher's, one-sided; samples in groups count as fewer, by the design effect.
+    What a cue costs is the drop of accuracy that it makes. Samples in groups count as fewer.
     """
-    many = max(round(n_without / design_effect), 1)
-    some = max(round(n_with / design_effect), 1)
-    right_without, chance_without = _likely(many, rate)
-    right_with, chance_with = _likely(some, rate - drop)
-    if len(right_without) * len(right_with) > CELLS:
-        # under the null both sides have one rate
-        pooled = (rate * many + (rate - drop) * some) / (many + some)
-        shares = 1 / many + 1 / some
-        null = np.sqrt(pooled * (1 - pooled) * shares)
-        spread = np.sqrt(_gap_variance(drop, some, many, rate))
-        # half a step more: the exact test counts whole answers (continuity correction)
-        needed = stats.norm.isf(threshold) * null + shares / 2
-        # with all right or all wrong there is no spread
-        return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
-    # of each count without, how many counts with are found: p grows with them, so by bisection
-    low = np.zeros_like(right_without)
-    high = np.full_like(right_without, len(right_with))
-    while (left := low < high).any():
-        middle = (low + high) // 2
-        right = right_with[np.minimum(middle, len(right_with) - 1)]
-        passes = (
-            stats.hypergeom.cdf(right, many + some, right_without + right, some)
-            <= threshold
-        )
-        low = np.where(left & passes, middle + 1, low)
-        high = np.where(left & ~passes, middle, high)
-    # low is 0 where not even the lowest count is found
-    chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
-    return float(chance_without @ chance_of_fewer[low])
 
+    n_with: float
+    n_without: float
+    rate: float
 
-def _gap_variance(drop: float, n_with: float, n_without: float, rate: float) -> float:
-    """Of accuracy `rate` without a cue minus accuracy `rate - drop` with it."""
-    return rate * (1 - rate) / n_without + (rate - drop) * (1 - rate + drop) / n_with
+    def power(self, drop: float, threshold: float) -> float:
+        """Chance that a drop gives p <= `threshold` in Fisher's test, one-sided."""
+        many = max(round(self.n_without), 1)
+        some = max(round(self.n_with), 1)
+        rate = self.rate
+        right_without, chance_without = _likely(many, rate)
+        right_with, chance_with = _likely(some, rate - drop)
+        if len(right_without) * len(right_with) > CELLS:
+            # under the null both sides have one rate
+            pooled = (rate * many + (rate - drop) * some) / (many + some)
+            shares = 1 / many + 1 / some
+            null = np.sqrt(pooled * (1 - pooled) * shares)
+            spread = GapPlan(some, many, rate)._spread(drop)
+            # half a step more: the exact test counts whole answers (continuity correction)
+            needed = stats.norm.isf(threshold) * null + shares / 2
+            # with all right or all wrong there is no spread
+            return float(stats.norm.cdf((drop - needed) / max(spread, 1e-12)))
+        # of each count without, how many counts with are found: p grows with them: by bisection
+        low = np.zeros_like(right_without)
+        high = np.full_like(right_without, len(right_with))
+        while (left := low < high).any():
+            middle = (low + high) // 2
+            right = right_with[np.minimum(middle, len(right_with) - 1)]
+            p_value = stats.hypergeom.cdf(
+                right, many + some, right_without + right, some
+            )
+            passes = p_value <= threshold
+            low = np.where(left & passes, middle + 1, low)
+            high = np.where(left & ~passes, middle, high)
+        # low is 0 where not even the lowest count is found
+        chance_of_fewer = np.concatenate([[0.0], np.cumsum(chance_with)])
+        return float(chance_without @ chance_of_fewer[low])
+
+    def exceeds(self, drop: float, least: float) -> float:
+        """Chance that a drop, as measured, is above `least`; the measured one taken as normal."""
+        return float(stats.norm.cdf((drop - least) / max(self._spread(drop), 1e-9)))
+
+    def smallest_drop(self, threshold: float) -> float | None:
+        """The smallest drop that Fisher's test finds in 8 of 10 audits; None where none is."""
+        return self.smallest(partial(self.power, threshold=threshold))
+
+    def smallest(self, power_of: Callable[[float], float]) -> float | None:
+        """The smallest drop with a power of 80%; None where none has it.
+
+        To a thousandth, by root finding (Brent, 1973): `power_of` rises with the drop.
+        """
+
+        def lacking(drop: float) -> float:
+            return power_of(drop) - POWER
+
+        # brentq needs ends on both sides of the root
+        if self.rate <= 0 or lacking(self.rate) < 0:
+            return None
+        return float(optimize.brentq(lacking, 0.0, self.rate, xtol=1e-3))
+
+    def split(
+        self, share: float, quantiles: Sequence[float]
+    ) -> list[tuple["GapPlan", "GapPlan"]]:
+        """A random `share` of the samples, and the others, as a cue may fall into both.
+
+        One pair for each of the quantiles of how many with the cue are in the first part
+        (hypergeometric).
+        """
+        count = self.n_with + self.n_without
+        first = share * count
+        marked = stats.hypergeom(round(count), round(self.n_with), round(first))
+        parts = []
+        for first_with in marked.ppf(quantiles).tolist():
+            first_without = first - first_with
+            part = GapPlan(first_with, first_without, self.rate)
+            last_with = self.n_with - first_with
+            last_without = self.n_without - first_without
+            parts.append((part, GapPlan(last_with, last_without, self.rate)))
+        return parts
+
+    def _spread(self, drop: float) -> float:
+        """Standard deviation of accuracy without the cue minus that with it."""
+        lower = self.rate - drop
+        without = self.rate * (1 - self.rate) / self.n_without
+        return float(np.sqrt(without + lower * (1 - self.rate + drop) / self.n_with))
 
 
 def _likely(
@@ -75,64 +123,8 @@ def _likely(
     return likely, chances[likely]
 
 
-def smallest_gap(
-    n_with: float,
-    n_without: float,
-    rate: float,
-    threshold: float,
-    *,
-    power: float = 0.8,
-    design_effect: float = 1.0,
-) -> float | None:
-    """The smallest drop of accuracy found with `power`; None where none is that large."""
-
-    def power_of(drop: float) -> float:
-        return gap_power(
-            drop, n_with, n_without, rate, threshold, design_effect=design_effect
-        )
-
-    return smallest_with_power(power_of, rate, power=power) if rate > 0 else None
-
-
-def smallest_with_power(
-    power_of: Callable[[float], float], largest: float, *, power: float = 0.8
-) -> float | None:
-    """The smallest effect up to `largest` that is found with `power`; None where none is.
-
-    To a thousandth, by root finding (Brent, 1973): `power_of` rises with the effect.
-    """
-
-    def lacking(effect: float) -> float:
-        return power_of(effect) - power
-
-    # brentq needs ends on both sides of the root
-    if lacking(largest) < 0:
-        return None
-    return float(optimize.brentq(lacking, 0.0, largest, xtol=1e-3))
-
-
-def exceeds_power(
-    drop: float, n_with: float, n_without: float, rate: float, least: float
-) -> float:
-    """Chance that a drop of accuracy, as measured, is above `least`.
-
-    Accuracy is `rate` without a cue and `rate - drop` with it; their difference is taken as normal.
-    """
-    spread = np.sqrt(_gap_variance(drop, n_with, n_without, rate))
-    return float(stats.norm.cdf((drop - least) / max(spread, 1e-9)))
-
-
-def split_quantiles(
-    total: int, marked: int, drawn: int, shares: Sequence[float]
-) -> list[float]:
-    """Quantiles of how many of the marked are among those drawn (hypergeometric)."""
-    return list(stats.hypergeom(total, marked, drawn).ppf(shares).tolist())
-
-
-def smallest_flip_share(
-    count: float, level: float, *, power: float = 0.8
-) -> float | None:
-    """The share of answers that must be lost, winning none, to be significant with this power.
+def smallest_flip_share(count: float, level: float) -> float | None:
+    """The share of answers that must be lost, winning none, to be significant in 8 of 10 audits.
 
     McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them are
     lost is binomial (Clopper and Pearson, 1934). None where even all lost would not do.
@@ -140,16 +132,16 @@ def smallest_flip_share(
     needed = int(np.ceil(1 - np.log2(level)))
     if count < needed:
         return None
-    return float(special.betaincinv(needed, count - needed + 1, power))
+    return float(special.betaincinv(needed, count - needed + 1, POWER))
 
 
-def samples_for_change(effect: float, threshold: float, *, power: float = 0.8) -> int:
-    """How many samples show a mean change of `effect` at a one-sided level with this power.
+def samples_for_change(effect: float, threshold: float) -> int:
+    """How many samples show a mean change of `effect` at a one-sided level in 8 of 10 audits.
 
     By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly or
     not at all, which vary most. `effect` lies above 0, up to 1.
     """
-    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - power))
+    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - POWER))
     variance = effect * (1 - effect)
     return int(np.ceil(reach**2 * variance / effect**2)) + 1
 
@@ -158,13 +150,12 @@ def limit_of_detection(
     values: PerSample,
     groups: Groups,
     strata: IntPerSample,
-    rng: np.random.Generator,
+    rng: Generator,
     *,
     share: float,
     threshold: float,
-    power: float = 0.8,
 ) -> float | None:
-    """The smallest drop of accuracy found with `power`, had a cue been in these very answers.
+    """The smallest drop of accuracy found in 8 of 10 audits, had a cue been in these very answers.
 
     A cue is planted in a random `share` of the groups of a random stratum, and makes so many of
     their right answers wrong that accuracy falls by the drop. The test is that of `gap_p_values`
@@ -178,13 +169,13 @@ def limit_of_detection(
     needed = float(stats.norm.isf(threshold))
     planted = rng.choice(len(parts), PLANTED)
     limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
-    return detectable(limits, power)
+    return detectable(limits)
 
 
-def detectable(limits: Sequence[float], power: float = 0.8) -> float | None:
-    """The effect found in a share `power` of draws, each found from its own limit on; or None."""
+def detectable(limits: Sequence[float]) -> float | None:
+    """The effect that 8 of 10 draws find, each from its own limit on; None for no such effect."""
     # limits may be infinite, and nothing lies between them and the next
-    limit = float(np.quantile(limits, power, method="higher"))
+    limit = float(np.quantile(limits, POWER, method="higher"))
     return None if np.isinf(limit) else limit
 
 
@@ -206,18 +197,14 @@ def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> 
 class _Stratum:
     """The answers of one stratum, with the permutations under which a cue's drop is judged."""
 
-    def __init__(
-        self, values: PerSample, groups: Groups, rng: np.random.Generator
-    ) -> None:
+    def __init__(self, values: PerSample, groups: Groups, rng: Generator) -> None:
         self._values = np.asarray(values, dtype=float)
         self._groups = groups
         one_stratum = np.zeros(groups.count, dtype=int)
         # drawn once: the null's spread is judged by the same orders for every planted cue
         self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
 
-    def smallest_drop(
-        self, share: float, needed: float, rng: np.random.Generator
-    ) -> float:
+    def smallest_drop(self, share: float, needed: float, rng: Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""
         groups = self._groups
         values = self._values

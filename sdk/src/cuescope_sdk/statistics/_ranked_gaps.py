@@ -5,10 +5,11 @@ units. `weights` say how a cue's gap comes from them: 1 / k of each unit in its 
 in its bottom. `stratum` numbers the units that may change places; None lets all of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
 from cuescope_sdk.statistics._permutation import step_down_max
 from cuescope_sdk.statistics._resampling import portions, stratified_orders
@@ -20,6 +21,7 @@ from cuescope_sdk.statistics._shapes import (
     PerUnit,
 )
 
+IntPerSide = Int[np.ndarray, "cue k"]
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
 POWER = 0.8
@@ -28,8 +30,8 @@ STEPS = 50
 
 
 def gap_weights(
-    top: Int[np.ndarray, "cue k"],
-    bottom: Int[np.ndarray, "cue k"],
+    top: IntPerSide,
+    bottom: IntPerSide,
     units: int,
     kept: Bool[np.ndarray, " unit"] | None = None,
 ) -> CueByUnit:
@@ -66,7 +68,7 @@ def shuffled_gaps(
     weights: CueByUnit,
     stratum: IntPerUnit | None,
     draws: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Float[np.ndarray, "draw cue"]:
     """Gaps of all cues once the rates are dealt anew among the units (Pitman, 1937).
 
@@ -86,90 +88,103 @@ def shuffled_gaps(
 
 @dataclass(frozen=True, eq=False)
 class GapTest:
-    """Of each cue its gap beyond what the strata make, in standard deviations of chance.
+    """Of each cue its `gap` beyond what the strata make, and that in standard deviations of chance.
 
     `p_value` is corrected for the choice among the cues, `by_strata` the gap that the strata make,
     and `maxima` the largest strength of all cues in each deal.
     """
 
+    gap: PerCue
     strength: PerCue
     p_value: PerCue
     by_strata: PerCue
     maxima: PerDraw
 
+    @classmethod
+    def of(
+        cls,
+        rates: PerUnit,
+        top: IntPerSide,
+        bottom: IntPerSide,
+        draws: int,
+        rng: Generator,
+        *,
+        stratum: IntPerUnit | None = None,
+        kept: Bool[np.ndarray, " unit"] | None = None,
+    ) -> "GapTest":
+        """Step-down test of the largest of all gaps (Westfall and Young, 1993, algorithm 2.8).
+
+        Units that are not `kept` count in no gap. It bounds the chance of any false cue, whatever
+        the cues have in common, where the units are exchangeable; groups that nobody named make
+        false findings. Each gap is measured by its standard deviation over the deals, for cues
+        with fewer units vary more.
+        """
+        weights = gap_weights(top, bottom, len(rates), kept)
+        expected = expected_gaps(rates, weights, stratum)
+        gaps = weights @ rates - expected
+        dealt = shuffled_gaps(rates, weights, stratum, draws, rng) - expected
+        # The data are one of the deals, and count in their spread as they count in the p-value.
+        squares = np.square(dealt).sum(axis=0) + np.square(gaps)
+        spread = np.sqrt(squares / (draws + 1))
+        # a cue whose gap no deal changes has a strength of 0
+        spread = np.where(spread > TIE, spread, np.inf)
+        # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
+        strength = np.round(gaps / spread, DIGITS)
+        dealt = np.round(dealt / spread, DIGITS)
+        p_value = step_down_max(strength, dealt)
+        return cls(gaps, strength, p_value, expected, dealt.max(axis=1))
+
+    def against_random_rankings(
+        self, rates: PerUnit, k: int, rng: Generator
+    ) -> "GapTest":
+        """The same with the p-values that rankings by chance give: as many of them as cues."""
+        maxima = random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
+        return replace(self, p_value=maxima_p_values(self.gap, maxima))
+
     def critical(self, level: float) -> float:
         """The strength beyond which a gap is found at this level."""
         return float(np.quantile(self.maxima, 1 - level))
 
+    def smallest_gap(
+        self, rates: PerUnit, k: int, level: float, rng: Generator, *, lowers: bool
+    ) -> float | None:
+        """The smallest gap that 8 of 10 draws find, had a cue made it in these very answers.
 
-def gap_test(
-    rates: PerUnit,
-    weights: CueByUnit,
-    stratum: IntPerUnit | None,
-    draws: int,
-    rng: np.random.Generator,
-) -> GapTest:
-    """Step-down test of the largest of all gaps (Westfall and Young, 1993, algorithm 2.8).
-
-    It bounds the chance of any false cue, whatever the cues have in common, where the units are
-    exchangeable; groups that nobody named make false findings. Each gap is measured by its standard
-    deviation over the deals, for cues with fewer units vary more.
-    """
-    expected = expected_gaps(rates, weights, stratum)
-    gaps = weights @ rates - expected
-    dealt = shuffled_gaps(rates, weights, stratum, draws, rng) - expected
-    # The data are one of the deals, and count in their spread as they count in the p-value.
-    squares = np.square(dealt).sum(axis=0) + np.square(gaps)
-    spread = np.sqrt(squares / (draws + 1))
-    # a cue whose gap no deal changes has a strength of 0
-    spread = np.where(spread > TIE, spread, np.inf)
-    # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
-    strength = np.round(gaps / spread, DIGITS)
-    dealt = np.round(dealt / spread, DIGITS)
-    return GapTest(
-        strength, step_down_max(strength, dealt), expected, dealt.max(axis=1)
-    )
-
-
-def smallest_ranked_gap(
-    rates: PerUnit, k: int, critical: float, rng: np.random.Generator, *, lowers: bool
-) -> float | None:
-    """The smallest gap that is found in 8 of 10 draws, had a cue made it in these very answers.
-
-    In each draw k random units are a cue's top and k others its bottom. A cue that `lowers` the
-    rates takes those of the bottom to 0, else those of the top to 1, in so many units that the gap
-    comes about. It is found where the gap is as strong as `critical`
-    (standard deviations). None where even the largest gap is missed too often.
-    """
-    # to raise rates is to lower what they lack, so one simulation serves both
-    rates = rates if lowers else 1 - rates
-    count = len(rates)
-    mean = float(rates.mean())
-    if count < 2 * k or mean <= 0:
+        In each draw k random units are a cue's top and k others its bottom. A cue that `lowers`
+        the rates takes those of the bottom to 0, else those of the top to 1, in so many units that
+        the gap comes about. It is found where the gap is as strong as the `critical` one. None
+        where even the largest gap is missed too often.
+        """
+        # to raise rates is to lower what they lack, so one simulation serves both
+        rates = rates if lowers else 1 - rates
+        count = len(rates)
+        mean = float(rates.mean())
+        if count < 2 * k or mean <= 0:
+            return None
+        critical = self.critical(level)
+        dealt = rng.permuted(np.tile(rates, (POWER_DRAWS, 1)), axis=1)
+        luck = rng.random((POWER_DRAWS, k))
+        before = 0.0
+        for share in np.arange(1, STEPS + 1) / STEPS:
+            spiked = dealt.copy()
+            bottom = spiked[:, k : 2 * k]
+            bottom *= luck >= share
+            gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
+            variance = spiked.var(axis=1) * count / max(count - 1, 1)
+            # top and bottom are disjoint draws of the same units: their covariance is in it
+            spread = np.sqrt(2 / k * variance)
+            needed = critical * np.maximum(spread, TIE)
+            power = float((gap >= needed).mean())
+            if power >= POWER:
+                # between two steps the power is taken as a straight line
+                part = (POWER - before) / max(power - before, TIE)
+                return float(mean * (share - (1 - part) / STEPS))
+            before = power
         return None
-    dealt = rng.permuted(np.tile(rates, (POWER_DRAWS, 1)), axis=1)
-    luck = rng.random((POWER_DRAWS, k))
-    before = 0.0
-    for share in np.arange(1, STEPS + 1) / STEPS:
-        spiked = dealt.copy()
-        bottom = spiked[:, k : 2 * k]
-        bottom *= luck >= share
-        gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
-        variance = spiked.var(axis=1) * count / max(count - 1, 1)
-        # top and bottom are disjoint draws of the same units: their covariance is in it
-        spread = np.sqrt(2 / k * variance)
-        needed = critical * np.maximum(spread, TIE)
-        power = float((gap >= needed).mean())
-        if power >= POWER:
-            # between two steps the power is taken as a straight line
-            part = (POWER - before) / max(power - before, TIE)
-            return float(mean * (share - (1 - part) / STEPS))
-        before = power
-    return None
 
 
 def random_maxima(
-    rates: PerUnit, rankings: int, k: int, draws: int, rng: np.random.Generator
+    rates: PerUnit, rankings: int, k: int, draws: int, rng: Generator
 ) -> PerDraw:
     """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
@@ -185,7 +200,7 @@ def random_maxima(
 
 
 def _draw_counts(
-    counts: Int[np.ndarray, "row level"], k: int, rng: np.random.Generator
+    counts: Int[np.ndarray, "row level"], k: int, rng: Generator
 ) -> Int[np.ndarray, "row level"]:
     """How many of each level are among k drawn without replacement, row by row."""
     # Level after level, each given those before: numpy's multivariate_hypergeometric takes one

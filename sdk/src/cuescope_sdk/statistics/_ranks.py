@@ -1,7 +1,7 @@
 """What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
@@ -11,11 +11,28 @@ from cuescope_sdk.statistics._shapes import BoolPerItem, PerDraw, PerItem
 RESAMPLES = 2000
 
 
-def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
+def auroc(
+    scores: PerItem,
+    positive: BoolPerItem,
+    strata: Shaped[np.ndarray, " item"] | None = None,
+) -> float | None:
     """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
 
-    Equal scores count half. None where all are positive, or none is.
+    Equal scores count half. None where all are positive, or none is. Within `strata` each is
+    weighted by its smaller side (covariate-adjusted: Pepe, 2003); where no stratum has both
+    sides, all items are compared.
     """
+    if strata is not None:
+        values = []
+        sizes = []
+        for inside in level_indices(strata):
+            value = auroc(scores[inside], positive[inside])
+            if value is not None:
+                positives = int(positive[inside].sum())
+                values.append(value)
+                sizes.append(min(positives, len(inside) - positives))
+        if values:
+            return float(np.average(values, weights=sizes))
     positives = int(positive.sum())
     others = int((~positive).sum())
     if not positives or not others:
@@ -24,26 +41,6 @@ def auroc(scores: PerItem, positive: BoolPerItem) -> float | None:
     # less what the ranks of the positives among themselves add up to
     wins = ranks[positive].sum() - positives * (positives + 1) / 2
     return float(wins / (positives * others))
-
-
-def matched_auroc(
-    scores: PerItem, positive: BoolPerItem, stratum: Shaped[np.ndarray, " item"]
-) -> float | None:
-    """The AUROC within strata, each weighted by its smaller side (Pepe, 2003, covariate-adjusted).
-
-    That of all items where no stratum has both sides; None where all are positive, or none is.
-    """
-    values = []
-    sizes = []
-    for inside in level_indices(stratum):
-        value = auroc(scores[inside], positive[inside])
-        if value is not None:
-            positives = int(positive[inside].sum())
-            values.append(value)
-            sizes.append(min(positives, len(inside) - positives))
-    if not values:
-        return auroc(scores, positive)
-    return float(np.average(values, weights=sizes))
 
 
 def mann_whitney_p_value(
@@ -58,15 +55,6 @@ def mann_whitney_p_value(
             f"expected numbers on both sides, got {len(first)} and {len(second)}"
         )
     return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
-
-
-def even_parts(values: PerItem, parts: int) -> Int[np.ndarray, " item"]:
-    """Which of so many parts, about equally large, each value is in: 0 has the lowest.
-
-    Equals stay together, or the order of the data would make parts of them.
-    """
-    middle = (stats.rankdata(values) - 0.5) / len(values)
-    return np.asarray(np.floor(middle * parts), dtype=np.int64)
 
 
 def rank_correlation(first: PerItem, second: PerItem) -> float:

@@ -5,9 +5,11 @@ a time, so a seed gives the same interval on every machine.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
+from numpy.random import Generator
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._shapes import (
@@ -18,9 +20,7 @@ from cuescope_sdk.statistics._shapes import (
 )
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
-DRAWS = 4000  # of a permutation test
 RESAMPLES = 2000  # of a bootstrap
-TIE = 1e-12  # equal sums in another order differ by rounding, and must count as equal
 
 
 def portions(total: int, width: int) -> list[int]:
@@ -38,16 +38,46 @@ def portions(total: int, width: int) -> list[int]:
 # ----------------------------------------------------------------------------------- bootstraps
 
 
-def percentile_interval(
-    draws: Sequence[float] | Float[np.ndarray, " resample"],
-    confidence: float,
-    value: float | None = None,
-) -> tuple[float, float]:
-    """Percentile bootstrap interval (Efron, 1979); `value`, where it is given, lies within it.
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Draws of whole groups with replacement (Efron, 1979), and the confidence of what they bound.
+
+    `weights` say how often each sample is drawn.
+    """
+
+    weights: Float[np.ndarray, "draw sample"]
+    confidence: float = 0.95
+
+    @classmethod
+    def of(
+        cls,
+        groups: Groups,
+        rng: Generator,
+        confidence: float = 0.95,
+        draws: int = RESAMPLES,
+    ) -> "Bootstrap":
+        """So many draws of the groups."""
+        chances = np.full(groups.count, 1 / groups.count)
+        counts = rng.multinomial(groups.count, chances, size=draws)
+        # float32 holds these counts exactly, in half the memory
+        return cls(counts[:, groups.codes].astype(np.float32), confidence)
+
+    def means(self, values: PerSample, among: BoolPerSample) -> PerDraw:
+        """The mean of each draw among some of the samples, NaN where it drew none of them."""
+        used = self.weights[:, among]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(used @ values[among] / used.sum(axis=1))
+
+    def interval(self, figures: PerDraw) -> tuple[float, float]:
+        """`percentile_interval` of a figure that each draw has."""
+        return percentile_interval(figures, self.confidence)
+
+
+def percentile_interval(figures: PerDraw, confidence: float) -> tuple[float, float]:
+    """Percentile bootstrap interval (Efron, 1979).
 
     Draws that have no value (NaN) are left out. Raises ValueError where none has.
     """
-    figures = np.asarray(draws)
     figures = figures[~np.isnan(figures)]
     if not len(figures):
         raise ValueError(
@@ -55,29 +85,7 @@ def percentile_interval(
         )
     tail = (1 - confidence) / 2
     low, high = np.quantile(figures, (tail, 1 - tail)).tolist()
-    if value is None:
-        return low, high
-    # Rounding may leave the figure itself outside by one part in 1e16 where all draws are alike.
-    return min(low, value), max(high, value)
-
-
-def bootstrap_weights(
-    groups: Groups, rng: np.random.Generator, draws: int = RESAMPLES
-) -> Float[np.ndarray, "draw sample"]:
-    """How often each sample is drawn when whole groups are drawn with replacement (Efron, 1979)."""
-    chances = np.full(groups.count, 1 / groups.count)
-    counts = rng.multinomial(groups.count, chances, size=draws)
-    # float32 holds these counts exactly, in half the memory
-    return counts[:, groups.codes].astype(np.float32)
-
-
-def weighted_means(
-    values: PerSample, among: BoolPerSample, weights: Float[np.ndarray, "draw sample"]
-) -> PerDraw:
-    """The mean of each draw among some of the samples, NaN where it drew none of them."""
-    used = weights[:, among]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(used @ values[among] / used.sum(axis=1))
+    return low, high
 
 
 # ---------------------------------------------------------------------------------- permutations
@@ -90,7 +98,7 @@ def monte_carlo_p_value(reached: int, draws: int) -> float:
 
 
 def stratified_orders(
-    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: np.random.Generator
+    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: Generator
 ) -> Int[np.ndarray, "draw sample"]:
     """Random orders of samples that change places within their stratum (Pitman, 1937)."""
     orders = np.empty((draws, len(stratum)), dtype=int)
@@ -115,3 +123,27 @@ def permutation_p_value(
     if exact:  # among all orders is the observed one, which is not counted twice
         return reached / len(orders)
     return monte_carlo_p_value(reached, len(orders))
+
+
+# --------------------------------------------------------------------------------- normal draws
+
+
+def exceeds_normal_draws(
+    observed: float,
+    statistic: Callable[[Float[np.ndarray, "item part"]], float],
+    spread: Float[np.ndarray, " part"],
+    items: int,
+    rng: Generator,
+    *,
+    draws: int = 19,
+) -> bool:
+    """Whether a statistic of points is above that of draws of one normal distribution, of each.
+
+    SigClust (Liu et al., 2008): so many items as were observed, whose parts are uncorrelated and
+    have the same `spread`. p is 1 / (1 + draws); the first draw that reaches it ends the test.
+    """
+    for _ in range(draws):
+        noise = rng.normal(size=(items, len(spread))) * spread
+        if statistic(noise) >= observed:
+            return False
+    return True

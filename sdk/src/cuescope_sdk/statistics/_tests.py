@@ -9,9 +9,6 @@ from scipy import stats
 
 from cuescope_sdk.statistics._shapes import BoolPerSample, IntPerCell, PerCell
 
-TIE = 1e-9
-BISECTIONS = 40
-CHUNK = 2_000_000
 P = TypeVar("P", float, float | None)
 
 
@@ -75,13 +72,10 @@ def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:
     return (agreement - chance) / (1 - chance)
 
 
-def correlation_interval(
-    r: float, n: int, *, confidence: float = 0.95
-) -> tuple[float, float]:
-    """Interval of Pearson's r over n independent points (Fisher, 1921)."""
+def correlation_interval(r: float, n: int) -> tuple[float, float]:
+    """95% interval of Pearson's r over n independent points (Fisher, 1921)."""
     # r itself is skewed near 1; its inverse hyperbolic tangent is nearly normal.
-    quantile = stats.norm.ppf((1 + confidence) / 2)
-    reach = quantile / np.sqrt(n - 3)
+    reach = stats.norm.ppf(0.975) / np.sqrt(n - 3)
     # the inverse is infinite at -1 and 1
     middle = np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12))
     return float(np.tanh(middle - reach)), float(np.tanh(middle + reach))

@@ -94,6 +94,19 @@ class WeightedMeans:
         scale = float(np.sqrt((one**2).sum() * (other**2).sum()))
         return float((one * other).sum()) / scale if scale > 0 else 0.0
 
+    def margin_test(
+        self,
+        values: PerSample,
+        change: PerSample,
+        value: float,
+        *,
+        chance: float,
+        share: float,
+        least: float,
+    ) -> "MarginTest":
+        """Whether the mean `change` is beyond a margin, which goes with the mean of `values`."""
+        return MarginTest(self, values, change, value, chance, share, least)
+
     def above_p_value(self, values: PerSample, threshold: float) -> float:
         """One-sided p-value that a mean is above a threshold, by its interval."""
 

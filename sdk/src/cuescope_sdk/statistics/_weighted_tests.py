@@ -12,15 +12,6 @@ SMALLEST = 1e-12
 LARGEST = 1 - 1e-3
 
 
-def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
-    """The confidence at which the intervals of what was chosen hold over all that was chosen.
-
-    Figures that were chosen among those tried, on the same data, look larger than they are (false
-    coverage rate: Benjamini and Yekutieli, 2005).
-    """
-    return 1 - (1 - confidence) * chosen / max(tried, 1)
-
-
 def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
     """q-values over every test that was made, NaN for the others (p-value NaN).
 

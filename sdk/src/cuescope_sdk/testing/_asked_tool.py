@@ -11,14 +11,6 @@ from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.testing._contract import NotApplicable, PerClass, ShownContract
 from cuescope_sdk.testing._fake_data import CUE, DECOY
-from cuescope_sdk.testing._fake_tools import (
-    action,
-    attribute,
-    entity,
-    motion,
-    order,
-    relation,
-)
 from cuescope_sdk.tools import NAMER, FrameGroup
 
 PROMPTS = ("Name an animal.", "Name a plant.", "Say where a tree stands.")
@@ -113,16 +105,25 @@ class AskedTool(ShownContract):
 
 def claims_about(names: Sequence[str]) -> tuple[Claim, ...]:
     """Claims of every kind: of a moment, of any and of none, of what is there and what is not."""
-    presence = entity(names[0])
+    first = names[0]
+    last = names[-1]
+    presence = _claim("entity", first)
     return (
         presence,
         presence.model_copy(update={"negated": True}),
-        entity(names[-1], 0),
+        _claim("entity", last, frames=(0,)),
         presence.model_copy(update={"frames": ()}),
-        attribute(names[0], "red"),
-        relation(names[0], "above", names[-1]),
-        action(names[0], "move left"),
-        action(names[0], "want"),
-        motion("turn left"),
-        order(presence, "before", entity(names[-1])),
+        _claim("attribute", first, "red"),
+        _claim("relation", first, "above", last),
+        _claim("action", first, "move left"),
+        _claim("action", first, "want"),
+        _claim("ego-motion", "", "turn left"),
+        _claim("temporal", "", "before", parts=(presence, _claim("entity", last))),
     )
+
+
+def _claim(kind: str, *words: str, **more: Any) -> Claim:
+    """Its words are subject, predicate and object, as far as there are such."""
+    said = zip(("subject", "predicate", "object"), words, strict=False)
+    text = " ".join(filter(None, words))
+    return Claim.model_validate({"kind": kind, "text": text, **dict(said), **more})

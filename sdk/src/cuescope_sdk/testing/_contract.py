@@ -136,8 +136,8 @@ class Contract:
         except UserError as refusal:
             return Result(check, "skipped", f"refused: {refusal}")
         except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            return Result(check, "failed", reason)
+            words = " ".join(f"{type(error).__name__}: {error}".split())
+            return Result(check, "failed", words)
         return Result(check, "ok")
 
     # ------------------------------------------------------------------------ checks of any kind

@@ -79,6 +79,7 @@ class FakeDataset(Plugin):
     options: FakeDataOptions
     cue: ClassVar[str] = CUE
     decoy: ClassVar[str] = DECOY
+    all_labels: ClassVar[tuple[str, ...]] = LABELS
     facts: ClassVar[Mapping[str, str]] = {"cue": CUE, "decoy": DECOY}
     planted_cues: ClassVar[tuple[PlantedCue, ...]] = (
         PlantedCue(key=CUE, name=CUE, labels=LABELS[:1]),

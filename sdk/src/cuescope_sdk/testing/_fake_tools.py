@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import Case, Claim, Judgement
-from cuescope_sdk.grounding._claims import judge_claim, per_frame
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
 from cuescope_sdk.testing._fake_data import (
     CUE,
     CUE_BOX,
@@ -19,49 +17,7 @@ from cuescope_sdk.testing._fake_data import (
     SIDE,
     shows,
 )
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
-
-
-def claim(kind: str, subject: str, *frames: int, **more: Any) -> Claim:
-    """A claim about these frames, any where none is named."""
-    words = (subject, more.get("predicate"), more.get("object"))
-    fields = {"text": " ".join(filter(None, words)), "frames": frames or None, **more}
-    return Claim.model_validate({"kind": kind, "subject": subject, **fields})
-
-
-def entity(subject: str, *frames: int, **more: Any) -> Claim:
-    """It is on screen."""
-    return claim("entity", subject, *frames, **more)
-
-
-def attribute(subject: str, predicate: str, *frames: int, **more: Any) -> Claim:
-    """It is so."""
-    return claim("attribute", subject, *frames, predicate=predicate, **more)
-
-
-def action(subject: str, verb: str, *frames: int, **more: Any) -> Claim:
-    """It does so."""
-    return claim("action", subject, *frames, predicate=verb, **more)
-
-
-def relation(
-    subject: str, predicate: str, other: str, *frames: int, **more: Any
-) -> Claim:
-    """One is so to the other."""
-    return claim(
-        "relation", subject, *frames, predicate=predicate, object=other, **more
-    )
-
-
-def motion(predicate: str, *frames: int, **more: Any) -> Claim:
-    """The camera does so."""
-    return claim("ego-motion", "", *frames, predicate=predicate, **more)
-
-
-def order(part: Claim, predicate: str, other: Claim, **more: Any) -> Claim:
-    """One before, after or while the other."""
-    return claim("temporal", "", predicate=predicate, parts=(part, other), **more)
-
+from cuescope_sdk.tools import FrameGroup, NameGuess
 
 # -------------------------------------------------------------------------------------- fake tools
 
@@ -151,9 +107,8 @@ class FakeClaimVerifier(Plugin):
         """A judgement a claim, for each sample with its claims."""
         judgements = []
         for sample, claims in cases:
-            judge = per_frame(partial(_judge, sample))
-            count = len(sample.frames)
-            judgements.append([judge_claim(claim, count, judge) for claim in claims])
+            judge = partial(_judge, sample)
+            judgements.append(judge_claims(claims, len(sample.frames), judge))
         return judgements
 
 
@@ -167,7 +122,7 @@ class FakeNamer(Plugin):
         for group in groups:
             rows = group.embed_texts(words)
             guesses.append(
-                best_name(words, rows @ group.centre, rows @ group.elsewhere)
+                NameGuess.best(words, rows @ group.centre, rows @ group.elsewhere)
             )
         return guesses
 

@@ -13,7 +13,6 @@ no fork knows what another one imported. Nothing but the standard library is imp
 import importlib.util
 import json
 import os
-import random
 import sys
 import traceback
 import warnings
@@ -21,18 +20,31 @@ from collections.abc import Callable, Mapping
 from tempfile import TemporaryFile
 from typing import Any
 
+# modules, and their functions that give the state, set it, and move it by a draw
+GENERATORS = (
+    ("random", "getstate", "setstate", "getrandbits"),
+    ("numpy.random", "get_state", "set_state", "rand"),
+    # of the CPU: devices may not be there
+    ("torch", "get_rng_state", "set_rng_state", "rand"),
+)
+
 
 def moved_states(action: Callable[[], object]) -> list[str]:
     """The libraries whose global random state `action` moved; their states are put back."""
     # the caller's own: the stirring below must not be seen later
     saved = _random_states()
     try:
-        _stir()  # seeding with a constant shows only if the state was another before
+        # seeding with a constant shows only if the state was another before
+        for name, _, _, draw in GENERATORS:
+            if name in saved:
+                getattr(sys.modules[name], draw)(1)
         before = _random_states()
         action()
         after = _random_states()
     finally:
-        _put_back(saved)
+        for name, _, put_back, _ in GENERATORS:
+            if name in saved:
+                getattr(sys.modules[name], put_back)(saved[name])
     return [
         name for name, state in before.items() if _text(state) != _text(after[name])
     ]
@@ -40,29 +52,8 @@ def moved_states(action: Callable[[], object]) -> list[str]:
 
 def _random_states() -> dict[str, Any]:
     # a library that nobody imported has no state to move
-    states: dict[str, Any] = {"random": random.getstate()}
-    if numpy := sys.modules.get("numpy"):
-        states["numpy.random"] = numpy.random.get_state()
-    # of the CPU: devices may not be there
-    if torch := sys.modules.get("torch"):
-        states["torch"] = torch.get_rng_state()
-    return states
-
-
-def _stir() -> None:
-    random.random()
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.random()
-    if torch := sys.modules.get("torch"):
-        torch.rand(1)
-
-
-def _put_back(states: dict[str, Any]) -> None:
-    random.setstate(states["random"])
-    if "numpy.random" in states:
-        sys.modules["numpy"].random.set_state(states["numpy.random"])
-    if "torch" in states:
-        sys.modules["torch"].set_rng_state(states["torch"])
+    loaded = [names for names in GENERATORS if names[0] in sys.modules]
+    return {name: getattr(sys.modules[name], read)() for name, read, _, _ in loaded}
 
 
 def _text(state: Any) -> str:

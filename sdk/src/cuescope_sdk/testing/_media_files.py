@@ -32,17 +32,6 @@ def write_image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
     return path
 
 
-def write_mask(
-    path: Path, box: tuple[int, int, int, int], size: tuple[int, int]
-) -> Path:
-    """A black image (width, height) that is white in a box (x0, y0, x1, y1)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mask = Image.new("L", size)
-    mask.paste(255, box)
-    mask.save(path, "PNG")
-    return path
-
-
 # ------------------------------------------------------------------------------------------ videos
 
 

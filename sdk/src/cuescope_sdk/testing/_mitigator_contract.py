@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cuescope.digest import digest
 from cuescope_sdk import Response, Trial, UserError
@@ -114,42 +115,40 @@ class MitigatorContract(ShownContract):
                 len(answers) == len(trials) and all(map(_is_whole, trials, answers)),
                 "a response for each trial, with a finite logit for each choice",
                 got=f"{len(answers)} for {len(trials)} trials, or something missing in one",
-                remedy="`rescored` keeps what a trial asks for",
+                remedy="`rescore` keeps what a trial asks for",
             )
 
     def test_answers_the_same_in_any_batch_and_order(self) -> None:
         """What else is asked at the same time changes no answer."""
-        whole = self._logits(self.trials)
         single = [self._logits([trial])[0] for trial in self.trials]
         backwards = self._logits(self.trials[::-1])[::-1]
-        expect(
-            bool(np.allclose([whole, whole], [single, backwards], atol=1e-4)),
-            "the same answers alone, together and in another order",
-            got="others",
-            remedy="Let an answer depend on its own trial and on what was learned",
-        )
+        for logits in (single, backwards):
+            self._expect_same(
+                logits,
+                "the same answers alone, together and in another order",
+                "Let an answer depend on its own trial and on what was learned",
+            )
 
     def test_does_not_look_at_labels(self) -> None:
         """At test time nobody knows them."""
         bare = [
             _with_sample(trial, label=None, annotations={}) for trial in self.trials
         ]
-        expect(
-            bool(np.allclose(self._logits(self.trials), self._logits(bare), atol=1e-4)),
+        self._expect_same(
+            self._logits(bare),
             "the same answers to samples without label and annotations",
-            got="others",
-            remedy="Look at frames and at what was learned alone",
+            "Look at frames and at what was learned alone",
         )
 
     def test_takes_the_choices_in_any_order(self) -> None:
         """Logits belong to the choices of their own trial."""
         turned = [_with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
         backwards = np.stack(self._logits(turned))[:, ::-1]
-        expect(
-            bool(np.allclose(self._logits(self.trials), backwards, atol=1e-4)),
+        self._expect_same(
+            backwards,
             "logits in the order of each sample's choices",
+            "`self.columns(trial)` gives the place of each choice among the labels",
             got="another order",
-            remedy="`columns_of` gives the place of each choice among the labels",
         )
 
     def test_is_kept_whole(self) -> None:
@@ -161,11 +160,10 @@ class MitigatorContract(ShownContract):
             # inside: the folder is gone afterwards
             loaded = self.plugin.learned.load(folder)
         reloaded = [np.asarray(a.logits) for a in loaded.answer(self.trials, self.ask)]
-        expect(
-            bool(np.allclose(self._logits(self.trials), reloaded, atol=1e-4)),
+        self._expect_same(
+            reloaded,
             "the same answers after it was saved and loaded",
-            got="others",
-            remedy="Keep all that answers depend on in the fields of the dataclass",
+            "Keep all that answers depend on in the fields of the dataclass",
         )
 
     def test_refuses_or_answers_other_choices(self) -> None:
@@ -180,8 +178,14 @@ class MitigatorContract(ShownContract):
             all(np.asarray(answer.logits).shape == (2,) for answer in answers),
             "a line that refuses, or a logit for each choice",
             got="something else",
-            remedy="`columns_of` raises UserError for a choice that was not learned",
+            remedy="`self.columns` raises UserError for a choice that was not learned",
         )
+
+    def _expect_same(
+        self, logits: ArrayLike, expected: str, remedy: str, *, got: str = "others"
+    ) -> None:
+        same = bool(np.allclose(self._logits(self.trials), logits, atol=1e-4))
+        expect(same, expected, got=got, remedy=remedy)
 
     def _logits(self, trials: list[Trial]) -> list[np.ndarray]:
         answers = self.learned.answer(trials, self.ask)

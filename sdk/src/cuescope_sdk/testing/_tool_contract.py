@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Detection, Frame
-from cuescope_sdk.grounding import Case, Judgement
+from cuescope_sdk.grounding import Judgement
 from cuescope_sdk.testing._asked_tool import AskedTool
 from cuescope_sdk.testing._contract import expect, lies_within
 
@@ -53,11 +53,10 @@ class ToolContract(AskedTool):
     def test_gives_results_in_order(self) -> None:
         """The result at a place belongs to the input at that place."""
         for role in self.roles:
-            inputs = self.inputs(role)
             self.expect_alike(
-                self.ask(role, inputs),
-                list(self.ask(role, inputs[::-1]))[::-1],
-                f"the results reversed when the inputs are, as {role}",
+                role,
+                list(self.ask(role, self.inputs(role)[::-1]))[::-1],
+                "the results reversed when the inputs are,",
                 "Keep the order when batching",
             )
 
@@ -65,9 +64,9 @@ class ToolContract(AskedTool):
         """An audit that runs again finds the same."""
         for role in self.roles:
             self.expect_alike(
+                role,
                 self.ask(role, self.inputs(role)),
-                self.ask(role, self.inputs(role)),
-                f"the same results twice as {role}",
+                "the same results twice",
                 "Sample nothing, or from a seeded generator made anew in each call",
             )
 
@@ -75,9 +74,9 @@ class ToolContract(AskedTool):
         """Batch size is how fast, never what."""
         for role in self.roles:
             self.expect_alike(
-                self.ask(role, self.inputs(role)),
+                role,
                 [self.ask(role, [item])[0] for item in self.inputs(role)],
-                f"the results of one by one as {role}",
+                "the results of one by one",
                 "Treat each input by itself",
             )
 
@@ -85,26 +84,29 @@ class ToolContract(AskedTool):
         """Nothing is drawn that a seed does not fix."""
         for role in self.roles:
             self.expect_alike(
+                role,
                 self.ask(role, self.inputs(role), self.build()),
-                self.ask(role, self.inputs(role)),
-                f"the results of the first build as {role}",
+                "the results of the first build",
                 "Seed what is drawn in __init__",
             )
 
     def expect_alike(
-        self, results: Sequence[Any], others: Sequence[Any], expected: str, remedy: str
+        self, role: str, others: Sequence[Any], expected: str, remedy: str
     ) -> None:
-        """Raise ContractViolation where results, pair by pair, do not say the same."""
+        """Raise ContractViolation where the role's results, pair by pair, are no such `others`."""
         # lengths are another check's
-        expect(all(map(_alike, results, others)), expected, got="others", remedy=remedy)
+        alike = all(map(_alike, self.results(role), others))
+        expect(alike, f"{expected} as {role}", got="others", remedy=remedy)
+
+    def answered(self, role: str) -> list[tuple[Any, Any]]:
+        """Each input with its result; raises NotApplicable where the tool cannot fill the role."""
+        return list(zip(self.inputs(role), self.results(role), strict=True))
 
     # -------------------------------------------------------------------------- checks of one role
 
     def test_detects_what_was_asked_for(self) -> None:
         """Detections bear names that were asked for, scores within 0 and 1, boxes in the frame."""
-        for frame, detections in zip(
-            self.frames, self.results("detector"), strict=True
-        ):
+        for frame, detections in self.answered("detector"):
             size = frame.load().size
             for detection in detections:
                 is_named = (
@@ -134,7 +136,7 @@ class ToolContract(AskedTool):
 
     def test_segments_at_the_size_of_the_frame(self) -> None:
         """Bool masks (name, row, col), an array a frame."""
-        for frame, masks in zip(self.frames, self.results("segmenter"), strict=True):
+        for frame, masks in self.answered("segmenter"):
             width, height = frame.load().size
             wanted = (len(self.names), height, width)
             expect(
@@ -180,10 +182,8 @@ class ToolContract(AskedTool):
 
     def test_edits_into_loadable_frames(self) -> None:
         """An edited frame is a Frame, RGB, of the same size."""
-        for frame, edited in zip(
-            self.frames, self.results("image-editor"), strict=True
-        ):
-            before = frame.load()
+        for edit, edited in self.answered("image-editor"):
+            before = edit.frame.load()
             after = edited.load()
             expect(
                 (after.mode, after.size) == ("RGB", before.size),
@@ -194,8 +194,7 @@ class ToolContract(AskedTool):
 
     def test_keeps_what_lies_outside_of_the_mask(self) -> None:
         """Where the mask is False every pixel is the source's, to the bit."""
-        edits = self.inputs("image-editor")
-        for edit, edited in zip(edits, self.results("image-editor"), strict=True):
+        for edit, edited in self.answered("image-editor"):
             before = np.asarray(edit.frame.load())
             after = np.asarray(edited.load())
             # arrays of other shapes cannot be indexed by the mask
@@ -209,9 +208,8 @@ class ToolContract(AskedTool):
 
     def test_edits_under_another_key(self) -> None:
         """Equal keys mean equal pixels: a changed frame has a key of its own."""
-        for frame, edited in zip(
-            self.frames, self.results("image-editor"), strict=True
-        ):
+        for edit, edited in self.answered("image-editor"):
+            frame = edit.frame
             same = np.array_equal(np.asarray(frame.load()), np.asarray(edited.load()))
             expect(
                 # an edit that changes nothing may keep the key
@@ -240,12 +238,12 @@ class ToolContract(AskedTool):
                 or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
                 "a name with a larger figure in the group than elsewhere, or None",
                 got=guess,
-                remedy="Take `best_name`",
+                remedy="Take `NameGuess.best`",
             )
 
     def test_judges_each_claim(self) -> None:
         """A judgement a claim, in order; none where nothing is claimed."""
-        for (_, claims), judgements in self.judgements():
+        for (_, claims), judgements in self.answered("claim-verifier"):
             kinds = set(map(type, judgements))
             expect(
                 len(judgements) == len(claims) and kinds <= {Judgement},
@@ -263,7 +261,7 @@ class ToolContract(AskedTool):
 
     def test_says_why_nothing_can_be_said(self) -> None:
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
-        for (_, claims), judgements in self.judgements():
+        for (_, claims), judgements in self.answered("claim-verifier"):
             for claim, judgement in zip(
                 claims, judgements, strict=False
             ):  # counted above
@@ -278,7 +276,7 @@ class ToolContract(AskedTool):
 
     def test_points_into_the_video(self) -> None:
         """The frame of a judgement is one of the sample, its box lies within."""
-        for (sample, _), judgements in self.judgements():
+        for (sample, _), judgements in self.answered("claim-verifier"):
             for judgement in judgements:
                 # a judgement of no frame has no box, so any frame's size will do
                 size = sample.frames[judgement.frame or 0].load().size
@@ -293,7 +291,7 @@ class ToolContract(AskedTool):
     def test_judges_a_denial_the_other_way(self) -> None:
         """What supports "there is no chair" speaks against "there is a chair"."""
         opposite = {"supported": "unsupported", "unsupported": "supported"}
-        for (sample, claims), judgements in self.judgements():
+        for (sample, claims), judgements in self.answered("claim-verifier"):
             denials = [c.model_copy(update={"negated": not c.negated}) for c in claims]
             # what is open stays open when it is denied
             expected = [opposite.get(j.verdict, j.verdict) for j in judgements]
@@ -305,11 +303,6 @@ class ToolContract(AskedTool):
                 got=verdicts,
                 remedy="Judge the claim undenied, and turn the verdict round (judged() does)",
             )
-
-    def judgements(self) -> list[tuple[Case, list[Judgement]]]:
-        """Each case with its judgements."""
-        judgements = self.results("claim-verifier")
-        return list(zip(self.inputs("claim-verifier"), judgements, strict=True))
 
 
 def _alike(result: Any, other: Any) -> bool:

@@ -1,12 +1,12 @@
 """What a detector said, kept in the user's cache: no image is shown to it twice for a name.
 
-finder = cached_detector(audit.tools["detector"], audit.context)
+finder = CachedDetector(audit.tools["detector"], audit.context)
 finder.detect(frames, names)
 """
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, product
+from itertools import chain, product, starmap
 
 from cuescope.capabilities import Detection, Detector
 from cuescope.context import Context
@@ -22,17 +22,12 @@ Asked = tuple[Sequence[Frame], Sequence[str]]
 Boxes = tuple[Detection, ...]
 
 
-def cached_detector(detector: Detector, context: Context) -> "CachedDetector":
-    """The detector with a memory; one without a `fingerprint` is remembered in this process alone.
-
-    A detector whose answer for a name depends on the names beside it says so by an attribute
-    `joint`; its answers are kept for that very list of names.
-    """
-    return CachedDetector(detector, context)
-
-
 class CachedDetector:
     """A `Detector` that asks the real one only for what is not known yet.
+
+    One without a `fingerprint` is remembered in this process alone. A detector whose answer for a
+    name depends on the names beside it says so by an attribute `joint`; its answers are kept for
+    that very list of names.
 
     The frames of a batch (`context.batch_size`) go in one call, with the names that any of them
     lacks; what came is stored before the next call. `passes` counts the frames that were shown;
@@ -50,11 +45,9 @@ class CachedDetector:
     @property
     def facts(self) -> dict[str, str]:
         """What the detector says of itself, and where its answers are kept."""
-        storage = (
-            "in the user's cache"
-            if self.fingerprint
-            else "for this run (no fingerprint)"
-        )
+        storage = "for this run (no fingerprint)"
+        if self.fingerprint:
+            storage = "in the user's cache"
         return {**getattr(self._detector, "facts", {}), "detections are kept": storage}
 
     def detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
@@ -64,22 +57,18 @@ class CachedDetector:
     def detect_all(self, asked: Sequence[Asked]) -> list[list[Boxes]]:
         """As `detect`, for several groups of frames, each with names of its own."""
         # before any work, for a plan stops at the first of it
-        self._context.tool_calls[PASSES] += sum(
-            self.passes_to_come(*group) for group in asked
-        )
-        return [self._detect(*group) for group in asked]
+        self._context.tool_calls[PASSES] += sum(starmap(self.passes_to_come, asked))
+        return list(starmap(self._detect, asked))
 
     def _detect(self, frames: Sequence[Frame], names: Sequence[str]) -> list[Boxes]:
         names = tuple(dict.fromkeys(names))
         detections: dict[str, Boxes] = {}
-        with self._context.progress(
-            "finding objects", len(_distinct(frames))
-        ) as advance:
+        images = len(_distinct(frames))
+        with self._context.progress("finding objects", images) as advance:
             for batch in self._batches(frames):
                 stored = self._read(batch, names)
-                stored |= self._ask(
-                    batch, names, stored
-                )  # a kill loses this batch and no more
+                # a kill loses this batch and no more
+                stored |= self._ask(batch, names, stored)
                 for frame in batch:
                     by_name = [stored[frame.key, name] for name in names]
                     detections[frame.key] = sort_by_score(chain.from_iterable(by_name))
@@ -92,7 +81,8 @@ class CachedDetector:
         passes = 0
         for batch in self._batches(frames):
             stored = self._read(batch, names)
-            passes += sum(bool(_lacking(frame, names, stored)) for frame in batch)
+            for frame in batch:
+                passes += bool(_lacking(frame, names, stored))
         return passes
 
     def close(self) -> None:
@@ -114,27 +104,28 @@ class CachedDetector:
         if not frames:
             return {}
         missing = set(chain.from_iterable(lacking.values()))
-        wanted = [name for name in names if name in missing]
+        wanted = list(filter(missing.__contains__, names))
         answers = self._detector.detect(frames, wanted)
         self.passes += len(frames)
         new = {}
+        texts = {}
         for frame, detections in zip(frames, answers, strict=True):
             for name in lacking[frame.key]:
                 # nothing found is kept too, as ()
-                new[frame.key, name] = tuple(d for d in detections if d.name == name)
-        if (
-            not self._context.planning
-        ):  # a free detector answers in a plan, and counts in the audit
-            texts = {
-                self._key(pair, names): _to_json(boxes) for pair, boxes in new.items()
-            }
+                boxes = tuple(box for box in detections if box.name == name)
+                pair = (frame.key, name)
+                new[pair] = boxes
+                texts[self._key(pair, names)] = _to_json(boxes)
+        # a free detector answers in a plan, and counts in the audit
+        if not self._context.planning:
             self._cache.put(texts)
         return new
 
     def _read(self, batch: Sequence[Frame], names: tuple[str, ...]) -> dict[Key, Boxes]:
         """What is stored of these frames and names."""
-        pairs = product([frame.key for frame in batch], names)
-        pair_of = {self._key(pair, names): pair for pair in pairs}
+        pair_of = {}
+        for pair in product([frame.key for frame in batch], names):
+            pair_of[self._key(pair, names)] = pair
         stored = {}
         for key, text in self._cache.get(pair_of).items():
             pair = pair_of[key]
@@ -142,9 +133,8 @@ class CachedDetector:
         return stored
 
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
-        beside = (
-            names if self._joint else ()
-        )  # else a new name would make all others unknown
+        # else a new name would make all others unknown
+        beside = names if self._joint else ()
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 
@@ -161,7 +151,7 @@ def _to_json(boxes: Boxes) -> str:
 
 
 def _from_json(name: str, text: str) -> Boxes:
-    rows = json.loads(text)
-    return tuple(
-        Detection(name=name, score=score, box=tuple(box)) for score, *box in rows
-    )
+    boxes = []
+    for score, *box in json.loads(text):
+        boxes.append(Detection(name=name, score=score, box=tuple(box)))
+    return tuple(boxes)

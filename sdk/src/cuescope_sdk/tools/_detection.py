@@ -1,4 +1,4 @@
-"""Boxes with names and scores: what every detector does after its network, and the K-score."""
+"""Boxes with names and scores: what every detector does after its network."""
 
 from collections.abc import Iterable, Sequence
 
@@ -55,9 +55,8 @@ def suppress_overlaps(
     scores: Float[np.ndarray, " box"], boxes: Boxes, overlap: float
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
-    order = np.argsort(
-        -scores, kind="stable"
-    )  # equal scores are common in half precision
+    # stable: equal scores are common in half precision
+    order = np.argsort(-scores, kind="stable")
     kept = []
     while len(order):
         best = order[0]
@@ -77,15 +76,3 @@ def intersection_over_union(
     areas = (boxes[:, 2:] - boxes[:, :2]).prod(axis=1)
     union = (box[2:] - box[:2]).prod() + areas - shared
     return np.asarray(shared / union)
-
-
-def k_scores(
-    detections: Sequence[Sequence[Detection]], names: Sequence[str]
-) -> Float[np.ndarray, "frame name"]:
-    """Highest box score of each name in each frame, 0 without a box (SpurLens, section 4)."""
-    best = np.zeros((len(detections), len(names)))
-    for row, of_frame in enumerate(detections):
-        rising = sorted(of_frame, key=lambda detection: detection.score)
-        highest = {detection.name: detection.score for detection in rising}
-        best[row] = [highest.get(name, 0.0) for name in names]
-    return best

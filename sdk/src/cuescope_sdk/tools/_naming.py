@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,8 @@ from pydantic import FiniteFloat
 
 from cuescope.capabilities import ToolRole
 from cuescope.types import Frame, Value
+
+LOOKS_LIKE = ", looks like: "
 
 
 class NameGuess(Value):
@@ -24,23 +26,37 @@ class NameGuess(Value):
         figures = figures.replace("-", "\N{MINUS SIGN}")
         return f"{self.name} {figures}"
 
+    def title(self, key: str) -> str:
+        """What a report calls a group of frames: its key, and what it looks like."""
+        return f"{key}{LOOKS_LIKE}{self}"
 
-LOOKS_LIKE = ", looks like: "
+    @staticmethod
+    def name_in(title: str) -> str | None:
+        """The guessed word alone, of what `title` wrote; None where there is no guess.
 
+        >>> NameGuess.name_in("cluster-03, looks like: tree (0.31 vs 0.12 elsewhere)")
+        'tree'
+        """
+        _, mark, guess = title.partition(LOOKS_LIKE)
+        return guess.rpartition(" (")[0] if mark else None
 
-def name_with_guess(key: str, guess: NameGuess) -> str:
-    """What a report calls a group of frames: its key, and what it looks like."""
-    return f"{key}{LOOKS_LIKE}{guess}"
+    @classmethod
+    def best(
+        cls,
+        names: Sequence[str],
+        scores: Float[np.ndarray, " name"],
+        elsewhere: Float[np.ndarray, " name"],
+    ) -> Self | None:
+        """The name whose figure in the group most exceeds that elsewhere; None where none does.
 
-
-def guess_in(name: str) -> str | None:
-    """The guessed word alone, of what `name_with_guess` wrote; None where there is no guess.
-
-    >>> guess_in("cluster-03, looks like: tree (0.31 vs 0.12 elsewhere)"), guess_in("cluster-03")
-    ('tree', None)
-    """
-    _, found, guess = name.partition(LOOKS_LIKE)
-    return guess.rpartition(" (")[0] if found else None
+        What is alike everywhere drops out: a word that suits all frames names none.
+        """
+        if not len(names):
+            return None
+        best = int(np.argmax(scores - elsewhere))
+        if scores[best] <= elsewhere[best]:
+            return None
+        return cls(name=names[best], score=scores[best], elsewhere=elsewhere[best])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,20 +86,3 @@ class Namer(Protocol):
 
 
 NAMER = ToolRole("namer", Namer)
-
-
-def best_name(
-    names: Sequence[str],
-    scores: Float[np.ndarray, " name"],
-    elsewhere: Float[np.ndarray, " name"],
-) -> NameGuess | None:
-    """The name whose figure in the group most exceeds that elsewhere; None where none does.
-
-    What is alike everywhere drops out: a word that suits all frames names none.
-    """
-    if not len(names):
-        return None
-    best = int(np.argmax(scores - elsewhere))
-    if scores[best] <= elsewhere[best]:
-        return None
-    return NameGuess(name=names[best], score=scores[best], elsewhere=elsewhere[best])

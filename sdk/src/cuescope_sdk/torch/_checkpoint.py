@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from torch import Tensor, nn
 
 from cuescope.errors import UserError
-from cuescope_sdk.torch._filling import load_state_strictly
 from cuescope_sdk.torch._strangers import read_weights, unreadable_weights
 
 WRAPPERS = ("model", "state_dict")  # under which training scripts write the tensors
@@ -27,6 +26,27 @@ class Checkpoint:
     tensors: Mapping[str, Tensor]
     describe: Callable[[str], str] = str
     spare: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, owner: str, path: Path) -> Self:
+        """From safetensors, a state dict, or one that training wrote under "model" or "state_dict".
+
+        Nothing in the file runs; a prefix of data-parallel training is dropped. `owner` is the
+        plugin that speaks. Raises UserError for a file without tensors.
+        """
+        content = read_weights(owner, path)
+        state = content if isinstance(content, dict) else {}
+        for wrapper in WRAPPERS:
+            if isinstance(state.get(wrapper), dict):
+                state = state[wrapper]
+                break
+        tensors = {}
+        for name, value in state.items():
+            if isinstance(value, Tensor):
+                tensors[str(name).removeprefix("module.")] = value
+        if not tensors:
+            raise unreadable_weights(owner, path, "no tensor with a name")
+        return cls(f"{owner}: {path.name}", tensors)
 
     def has(self, prefix: str) -> bool:
         """Whether there is a tensor of a part."""
@@ -72,35 +92,38 @@ class Checkpoint:
         return width // head_dim
 
     def load_into(self, network: nn.Module, spare: tuple[str, ...] = ()) -> None:
-        """Fill a network, strictly, as of `load_state_strictly`; `spare` are further ones."""
-        load_state_strictly(
-            network,
-            self.tensors,
-            f"{self.title} does not fit",
-            spare=(*self.spare, *spare),
-            describe=self.describe,
-        )
+        """Give every parameter and buffer of a network its tensor; `spare` are further ones.
 
-
-def read_state(owner: str, path: Path) -> dict[str, Tensor]:
-    """The tensors of a file of weights, as of `state_of`; nothing in it runs."""
-    return state_of(owner, path, read_weights(owner, path))
-
-
-def state_of(owner: str, path: Path, content: Any) -> dict[str, Tensor]:
-    """The tensors of a state dict, or of one that training wrote under "model" or "state_dict".
-
-    A prefix of data-parallel training is dropped. Raises UserError where there are none.
-    """
-    for wrapper in WRAPPERS:
-        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
-            content = content[wrapper]
-            break
-    items = content.items() if isinstance(content, dict) else ()
-    tensors = {}
-    for name, value in items:
-        if isinstance(value, Tensor):
-            tensors[str(name).removeprefix("module.")] = value
-    if not tensors:
-        raise unreadable_weights(owner, path, "no tensor with a name")
-    return tensors
+        A network with one tensor left at random still answers, and wrongly. So a tensor that is
+        missing, fits nowhere or has another shape is a UserError.
+        """
+        spare = (*self.spare, *spare)
+        tensors = self.tensors
+        state = network.state_dict()
+        faults = {
+            "missing": [name for name in state if name not in tensors],
+            "that fit nowhere": [
+                name
+                for name in tensors
+                if name not in state and not name.startswith(spare)
+            ],
+            "misshapen": [
+                name
+                for name in state
+                if name in tensors and state[name].shape != tensors[name].shape
+            ],
+        }
+        for fault, names in faults.items():
+            if names:
+                first = names[0]
+                shape = ""
+                if first in tensors:
+                    shape = f", shape {tuple(tensors[first].shape)}"
+                if fault == "misshapen":
+                    shape += f" instead of {tuple(state[first].shape)}"
+                raise UserError(
+                    f"{self.title} does not fit",
+                    expected=f"{len(state)} tensors of the model and no other",
+                    got=f"{len(names)} {fault}, the first {self.describe(first)}{shape}",
+                )
+        network.load_state_dict({name: tensors[name] for name in state})

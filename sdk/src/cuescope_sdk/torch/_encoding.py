@@ -19,6 +19,7 @@ from cuescope.errors import UserError
 from cuescope.types import Frame, HideTokens, Trial
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.torch._ahead import LoadedAhead
+from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._hiding import encode_visible, patches_under
 from cuescope_sdk.torch._image_tower import ImageTower, Inputs, hook_output
 
@@ -133,19 +134,19 @@ class TowerEncoder:
             )
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
-        inputs = self._prepare(item)
+        [inputs] = self._prepare([item])
         with (
             hook_output(tower.blocks[layer].module, tokens.append),
             torch.inference_mode(),
         ):
             row = tower.encode(inputs)[0]
-        self._remember_row(item.key, row.float().cpu().numpy())
+        self._remember_row(item.key, to_array(row))
         rows, cols = tower.grid(
             inputs
         )  # some towers take images of any shape, each with its grid
         end = tower.prefix + rows * cols
-        patches = tokens[0][0, tower.prefix : end].float().cpu().numpy()
-        return patches.reshape(rows, cols, -1)
+        patches = tokens[0][0, tower.prefix : end]
+        return to_array(patches).reshape(rows, cols, -1)
 
     def _remember_row(self, key: object, row: np.ndarray) -> None:
         # a limit in numbers is one in bytes
@@ -155,7 +156,7 @@ class TowerEncoder:
     def _encode(self, items: Sequence[TowerInput]) -> Iterator[np.ndarray]:
         for start in range(0, len(items), self._chunk):
             chunk = items[start : start + self._chunk]
-            inputs = self._prepare_all(chunk)
+            inputs = self._prepare(chunk)
             shown = []
             for item, tensors in zip(chunk, inputs, strict=True):
                 shown.append((tensors, self._hidden_patches(item, tensors)))
@@ -183,9 +184,7 @@ class TowerEncoder:
                 name: torch.cat([item[name] for item in placed]) for name in stacked
             }
         masks = self._stack(shown + shown[-1:] * missing, inputs[0])
-        rows: np.ndarray = (
-            encode_visible(self.tower, stacked, masks).float().cpu().numpy()
-        )
+        rows = to_array(encode_visible(self.tower, stacked, masks))
         return rows[: len(inputs)]
 
     def _stack(self, masks: list[np.ndarray | None], inputs: Inputs) -> Tensor | None:
@@ -197,18 +196,8 @@ class TowerEncoder:
         hidden = np.concatenate([nothing if mask is None else mask for mask in masks])
         return torch.from_numpy(hidden).to(self.tower.device)
 
-    def _prepare(self, item: TowerInput) -> Inputs:
-        key = item.frame_keys
-        if key not in self._inputs:
-            inputs = self._ahead.take(key, partial(self._load, item.frames))
-            _remember(self._inputs, key, inputs, REMEMBERED_INPUTS)
-            return inputs
-        return self._inputs[key]
-
-    def _prepare_all(self, items: Sequence[TowerInput]) -> list[Inputs]:
-        """Side by side on an accelerator; on a CPU each as it is needed."""
-        if self._chunk == 1:
-            return [self._prepare(item) for item in items]
+    def _prepare(self, items: Sequence[TowerInput]) -> list[Inputs]:
+        """Side by side, where there are several."""
         prepared: dict[object, Inputs] = dict(self._inputs)
         new = self._missing_inputs(items)
         for key, inputs in zip(new, self._ahead.take_all(new), strict=True):

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from cuescope.digest import digest
 from cuescope.errors import UserError
 
-HELD = "in memory"
 PLAIN = (
     bool,
     int,
@@ -53,19 +52,21 @@ def _is_content(name: str, value: object) -> bool:
     return isinstance(value, PLAIN)
 
 
-def require_evaluation(owner: str, network: nn.Module) -> None:
-    """Raises UserError for a network that is still in training mode: its answers would be drawn."""
+def place_of(
+    owner: str, network: nn.Module, tower: nn.Module | None = None
+) -> tuple[torch.device, torch.dtype]:
+    """Device and dtype of a network that is held in memory: those of the first matrix in `tower`.
+
+    Raises UserError for one without weights, and for one that is still in training mode: its
+    answers would be drawn.
+    """
     if network.training:
         raise UserError(
             f"{owner}: the model is in training mode",
             expected="one that answers the same twice",
             remedy="Call model.eval() first",
         )
-
-
-def placed(network: nn.Module) -> tuple[torch.device, torch.dtype]:
-    """Device and dtype of a network: those of its first matrix."""
-    for parameter in network.parameters():
+    for parameter in (tower or network).parameters():
         if parameter.ndim > 1:
             return parameter.device, parameter.dtype
     raise UserError("the model in memory has no weights", got=type(network).__name__)

@@ -22,7 +22,6 @@ from cuescope_sdk.torch._image_tower import (
     Masked,
     Pooling,
     hook_input,
-    hook_mask,
     hook_output,
 )
 
@@ -77,10 +76,12 @@ def show_only(
         for block in tower.blocks:
             hooks.enter_context(_masking(block.masked, keys))
         match tower.pooling:
-            case Pooling(kind="average"):
-                hooks.enter_context(_averaging(tower, keys))
-            case Pooling(kind="attention", first=first):
-                hooks.enter_context(_masking(_masked_pool(tower), keys[:, first:]))
+            case Pooling(kind="average", module=nn.Module() as module):
+                hooks.enter_context(_averaging(module, keys, tower.prefix))
+            case Pooling(kind="attention", masked=Masked() as masked, first=first):
+                hooks.enter_context(_masking(masked, keys[:, first:]))
+            case Pooling(kind="average" | "attention"):
+                raise ValueError(f"{tower.name}: pooling without the module that pools")
             case Pooling(module=nn.Module() as module):
                 hooks.enter_context(_placing(module, index, present))
         yield
@@ -108,12 +109,13 @@ def _masking(masked: Masked, present: Tokens) -> AbstractContextManager[None]:
         # without a mask the fast kernel runs
         return None if bool(keys.all()) else masked.form(keys)
 
-    return hook_mask(masked, mask)
+    return masked.hook_mask(mask)
 
 
-def _averaging(tower: ImageTower, present: Tokens) -> AbstractContextManager[None]:
+def _averaging(
+    module: nn.Module, present: Tokens, prefix: int
+) -> AbstractContextManager[None]:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
-    prefix = tower.prefix
     patches = present[:, prefix:, None]
     count = patches.sum(dim=1, keepdim=True)
 
@@ -123,11 +125,7 @@ def _averaging(tower: ImageTower, present: Tokens) -> AbstractContextManager[Non
         filled = torch.where(patches, tokens, mean)
         return torch.cat([output[:, :prefix], filled], dim=1)
 
-    if tower.pooling.module is None:
-        raise ValueError(
-            f"{tower.name}: average pooling without the module that is averaged"
-        )
-    return hook_output(tower.pooling.module, fill)
+    return hook_output(module, fill)
 
 
 def _placing(
@@ -143,14 +141,6 @@ def _placing(
         return whole.masked_fill(~present[..., None], torch.nan)
 
     return hook_output(module, put_back)
-
-
-def _masked_pool(tower: ImageTower) -> Masked:
-    if tower.pooling.masked is None:
-        raise ValueError(
-            f"{tower.name}: attention pooling without the module that pools"
-        )
-    return tower.pooling.masked
 
 
 def patches_under(

@@ -5,7 +5,7 @@ patch features and every explainer work on that description, with hooks alone. N
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +34,20 @@ class Masked:
     position: int
     form: Callable[[Bool[Tensor, "image token"]], Tensor]
     padded: bool = False
+
+    @contextmanager
+    def hook_mask(self, change: Callable[[Any, Any], Tensor | None]) -> Iterator[None]:
+        """While open, the mask is what `change` makes of the module's arguments."""
+
+        def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
+            mask = change(args, kwargs)
+            position = self.position
+            if len(args) > position:
+                return (*args[:position], mask, *args[position + 1 :]), kwargs
+            return args, {**kwargs, self.name: mask}
+
+        with self.module.register_forward_pre_hook(hook, with_kwargs=True):
+            yield
 
 
 @dataclass(frozen=True)
@@ -163,26 +177,4 @@ def hook_output(module: nn.Module, change: Change) -> Iterator[None]:
         return None if changed is None else (changed, *output[1:])
 
     with module.register_forward_hook(hook):
-        yield
-
-
-def without_mask(masked: Masked) -> AbstractContextManager[None]:
-    """While open, the module is given no attention mask."""
-    return hook_mask(masked, lambda args, kwargs: None)
-
-
-@contextmanager
-def hook_mask(
-    masked: Masked, form: Callable[[Any, Any], Tensor | None]
-) -> Iterator[None]:
-    """While open, the module's attention mask is what `form` makes of its arguments."""
-
-    def hook(module: nn.Module, args: Any, kwargs: Any) -> Any:
-        mask = form(args, kwargs)
-        position = masked.position
-        if len(args) > position:
-            return (*args[:position], mask, *args[position + 1 :]), kwargs
-        return args, {**kwargs, masked.name: mask}
-
-    with masked.module.register_forward_pre_hook(hook, with_kwargs=True):
         yield

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import huggingface_hub
 import torch
@@ -29,153 +29,6 @@ CONFIG = "config.json"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 SMALL_FILES = ("*.json", "*.txt", "*.model", "*.jinja")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine.
-
-    `owner` is the plugin that speaks of it in errors.
-    """
-
-    owner: str
-    folder: Path
-    title: str
-
-
-def find_source(
-    owner: str,
-    model: str,
-    revision: str | None,
-    with_code: bool = False,
-    context: Context | None = None,
-) -> Source:
-    """The files of a folder or hub id; raises UserError where they are not to be had.
-
-    `with_code` also fetches the model's own Python files. With a `context` a plan ends before a
-    download.
-    """
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        return _check(Source(owner, folder, folder.resolve().name))
-    is_path = folder.exists() or model.startswith((".", "/", "~"))
-    if is_path or not HUB_ID.fullmatch(model):
-        raise UserError(
-            f"{owner}: no model folder {model}",
-            expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
-            got="a file" if folder.is_file() else None,
-        )
-    title = model if revision is None else f"{model}@{revision}"
-    folder = _from_hub(owner, title, model, revision, with_code, context)
-    return Source(owner, folder, title)
-
-
-def weight_files(source: Source) -> list[Path]:
-    """The files that transformers opens: one, or the shards that an index names; [] for none.
-
-    safetensors come before a state dict. A shard need not be there. Raises UserError for an index
-    that cannot be read.
-    """
-    for name in WEIGHTS:
-        whole = source.folder / name
-        index = source.folder / f"{name}.index.json"
-        if whole.is_file():
-            return [whole]
-        if index.is_file():
-            return [source.folder / shard for shard in _shards(source, index)]
-    return []
-
-
-def _shards(source: Source, index: Path) -> list[str]:
-    try:
-        file_of = json.loads(index.read_text())["weight_map"]
-        # a shard stands there once for each of its tensors
-        return sorted(set(file_of.values()))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{source.owner}: {index.name} of {source.title} cannot be read",
-            expected="the file of each tensor under weight_map",
-        ) from error
-
-
-def _check(source: Source) -> Source:
-    """The source; raises UserError for a folder without configuration or with weights missing."""
-    owner = source.owner
-    folder = source.folder
-    if not (folder / CONFIG).is_file():
-        other = (folder / "open_clip_config.json").is_file()
-        raise UserError(
-            f"{owner}: {folder} is no model folder",
-            expected=f"{CONFIG} in it",
-            remedy=f"It is open_clip's: use open-clip:{folder}."
-            if other
-            else "Save model and processor there with save_pretrained.",
-        )
-    if not (files := weight_files(source)):
-        raise UserError(
-            f"{owner}: no weights in {folder}",
-            expected=" or ".join(WEIGHTS),
-            got="none",
-        )
-    if missing := [file.name for file in files if not file.is_file()]:
-        raise UserError(
-            f"{owner}: {source.title} lacks a part of its weights",
-            expected=f"the {len(files)} files that its index names",
-            got=f"{len(missing)} fewer, {missing[0]} the first",
-        )
-    return source
-
-
-def _from_hub(
-    owner: str,
-    title: str,
-    name: str,
-    revision: str | None,
-    with_code: bool,
-    context: Context | None,
-) -> Path:
-    """Folder of a snapshot; one that is in the cache with its weights needs no network."""
-    # no network: audits must run on a closed machine
-    cached = huggingface_hub.try_to_load_from_cache(name, CONFIG, revision=revision)
-    if isinstance(cached, str):
-        files = weight_files(Source(owner, Path(cached).parent, title))
-        if files and all(file.is_file() for file in files):
-            return Path(cached).parent
-    if context is not None:
-        context.stop_plan_before(
-            f"the weights of {title}, which must be downloaded first"
-        )
-    require_hub(owner, title, "Connect, or give a folder with the model's files.")
-    patterns = [*SMALL_FILES, "model*.safetensors", *(["*.py"] if with_code else [])]
-    try:
-        folder = _download(name, revision, patterns)
-        # second, since most repositories hold both formats
-        if not weight_files(Source(owner, folder, title)):
-            folder = _download(name, revision, ["pytorch_model*.bin"])
-    except Exception as error:  # the client raises the errors of three libraries
-        reason = f"{error}".strip().partition("\n")[0]
-        raise UserError(
-            f"{owner}: {title} could not be downloaded",
-            got=f"{type(error).__name__} ({reason})"
-            if reason
-            else type(error).__name__,
-            remedy="Check name and network, or give a folder with the model's files.",
-        ) from error
-    return _check(Source(owner, folder, title)).folder
-
-
-def _download(name: str, revision: str | None, patterns: list[str]) -> Path:
-    """Files of the top folder that fit the patterns."""
-    return Path(
-        huggingface_hub.snapshot_download(
-            name, revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"]
-        )
-    )
-
-
-# -------------------------------------------------------------------------------- pretrained files
-
-
 # who saved it, and where
 NOT_CONTENT = ("_name_or_path", "architectures", "transformers_version", "dtype")
 TRUST = (
@@ -191,42 +44,153 @@ VOCABULARIES = (
 )
 
 
-def load_part(
-    source: Source, trust_remote_code: bool | None, what: str, cls: Any, **options: Any
-) -> Any:
-    """`cls.from_pretrained` of the source; raises UserError where it cannot be read.
+@dataclass(frozen=True)
+class Source:
+    """A folder as `save_pretrained` leaves it; `title` names it without a path of this machine.
 
-    `trust_remote_code` None: the plugin has no such option, and no code of the model's own runs.
+    `owner` is the plugin that speaks of it in errors.
     """
-    try:
-        with quiet():
-            trusted = bool(trust_remote_code)
-            return cls.from_pretrained(
-                source.folder, trust_remote_code=trusted, **options
+
+    owner: str
+    folder: Path
+    title: str
+
+    @classmethod
+    def find(
+        cls,
+        owner: str,
+        model: str,
+        revision: str | None,
+        context: Context,
+        with_code: bool = False,
+    ) -> Self:
+        """The files of a folder or hub id; raises UserError where they are not to be had.
+
+        `with_code` also fetches the model's own Python files. A plan ends before a download.
+        """
+        folder = Path(model).expanduser()
+        if folder.is_dir():
+            return cls(owner, folder, folder.resolve().name)._check()
+        is_path = folder.exists() or model.startswith((".", "/", "~"))
+        if is_path or not HUB_ID.fullmatch(model):
+            raise UserError(
+                f"{owner}: no model folder {model}",
+                expected=f"a folder with {CONFIG}, or a hub id like openai/clip-vit-base-patch16",
+                got="a file" if folder.is_file() else None,
             )
-    except (
-        Exception
-    ) as error:  # the reader of a stranger's files fails in any way it likes
-        raise UserError(
-            f"{source.owner}: the {what} of {source.title} cannot be read",
-            got=fault_of(error),
-            remedy=TRUST
-            if asks_for_code(error) and trust_remote_code is not None
-            else None,
-        ) from error
+        title = model if revision is None else f"{model}@{revision}"
+        # no network for what is there: audits must run on a closed machine
+        cached = huggingface_hub.try_to_load_from_cache(
+            model, CONFIG, revision=revision
+        )
+        if isinstance(cached, str):
+            source = cls(owner, Path(cached).parent, title)
+            files = source.weight_files()
+            if files and all(file.is_file() for file in files):
+                return source
+        context.stop_plan_before(
+            f"the weights of {title}, which must be downloaded first"
+        )
+        require_hub(owner, title, "Connect, or give a folder with the model's files.")
+        patterns = [*SMALL_FILES, "model*.safetensors"]
+        if with_code:
+            patterns.append("*.py")
+        try:
+            # pickles second, since most repositories hold both formats
+            for wanted in (patterns, ["pytorch_model*.bin"]):
+                snapshot = huggingface_hub.snapshot_download(
+                    model,
+                    revision=revision,
+                    allow_patterns=wanted,
+                    ignore_patterns=["*/*"],  # the top folder alone
+                )
+                source = cls(owner, Path(snapshot), title)
+                if source.weight_files():
+                    break
+        except Exception as error:  # the client raises the errors of three libraries
+            reason = f"{error}".strip().partition("\n")[0]
+            kind = type(error).__name__
+            raise UserError(
+                f"{owner}: {title} could not be downloaded",
+                got=f"{kind} ({reason})" if reason else kind,
+                remedy="Check name and network, or give a folder with the model's files.",
+            ) from error
+        return source._check()
 
+    def weight_files(self) -> list[Path]:
+        """The files that transformers opens: one, or the shards that an index names; [] for none.
 
-def config_content(configuration: Any) -> str:
-    """What a configuration says, without where and by whom it was saved."""
+        safetensors come before a state dict. A shard need not be there. Raises UserError for an
+        index that cannot be read.
+        """
+        for name in WEIGHTS:
+            whole = self.folder / name
+            index = self.folder / f"{name}.index.json"
+            if whole.is_file():
+                return [whole]
+            if index.is_file():
+                return [self.folder / shard for shard in self._shards(index)]
+        return []
 
-    def without(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        return {
-            name: without(of) for name, of in value.items() if name not in NOT_CONTENT
-        }
+    def _shards(self, index: Path) -> list[str]:
+        try:
+            file_of = json.loads(index.read_text())["weight_map"]
+            # a shard stands there once for each of its tensors
+            return sorted(set(file_of.values()))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"{self.owner}: {index.name} of {self.title} cannot be read",
+                expected="the file of each tensor under weight_map",
+            ) from error
 
-    return json.dumps(without(configuration.to_dict()), sort_keys=True, default=str)
+    def _check(self) -> Self:
+        """Raises UserError for a folder without configuration or with weights missing."""
+        folder = self.folder
+        if not (folder / CONFIG).is_file():
+            other = (folder / "open_clip_config.json").is_file()
+            raise UserError(
+                f"{self.owner}: {folder} is no model folder",
+                expected=f"{CONFIG} in it",
+                remedy=f"It is open_clip's: use open-clip:{folder}."
+                if other
+                else "Save model and processor there with save_pretrained.",
+            )
+        if not (files := self.weight_files()):
+            raise UserError(
+                f"{self.owner}: no weights in {folder}",
+                expected=" or ".join(WEIGHTS),
+                got="none",
+            )
+        if missing := [file.name for file in files if not file.is_file()]:
+            raise UserError(
+                f"{self.owner}: {self.title} lacks a part of its weights",
+                expected=f"the {len(files)} files that its index names",
+                got=f"{len(missing)} fewer, {missing[0]} the first",
+            )
+        return self
+
+    def read(
+        self, what: str, cls: Any, trust_remote_code: bool | None = None, **options: Any
+    ) -> Any:
+        """`cls.from_pretrained` of the files; raises UserError where they cannot be read.
+
+        `trust_remote_code` None: the plugin has no such option, and no code of the model's own
+        runs.
+        """
+        try:
+            with quiet():
+                trusted = bool(trust_remote_code)
+                return cls.from_pretrained(
+                    self.folder, trust_remote_code=trusted, **options
+                )
+        # the reader of a stranger's files fails in any way it likes
+        except Exception as error:
+            has_option = trust_remote_code is not None
+            raise UserError(
+                f"{self.owner}: the {what} of {self.title} cannot be read",
+                got=fault_of(error),
+                remedy=TRUST if asks_for_code(error) and has_option else None,
+            ) from error
 
 
 def tokenizer_content(tokenizer: Any) -> list[object]:
@@ -240,14 +204,26 @@ def tokenizer_content(tokenizer: Any) -> list[object]:
     return [json.dumps(rules)]
 
 
-def require_vocabulary(source: Source) -> None:
-    """Raises UserError without one: transformers makes a tokenizer that knows no word instead."""
-    if not any((source.folder / name).is_file() for name in VOCABULARIES):
-        raise UserError(
-            f"{source.owner}: {source.title} has no tokenizer",
-            expected=f"one of {', '.join(VOCABULARIES)}",
-            remedy="Save the tokenizer in the same folder with save_pretrained.",
-        )
+def content_of(part: Any) -> Any:
+    """What a configuration, processor or tokenizer says, or a list of them; anything else itself.
+
+    Without where and by whom it was saved.
+    """
+    if isinstance(part, list):
+        return list(map(content_of, part))
+    if hasattr(part, "get_vocab"):
+        return tokenizer_content(part)
+    if not hasattr(part, "to_dict"):
+        return part
+
+    def without(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {
+            name: without(of) for name, of in value.items() if name not in NOT_CONTENT
+        }
+
+    return json.dumps(without(part.to_dict()), sort_keys=True, default=str)
 
 
 # -------------------------------------------------------------------------------------- pretrained
@@ -279,6 +255,44 @@ class Pretrained:
     trust_remote_code: bool | None = None
     loading: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def find(
+        cls,
+        owner: str,
+        model: str,
+        revision: str | None,
+        context: Context,
+        builder_of: Callable[[Any, Source], Any],
+        trust_remote_code: bool | None = None,
+        loading: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Find a folder or hub id, read its configuration, and ask `builder_of` what opens it.
+
+        `trust_remote_code` None: the plugin has no such option. Raises UserError for whatever a
+        person can mend.
+        """
+        import transformers
+
+        device = resolve_device(context.device)
+        dtype = resolve_dtype(context.dtype)
+        source = Source.find(owner, model, revision, context, bool(trust_remote_code))
+        if not trust_remote_code:
+            refuse_kernels(owner, source.folder / CONFIG)
+        config = source.read(
+            "configuration", transformers.AutoConfig, trust_remote_code
+        )
+        builder = builder_of(config, source)
+        return cls(
+            source,
+            config,
+            builder,
+            context,
+            device,
+            dtype,
+            trust_remote_code,
+            loading or {},
+        )
+
     @property
     def title(self) -> str:
         """What errors call it."""
@@ -291,7 +305,7 @@ class Pretrained:
         A plan ends there. Raises UserError where some are missing.
         """
         self.context.stop_plan_before(f"the weights of {self.source.title}")
-        for file in weight_files(self.source):
+        for file in self.source.weight_files():
             require_small_archive(self.source.owner, file)
         model, info = self.read(
             "weights",
@@ -328,14 +342,14 @@ class Pretrained:
 
     def read(self, what: str, cls: Any, **options: Any) -> Any:
         """`cls.from_pretrained` of the files; raises UserError where they cannot be read."""
-        return load_part(self.source, self.trust_remote_code, what, cls, **options)
+        return self.source.read(what, cls, self.trust_remote_code, **options)
 
     def processor(self, takes_text: bool = True) -> Any:
         """The processor; raises UserError where there is none, or none that reads text."""
         import transformers
 
         if takes_text:
-            require_vocabulary(self.source)
+            self._require_vocabulary()
         processor = self.read("processor", transformers.AutoProcessor)
         if not isinstance(processor, transformers.ProcessorMixin):
             raise UserError(
@@ -345,55 +359,59 @@ class Pretrained:
             )
         return processor
 
+    def tokenizer(self, **options: Any) -> Any:
+        """The tokenizer; raises UserError where there is none."""
+        import transformers
+
+        self._require_vocabulary()
+        return self.read("tokenizer", transformers.AutoTokenizer, **options)
+
+    def _require_vocabulary(self) -> None:
+        """Without one, transformers makes a tokenizer that knows no word."""
+        if not any((self.source.folder / name).is_file() for name in VOCABULARIES):
+            raise UserError(
+                f"{self.title} has no tokenizer",
+                expected=f"one of {', '.join(VOCABULARIES)}",
+                remedy="Save the tokenizer in the same folder with save_pretrained.",
+            )
+
     def fingerprint(self, *parts: object) -> str:
-        """Digest of the weights' files, the configuration, the dtype and what else is said."""
-        beside: list[Path] = []
-        for name in BESIDE_WEIGHTS:
-            beside += self.source.folder.glob(name)
-        files = files_digest(
-            [*weight_files(self.source), *sorted(beside)]
-        )  # globs have no order
+        """Digest of the weights, the configuration, the dtype and what else is said.
+
+        Of configurations, processors and tokenizers it takes the content.
+        """
         loading = []
         for name, value in sorted(self.loading.items()):
             if name != "device_map":  # where layers lie changes no answer
-                content = config_content(value) if hasattr(value, "to_dict") else value
-                loading.append((name, content))
+                loading.append((name, content_of(value)))
         more = [loading, *parts] if loading else parts
-        return digest(files, config_content(self.config), str(self.dtype), *more)
+        contents = map(content_of, (self.config, str(self.dtype), *more))
+        return digest(*self.weights_content(), *contents)
+
+    def weights_content(self) -> list[str]:
+        """What the digest of the weights is made of."""
+        files = self.source.weight_files()
+        beside: list[Path] = []
+        for name in BESIDE_WEIGHTS:
+            beside += self.source.folder.glob(name)
+        # globs have no order
+        return [files_digest([*files, *sorted(beside)])]
 
 
-def find_pretrained(
-    owner: str,
-    model: str,
-    revision: str | None,
-    context: Context,
-    builder_of: Callable[[Any, Source], Any],
-    trust_remote_code: bool | None = None,
-    loading: Mapping[str, Any] | None = None,
-) -> Pretrained:
-    """Find a folder or hub id, read its configuration, and ask `builder_of` what opens it.
+def causal_builder(config: Any, source: Source) -> Any:
+    """What opens a causal language model, as `Pretrained.find` asks for it.
 
-    `trust_remote_code` None: the plugin has no such option. Raises UserError for whatever a person
-    can mend.
+    Raises UserError for an architecture that does not continue texts.
     """
     import transformers
 
-    device = resolve_device(context.device)
-    dtype = resolve_dtype(context.dtype)
-    source = find_source(owner, model, revision, bool(trust_remote_code), context)
-    if not trust_remote_code:
-        refuse_kernels(owner, source.folder / CONFIG)
-    config = load_part(
-        source, trust_remote_code, "configuration", transformers.AutoConfig
-    )
-    builder = builder_of(config, source)
-    return Pretrained(
-        source,
-        config,
-        builder,
-        context,
-        device,
-        dtype,
-        trust_remote_code,
-        loading or {},
+    # code of the model's own names its Auto class here
+    own = getattr(config, "auto_map", None) or {}
+    stock = type(config) in transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+    if stock or "AutoModelForCausalLM" in own:
+        return transformers.AutoModelForCausalLM
+    raise UserError(
+        f"{source.owner}: {source.title} does not continue texts",
+        expected="a causal language model",
+        got=f"the architecture '{config.model_type}'",
     )

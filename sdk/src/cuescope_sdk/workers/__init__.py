@@ -9,17 +9,14 @@ kills two workers. A subclass brings a `Pool`: how workers are started, reached 
 from cuescope_sdk.workers._answering import Answering, Setup
 from cuescope_sdk.workers._crew import Death, Pool
 from cuescope_sdk.workers._executor import WorkerExecutor, WorkerOptions
-from cuescope_sdk.workers._jobs import Job, KeptJobs
-from cuescope_sdk.workers._versions import loaded_versions
+from cuescope_sdk.workers._jobs import KeptJobs
 
 __all__ = [
     "Answering",
     "Death",
-    "Job",
     "KeptJobs",
     "Pool",
     "Setup",
     "WorkerExecutor",
     "WorkerOptions",
-    "loaded_versions",
 ]

@@ -4,16 +4,16 @@ import os
 import pickle
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from platform import node
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Self
 
 from cuescope_sdk import Response, Trial, UserError
-from cuescope_sdk.workers._versions import Versions, require_versions
+from cuescope_sdk.workers._versions import Versions, loaded_versions, require_versions
 
 Respond = Callable[[Sequence[Trial]], list[Response]]
 
@@ -22,14 +22,19 @@ Respond = Callable[[Sequence[Trial]], list[Response]]
 class Setup:
     """What a worker is opened with.
 
-    `build` is the pickled function that opens the model. Elsewhere than on this machine a worker
-    must have these `versions` and see these `files`; relative paths are those of `folder`.
+    `build` is the pickled function that opens the model; relative paths are those of `folder`. A
+    worker must have these `versions` and see these `files`.
     """
 
     build: bytes
     versions: Versions = field(default_factory=dict)
     files: tuple[Path, ...] = ()
     folder: Path = field(default_factory=Path.cwd)
+
+    @classmethod
+    def elsewhere(cls, build: bytes, files: Iterable[Path] = ()) -> Self:
+        """For another machine: with the versions of this process."""
+        return cls(build, loaded_versions(), tuple(files))
 
 
 class Answering:

@@ -3,10 +3,11 @@
 import json
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -16,9 +17,8 @@ from cuescope.sealed import DamagedFileError, read_sealed, write_sealed
 from cuescope_sdk import Context, digest
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-Job = tuple[
-    Callable[..., Any], tuple[Any, ...]
-]  # a module's function, and with what it is called
+# By name; each is a call of a module's function, which a process can take.
+Jobs = Mapping[str, partial[Any]]
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,7 @@ class KeptJobs:
     stamp: object
     workers: int
 
-    def run(
-        self, jobs: Mapping[str, Job], context: Context, noun: str
-    ) -> dict[str, Any]:
+    def run(self, jobs: Jobs, context: Context, noun: str) -> dict[str, Any]:
         """The result of each job by name, as it is kept; under a progress bar with its forecast."""
         results: dict[str, Any] = {}
         if context.resume:
@@ -74,19 +72,18 @@ class KeptJobs:
             )
         return results
 
-    def _work(self, jobs: Mapping[str, Job]) -> Iterator[tuple[str, Any]]:
+    def _work(self, jobs: Jobs) -> Iterator[tuple[str, Any]]:
         if not jobs:
             return
         if self.workers == 1:
-            yield from ((name, work(*given)) for name, (work, given) in jobs.items())
+            for name, job in jobs.items():
+                yield name, job()
             return
         # A forked process would inherit torch's threads in the state they are in.
         spawn = get_context("spawn")
         workers = min(self.workers, len(jobs))
         with _one_thread_each(), ProcessPoolExecutor(workers, spawn, _begin) as pool:
-            running = {
-                pool.submit(work, *given): name for name, (work, given) in jobs.items()
-            }
+            running = {pool.submit(job): name for name, job in jobs.items()}
             try:
                 for done in as_completed(running):
                     yield running[done], done.result()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -97,11 +98,13 @@ class AuditorsBench(Plugin):
         return everything[: QUICK if options.quick else options.configs]
 
     def _results(
-        self, chosen: "Sequence[Configuration]", folder: Path
+        self,
+        chosen: "Sequence[Configuration]",
+        folder: Path,
     ) -> "list[Result]":
         from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
         from cuescope_cuebench.tables import Result
-        from cuescope_sdk.workers import Job, KeptJobs
+        from cuescope_sdk.workers import KeptJobs
 
         context = self.context
         settings = Settings(context.seed, context.device, context.cache, folder)
@@ -109,21 +112,20 @@ class AuditorsBench(Plugin):
         stamp = [VERSION, context.seed, context.device, self._versions()]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
         # by a digest of the toy: one answers many configurations and is trained once
-        toys: dict[str, Job] = {}
-        sheets: dict[str, Job] = {}
-        audits: dict[str, Job] = {}
+        toys: dict[str, partial[Any]] = {}
+        sheets: dict[str, partial[Any]] = {}
+        audits: dict[str, partial[Any]] = {}
         names_of: dict[str, list[str]] = {}
         for configuration in chosen:
             name = name_of(configuration)
-            toys.setdefault(
-                f"toy {digest(configuration.model)}", (train, (settings, configuration))
-            )
-            sheets[f"sheet {name}"] = (grade_sheet, (settings, configuration))
+            toy = f"toy {digest(configuration.model)}"
+            toys.setdefault(toy, partial(train, settings, configuration))
+            sheets[f"sheet {name}"] = partial(grade_sheet, settings, configuration)
             # results are put together from the jobs' names, whoever finished first
             names_of[name] = []
             for audit, given in self._audits(configuration):
                 names_of[name].append(audit)
-                audits[audit] = (grade, (settings, configuration, *given))
+                audits[audit] = partial(grade, settings, configuration, *given)
         # Toys first, so that no other job waits for one; then the answer sheet: what must hold of
         # `confirm` is known before all else is graded.
         done = kept.run({**toys, **sheets, **audits}, context, "toys and audits")
@@ -181,7 +183,6 @@ def name_of(configuration: "Configuration") -> str:
 
 def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
     """What another auditor needs of each configuration; nothing of the answer sheet."""
-    from cuescope_cuebench.tables import make_table
 
     content = {}
     for configuration in configurations:
@@ -197,7 +198,7 @@ def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
             "seed": 0,
         }
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return make_table(
+    return Table.of(
         "Configurations",
         ("file", "configurations"),
         [(str(file), len(content))],

@@ -47,7 +47,10 @@ class Settings:
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
         context = Context(
-            registry=shelf(), seed=self.seed, device=self.device, cache=self.cache
+            registry=shelf(),
+            seed=self.seed,
+            device=self.device,
+            cache=self.cache,
         )
         # stored answers would stay in the user's own cache, beside those of real audits
         return Runner(context, folder, cache_responses=False)
@@ -90,7 +93,9 @@ def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
 
 @contextmanager
 def _bench(
-    settings: Settings, configuration: Configuration, *parts: str
+    settings: Settings,
+    configuration: Configuration,
+    *parts: str,
 ) -> "Iterator[_Bench]":
     """In a folder of its own, which is gone afterwards."""
     folder = settings.folder / "runs" / digest(*parts)
@@ -115,7 +120,9 @@ class _Bench:
         return {name: self._audit(request, sheet) for name, request in requests}
 
     def _requests(
-        self, auditors: Sequence[str], file: Path | None = None
+        self,
+        auditors: Sequence[str],
+        file: Path | None = None,
     ) -> Iterator[tuple[str, Request]]:
         configuration = self.configuration
         for spec in auditors:
@@ -131,7 +138,10 @@ class _Bench:
         return {"cue": self.configuration.asked, "label": self.configuration.victim}
 
     def _request(
-        self, method: str, options: Mapping[str, Any], part: str = "1/2"
+        self,
+        method: str,
+        options: Mapping[str, Any],
+        part: str = "1/2",
     ) -> Request:
         model, model_options = self.configuration.model
         data, data_options = self.configuration.data
@@ -170,9 +180,8 @@ class _Bench:
         planted = {}
         for feature in report.features:
             # any planted cue is a hit, not the asked one alone
-            planted[feature.key] = any(
-                is_planted(feature, cue, sheet) for cue in plants
-            )
+            hits = [is_planted(feature, cue, sheet) for cue in plants]
+            planted[feature.key] = any(hits)
         return planted
 
     def _confirm(self, request: Request, report: Report, sheet: Sheet) -> Graded:
@@ -188,28 +197,23 @@ class _Bench:
             return nothing
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
-        tools = {
-            # `confirm` asks no proposer
-            role: spec
-            for role, spec in tested.tools.items()
-            if role == "detector"
-        }
+        tools = dict(tested.tools)
+        # `confirm` asks no proposer
+        tools.pop("proposer", None)
         try:
             confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
         except UserError as error:
             return nothing | {"why": str(error)}
         # As they were found: that, and not where `confirm` sees them, is what is graded.
-        planted = self._planted_by_feature(confirmed, sheet) | self._planted_by_feature(
-            report, sheet
-        )
+        planted = self._planted_by_feature(confirmed, sheet)
+        planted |= self._planted_by_feature(report, sheet)
         # the effect beyond all controls, which has to tell causes from decoys
         sure = [score for score in confirmed.scores if score.metric == "excess"]
         grades = self._grade(confirmed, confirmed.findings, sure, planted)
-        grades["verdicts"] = []
-        for score in confirmed.headlines:
-            grades["verdicts"].append(
-                [verdict_of(confirmed, score), planted[score.feature]]
-            )
+        grades["verdicts"] = [
+            [verdict_of(confirmed, score), planted[score.feature]]
+            for score in confirmed.headlines
+        ]
         # `confirm` notes its plan in words, the last of which judges it
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades

@@ -80,12 +80,18 @@ class AnswerSheet(Auditor):
                 Occurrence(sample=sample.key, frame=frame) for frame in frames
             ]
         yield Feature(
-            key=cue.key, kind="cluster", name=cue.name, occurrences=tuple(occurrences)
+            key=cue.key,
+            kind="cluster",
+            name=cue.name,
+            occurrences=tuple(occurrences),
         )
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterator[Score]:
         """The gap on the label."""
         label = self.options.label
@@ -101,7 +107,11 @@ class AnswerSheet(Auditor):
         for feature in features:
             # a finding however small the gap is: `confirm` tests nothing else
             yield Score(
-                feature=feature.key, label=label, metric="gap", value=gap, finding=True
+                feature=feature.key,
+                label=label,
+                metric="gap",
+                value=gap,
+                finding=True,
             )
 
     def _samples_of(self, audit: Audit) -> Iterator[Any]:
@@ -136,7 +146,10 @@ class StatedFindings(Auditor):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterator[Score]:
         """The stated scores, in their order."""
         for number, finding in enumerate(self._findings()):

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -55,40 +55,20 @@ class Result:
         return dict(grades["confirm"]) if auditor.startswith(ON) else dict(grades)
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    note: str,
-    decimals: int = 1,
-) -> Table:
-    """A table from the cells of its rows."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        notes=(note,),
-        decimals=decimals,
-    )
-
-
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
-    names = list(
-        dict.fromkeys(chain.from_iterable(result.auditors for result in results))
-    )
+    auditors = chain.from_iterable(result.auditors for result in results)
+    names = list(dict.fromkeys(auditors))
     both: list[str] = []
     for name in names:
         both += [name, ON + name]
     yield promise_table(results, names)
     yield auditor_table(results, both)
     yield detection_table(results, both, "strength in training", strength_of)
-    yield detection_table(
-        results, both, "kind of cue", lambda result: result.configuration.cue
-    )
-    yield detection_table(
-        results, both, "world", lambda result: result.configuration.world
-    )
+    by_cue = attrgetter("configuration.cue")
+    yield detection_table(results, both, "kind of cue", by_cue)
+    by_world = attrgetter("configuration.world")
+    yield detection_table(results, both, "world", by_world)
     yield configuration_table(results)
 
 
@@ -111,7 +91,10 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     by_use = promises(results, lambda result: result.role)
     rows: list[Sequence[Cell]] = []
     for (figure, asked), trained, used in zip(
-        FIGURES.items(), as_trained, by_use, strict=True
+        FIGURES.items(),
+        as_trained,
+        by_use,
+        strict=True,
     ):
         rows.append((figure, asked, *trained, *used))
     roles = Counter(result.role for result in results)
@@ -122,7 +105,7 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     asked = f"at most {MOST_NULLS:.0%}"
     name = "nulls with a cause, confirm on any auditor"
     rows.append((name, asked, share, count, share, count))
-    return make_table(
+    return Table.of(
         "Confirm on cues that the answer sheet finds",
         PROMISES,
         rows,
@@ -195,7 +178,7 @@ AUDITORS = (
 
 def auditor_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """Every auditor on all configurations that it fits."""
-    return make_table(
+    return Table.of(
         "Auditors",
         AUDITORS,
         [_auditor_row(results, name) for name in names],
@@ -276,7 +259,7 @@ def detection_table(
             )
         rows.append(cells)
     note = "In brackets: of how many. Empty: the auditor does not fit."
-    return make_table(f"Causes found, by {by}", ("auditor", *values), rows, note)
+    return Table.of(f"Causes found, by {by}", ("auditor", *values), rows, note)
 
 
 def configuration_table(results: Sequence[Result]) -> Table:
@@ -303,7 +286,7 @@ def configuration_table(results: Sequence[Result]) -> Table:
                 ", ".join(finders) or "-",
             )
         )
-    return make_table(
+    return Table.of(
         "Configurations",
         ("configuration", "accuracy", "use", "role", "confirm", "found by"),
         rows,

@@ -1,9 +1,13 @@
 """The zoo: every planted configuration, which model answers it, and how the model was trained."""
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import chain, product, zip_longest
 from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 Role = Literal["cause", "decoy", "null"]
 Spec = tuple[str, Mapping[str, Any]]  # SPEC and its options
@@ -64,7 +68,7 @@ class World:
     model: str
     cues: Mapping[str, str]
     size: int
-    labels: Sequence[str]
+    labels: tuple[str, ...]
     training: Mapping[str, Any]
     auditing: Mapping[str, Any]
     model_options: Mapping[str, Any] = field(default_factory=dict)
@@ -95,7 +99,11 @@ class World:
         return self.model, {**self.model_options, **planted}
 
     def audit_data(
-        self, cue: str | None, rates: tuple[float, float], frames: float, n: int
+        self,
+        cue: str | None,
+        rates: tuple[float, float],
+        frames: float,
+        n: int,
     ) -> Spec:
         """Its audited data with one cue, or with none; `n` is another draw."""
         options = {
@@ -154,7 +162,11 @@ class World:
         return [self.pair(cue, n, learned) for n, cue in enumerate(self.cues, first)]
 
     def tangle(
-        self, cue: str, other: str, even: Sequence[str], n: int
+        self,
+        cue: str,
+        other: str,
+        even: Sequence[str],
+        n: int,
     ) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
 
@@ -212,88 +224,18 @@ def by_role(learned: float) -> Iterator[tuple[Role, float | None]]:
     yield "decoy", None
 
 
-WAYS = ("moving north", "moving south", "moving east", "moving west")
-ANSWERS = ("north", "south", "east", "west")
-SCENES = (
-    "ladybird",
-    "cookie",
-    "crate",
-    "basket",
-    "daisy",
-    "sunflower",
-    "donut",
-    "wreath",
-)
-CLIP = {"length": 3, "train": 2000}
-FAST = {"learning_rate": 1e-3}  # of `toy`, which else learns slowly
-CLIPS = World(
-    name="moving-shapes",
-    spec="moving-shapes:none",
-    model="toy",
-    cues={"mark": WAYS[0], "cast": WAYS[1], "text": WAYS[2], "border": WAYS[3]},
-    size=840,
-    labels=WAYS,
-    training={**CLIP, "val": 400},
-    auditing={"length": 3},
-    model_options=FAST,
-    # two of the three frames
-    frames=0.67,
-)
-MOVED = replace(
-    CLIPS,
-    # a victim that neither cue goes with: south, the next of north, has one
-    cues={"position": WAYS[0], "camera": WAYS[1]},
-    frames=1.0,
-    victim="moving west",
-)
-BACKED = {
-    "dial": 0.6,
-    "audit_dial": 0.6,
-}  # backgrounds tell less than cues do, in training
-PICTURES = World(
-    name="scenes",
-    spec="scenes",
-    model="toy",
-    cues=dict(
-        zip(("mark", "cast", "text", "border", "position"), SCENES, strict=False)
-    ),
-    size=2400,
-    labels=SCENES,
-    training={**BACKED, "train": 2000, "val": 400},
-    # there backgrounds compete with the cue: they go with labels in 90%
-    auditing={"dial": 0.6, "audit_dial": 0.9},
-    model_options=FAST,
-    auditors=("trove", RIVALS[0]),
-    # no cue goes with it, and so all are graded on one label
-    victim="donut",
-)
-ASKED = World(
-    name="moving-shapes QA",
-    spec="moving-shapes:none",
-    model="toy-fusion",
-    cues={"question": ANSWERS[0], "mark": ANSWERS[1], "cast": ANSWERS[2]},
-    size=840,
-    labels=ANSWERS,
-    training={**CLIP, "val": 400, "questions": "video"},
-    auditing={"length": 3, "questions": "video"},
-    model_options={"epochs": 10},
-    auditors=("quag",),
-    victim="west",
-    plenty=2000,
-)
-SHAPES = World(
-    name="shape-world QA",
-    spec="shape-world",
-    model="toy-fusion",
-    cues={"question": "yes", "mark": "left", "border": "red"},
-    size=600,
-    labels=("yes", "no", "left", "right", "red", "green"),
-    training={"frames": 12, "train": 500, "val": 100},
-    auditing={"frames": 12},
-    model_options={"epochs": 10},
-    auditors=("quag",),
-    plenty=500,
-)
+def _read(file: str) -> dict[str, Any]:
+    """A table beside this file."""
+    text = files(__package__).joinpath(file).read_text("utf-8")
+    return tomllib.loads(text)
+
+
+WORLDS = TypeAdapter(dict[str, World]).validate_python(_read("worlds.toml"))
+PAIRS = _read("pairs.toml")
+CLIPS = WORLDS["clips"]
+PICTURES = WORLDS["pictures"]
+ASKED = WORLDS["questions"]
+WAYS = CLIPS.labels
 
 
 def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
@@ -311,7 +253,11 @@ def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
             role=role,
             model=(
                 "toy",
-                {**FAST, "data": f"moving-shapes:{cue}", "data_options": training},
+                {
+                    **CLIPS.model_options,
+                    "data": f"moving-shapes:{cue}",
+                    "data_options": training,
+                },
             ),
             data=(f"moving-shapes:{cue}", audited),
             clean=("moving-shapes:none", clean),
@@ -344,7 +290,7 @@ def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
             label=label,
             victim=victim,
             learned=learned,
-            plants=tuple(f"background of {scene}" for scene in SCENES),
+            plants=tuple(map("background of {}".format, PICTURES.labels)),
             asked=f"background of {label}",
         )
 
@@ -388,50 +334,29 @@ NATIVE = {
 OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
 
 
-def varied_pairs() -> Pairs:
+def varied_pairs() -> Iterator[Iterator[Configuration]]:
     """Cues in clips that are weaker, rarer or shorter, or in fewer samples."""
-    few = replace(CLIPS, auditors=("trove",))  # the rivals see the others
-    return [
-        few.pair("mark", 11, learned=0.75),
-        few.pair("cast", 11, learned=0.75),
-        few.pair("text", 11, learned=0.75),
-        few.pair("mark", 12, learned=0.7),
-        few.pair("cast", 12, learned=0.7),
-        few.pair("border", 12, learned=0.7),
-        few.pair("mark", 13, rates=(0.9, 0.2)),
-        few.pair("border", 13, rates=(0.9, 0.2)),
-        few.pair("cast", 14, rates=(0.5, 0.4)),
-        replace(few, size=400).pair("mark", 15),
-        replace(few, size=1600).pair("text", 16),
-        few.pair("border", 17, frames=1.0),
-        few.pair("mark", 18, frames=0.34),
-        few.pair("cast", 18, frames=0.34),
-    ]
-
-
-def tangled_pairs(stronger: World) -> Pairs:
-    """Two cues in the same pictures, of which one told the model nothing."""
-    ones = ("mark", "cast")
-    others = ("text", "border")
-    return [
-        stronger.tangle("mark", "text", others, 47),
-        stronger.tangle("cast", "border", others, 47),
-        stronger.tangle("text", "mark", ones, 48),
-        stronger.tangle("border", "cast", ones, 48),
-    ]
+    for row in PAIRS["varied"]:
+        options = dict(row)
+        size = options.pop("size", CLIPS.size)
+        rates = tuple(options.pop("rates", RATES))
+        # the rivals see the others
+        clips = replace(CLIPS, size=size, auditors=("trove",))
+        yield clips.pair(rates=rates, **options)
 
 
 def pairs() -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
     native = [native_clips(cue, length, 3) for length, cue in product((3, 5), NATIVE)]
     stronger = replace(PICTURES, auditors=("trove",))
+    shapes = WORLDS["shapes"]
     # One of each kind of world after the other: the first ones are varied.
     rounds = zip_longest(
-        CLIPS.pairs(1) + MOVED.pairs(5, STRONG),
+        CLIPS.pairs(1) + WORLDS["moved"].pairs(5, STRONG),
         native,
         PICTURES.pairs(21) + stronger.pairs(31, STRONG),
-        [*ASKED.pairs(41), SHAPES.pair("question", 45), SHAPES.pair("mark", 46)],
-        tangled_pairs(stronger),
+        [*ASKED.pairs(41), shapes.pair("question", 45), shapes.pair("mark", 46)],
+        [stronger.tangle(**row) for row in PAIRS["tangles"]],
         varied_pairs(),
     )
     order = list(filter(None, chain.from_iterable(rounds)))

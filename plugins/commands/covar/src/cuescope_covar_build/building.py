@@ -16,14 +16,16 @@ from cuescope_covar_build.drafts import (
 from cuescope_covar_build.files import BuildFolder, file_name
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.lists import Background
-from cuescope_covar_build.manifest import ORIGINAL, Row
 from cuescope_covar_build.recipe import Recipe
 from cuescope_covar_build.sources import Source, Sources, outline
 from cuescope_sdk import Context, Sample
+from cuescope_sdk.data import CovarManifest, CovarRow
 
-AT_ONCE = (
-    2**21
-)  # pixels of images on backgrounds that are in memory together, without variants
+ORIGINAL = CovarManifest.ORIGINAL
+# pixels of images on backgrounds that are in memory together, without variants
+AT_ONCE = 2**21
+# in keys: a slash would name a changed sample
+SEPARATOR = "--"
 THREADS = 2  # that judge images and write files; OpenCV and zlib let go of the lock
 
 
@@ -58,11 +60,10 @@ class Builder:
 
     def lacking(self) -> int:
         """How many images are still to be made."""
-        return sum(
-            self._lacking(self.keys(sample)) for sample in self.sources.samples()
-        )
+        photos = map(self.keys, self.sources.samples())
+        return sum(map(self.count_lacking, photos))
 
-    def run(self, context: Context) -> list[Row]:
+    def run(self, context: Context) -> list[CovarRow]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
         rows = self.folder.rows
         ordered: list[str] = []
@@ -74,7 +75,7 @@ class Builder:
                 keys = self.keys(sample)
                 # of a complete photo too: the manifest has all rows
                 ordered += keys
-                if self._lacking(keys):
+                if self.count_lacking(keys):
                     for made in self._make_images(sample, pool):
                         advance(made)
         # those of an earlier build of more photos stay
@@ -111,12 +112,12 @@ class Builder:
     def _make_images(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
         """Make the images of a photo, some backgrounds at a time; yields how many were lacking."""
         source = self.sources.open(sample)
-        if self._lacking([_key(sample, None, ORIGINAL)]):
+        if self.count_lacking([_key(sample, None, ORIGINAL)]):
             self._keep(source, [original(source)], pool)
             yield 1
         wanted = {}
         for background in self.recipe.backgrounds:
-            if images := self._lacking(self._keys_on(sample, background)):
+            if images := self.count_lacking(self._keys_on(sample, background)):
                 wanted[background] = images
         backgrounds = list(wanted)
         # one background at least, however large the photo
@@ -127,29 +128,32 @@ class Builder:
             yield sum(wanted[background] for background in chunk)
 
     def _keep(
-        self, source: Source, drafts: Sequence[Draft], pool: ThreadPoolExecutor
+        self,
+        source: Source,
+        drafts: Sequence[Draft],
+        pool: ThreadPoolExecutor,
     ) -> None:
         """Write files, then the rows that say that they are there."""
         # list: an error in a thread is raised before any row says that its file is there
         rows = list(pool.map(partial(self._write, source), drafts))
         self.folder.add(rows)
 
-    def _write(self, source: Source, draft: Draft) -> Row:
+    def _write(self, source: Source, draft: Draft) -> CovarRow:
         parts = _parts(source.sample, draft.background, draft.variant.name)
         name = "/".join(parts) + ".png"
         image = mask = image_digest = mask_digest = ""
         # of a dropped image only the row stays
         if self._keep_all or not draft.dropped:
             image = f"images/{name}"
-            image_digest = self.folder.write_image(image, draft.image)
+            image_digest = self.folder.write_picture(image, draft.image)
             if draft.mask is not None:
                 mask = f"masks/{name}"
-                mask_digest = self.folder.write_mask(mask, draft.mask)
+                mask_digest = self.folder.write_picture(mask, draft.mask)
         scores = {f"score_{check}": score for check, score in draft.scores.items()}
-        return Row(
+        return CovarRow(
             image=image,
             mask=mask,
-            key=_key(source.sample, draft.background, draft.variant.name),
+            key=SEPARATOR.join(parts),
             source=self.recipe.source,
             source_key=source.sample.key,
             group=source.group,
@@ -163,8 +167,8 @@ class Builder:
             editor=draft.editor.spec if draft.editor else "",
             editor_fingerprint=draft.editor.fingerprint if draft.editor else "",
             licence=source.licence or self.recipe.licence,
-            kept_exactly=draft.variant.subset
-            != "viewpoint",  # `paint` refuses anything else
+            # `paint` refuses anything else
+            kept_exactly=draft.variant.subset != "viewpoint",
             dropped=draft.dropped,
             image_digest=image_digest,
             mask_digest=mask_digest,
@@ -174,7 +178,8 @@ class Builder:
     def _keys_on(self, sample: Sample, background: Background) -> list[str]:
         return [_key(sample, background, name) for name in self._names]
 
-    def _lacking(self, keys: Sequence[str]) -> int:
+    def count_lacking(self, keys: Sequence[str]) -> int:
+        """How many of these images are still to be made."""
         return len(set(keys) - self.folder.rows.keys())
 
 
@@ -186,6 +191,4 @@ def _parts(sample: Sample, background: Background | None, name: str) -> list[str
 
 
 def _key(sample: Sample, background: Background | None, name: str) -> str:
-    return "--".join(
-        _parts(sample, background, name)
-    )  # no slash: it would name a changed sample
+    return SEPARATOR.join(_parts(sample, background, name))

@@ -17,7 +17,7 @@ from cuescope.application import (
 from cuescope_covar_build.options import BuildOptions, Texts
 
 if TYPE_CHECKING:
-    from cuescope_covar_build.manifest import Row
+    from cuescope_sdk.data import CovarManifest
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -46,14 +46,16 @@ def build(options: BuildOptions, output: Output) -> None:
             cost = plan_build(opened)
             echo_json(cost.as_json()) if output.as_json else echo(str(cost))
             return
-        rows = opened.run()
-    _show(options, rows, output.as_json)
+        manifest = opened.run()
+    _show(options, manifest, output.as_json)
 
 
 Writer = Annotated[
     Texts,
     typer.Option(
-        "--tool", metavar="ROLE=SPEC", help="text-generator: writes the list."
+        "--tool",
+        metavar="ROLE=SPEC",
+        help="text-generator: writes the list.",
     ),
 ]
 WriterOption = Annotated[
@@ -145,39 +147,32 @@ def _give(text: str, out: Path | None) -> None:
     echo(f"wrote {out}: look it over, then `cuescope covar build` takes it")
 
 
-def _show(options: BuildOptions, rows: "list[Row]", as_json: bool) -> None:
+def _show(options: BuildOptions, manifest: "CovarManifest", as_json: bool) -> None:
     """What was built, and what to do with it."""
     import json
     from collections import Counter
 
-    from cuescope_covar_build.manifest import MANIFEST, ORIGINAL, SUBSETS
-    from cuescope_covar_build.quality.reasons import describe_faults
-
-    dropped = [row for row in rows if row.dropped]
+    rows = manifest.rows
     counts = Counter(row.subset for row in rows if not row.dropped)
     # a Counter has 0 for a subset of which nothing is left
-    by_subset = {name: counts[name] for name in (ORIGINAL, *SUBSETS)}
+    by_subset = {name: counts[name] for name in (manifest.ORIGINAL, *manifest.SUBSETS)}
     out = options.out.expanduser()
-    manifest = out / MANIFEST
+    file = out / manifest.NAME
     if as_json:
         result = {
-            "manifest": str(manifest),
+            "manifest": str(file),
             "images": by_subset,
-            "dropped": len(dropped),
+            "dropped": len(rows) - counts.total(),
             "photos": len({row.source_key for row in rows}),
         }
         echo_json(json.dumps(result, indent=1))
         return
     images = ", ".join(f"{count:,} {name}" for name, count in by_subset.items())
-    echo(f"wrote {manifest}: {len(rows):,} images: {images}")
+    echo(f"wrote {file}: {len(rows):,} images: {images}")
     if options.viewpoint_editor is None:
         echo(
             "viewpoint is left out: it needs --viewpoint-editor SPEC, an editor by instruction"
         )
-    if dropped:
-        shown = " (shown, as keep_all asks)" if options.keep_all else ""
-        of_all = (
-            f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}"
-        )
-        echo(f"dropped {of_all}: {describe_faults(dropped)}")
+    if dropped := manifest.describe_dropped(shown=options.keep_all):
+        echo(f"dropped {dropped}")
     echo(f"next: cuescope audit METHOD --model SPEC --data covar:{out}")

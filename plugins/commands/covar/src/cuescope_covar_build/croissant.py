@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cuescope_covar_build.manifest import MANIFEST, ORIGINAL, Row
+from cuescope_sdk.data import CovarManifest, CovarRow
 
 CROISSANT = "croissant.json"
 KINDS = {int: "sc:Integer", bool: "sc:Boolean", str: "sc:Text"}
@@ -26,30 +26,30 @@ MEANINGS = {
 }
 
 
-def write_croissant(folder: Path, rows: Sequence[Row]) -> None:
+def write_croissant(folder: Path, rows: Sequence[CovarRow]) -> None:
     """`croissant.json` beside the manifest, of which it has the digest."""
     text = json.dumps(metadata(folder, rows), indent=1) + "\n"
     (folder / CROISSANT).write_text(text, encoding="utf-8")
 
 
-def metadata(folder: Path, rows: Sequence[Row]) -> dict[str, Any]:
+def metadata(folder: Path, rows: Sequence[CovarRow]) -> dict[str, Any]:
     """The folder in words of schema.org and Croissant."""
     content: dict[str, Any] = json.loads(
         files(__package__).joinpath(CROISSANT).read_bytes()
     )
     labels = {row.label for row in rows}
     photos = {row.source_key for row in rows}
-    backgrounds = {row.background for row in rows} - {ORIGINAL}
+    backgrounds = {row.background for row in rows} - {CovarManifest.ORIGINAL}
     licences = {row.licence for row in rows} - {""}
     content["description"] = (
         f"{len(rows):,} images of {len(labels):,} classes made from {len(photos):,} photos: each "
         f"object on {len(backgrounds):,} backgrounds, in controlled variants."
     )
     content["license"] = sorted(licences) or ["unknown"]
-    manifest = (folder / MANIFEST).read_bytes()
+    manifest = (folder / CovarManifest.NAME).read_bytes()
     content["distribution"][0]["sha256"] = sha256(manifest).hexdigest()
     content["recordSet"][0]["field"] = [
-        _field(field.name, field.type) for field in fields(Row)
+        _field(field.name, field.type) for field in fields(CovarRow)
     ]
     return content
 

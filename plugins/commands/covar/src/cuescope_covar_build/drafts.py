@@ -8,11 +8,12 @@ import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_covar_build.lists import Background
-from cuescope_covar_build.manifest import ORIGINAL
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import Variant
 from cuescope_sdk import Frame, ImageEdit, PluginError
+from cuescope_sdk.data import CovarManifest
 
 GONE = "the object left the image"
 
@@ -37,7 +38,7 @@ class Draft:
     edit: ImageEdit | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     dropped: str = ""
-    scores: dict[str, float | None] = field(default_factory=dict)
+    scores: Scores = field(default_factory=dict)
 
     @property
     def shows_object(self) -> bool:
@@ -53,7 +54,7 @@ class Draft:
 def original(source: Source) -> Draft:
     """The photo itself."""
     return Draft(
-        variant=Variant(ORIGINAL, ORIGINAL, {}),
+        variant=Variant(CovarManifest.ORIGINAL, CovarManifest.ORIGINAL, {}),
         image=source.image,
         mask=source.mask,
         base=Frame.from_array(source.image),
@@ -120,17 +121,13 @@ def paint(drafts: Sequence[Draft], editor: NamedEditor) -> None:
 
     Raises PluginError where it gives back another size, or changed what it was to keep.
     """
-    waiting: list[Draft] = []
-    edits: list[ImageEdit] = []
-    for draft in drafts:
-        # viewpoints wait for another editor, which is asked after this one
-        if draft.edit is not None and draft.editor is editor:
-            waiting.append(draft)
-            edits.append(draft.edit)
+    # viewpoints wait for another editor, which is asked after this one
+    mine = [draft for draft in drafts if draft.editor is editor]
+    waiting = [(draft, draft.edit) for draft in mine if draft.edit is not None]
     if not waiting:
         return
-    frames = editor.tool.edit(edits)
-    for draft, edit, frame in zip(waiting, edits, frames, strict=True):
+    frames = editor.tool.edit([edit for _, edit in waiting])
+    for (draft, edit), frame in zip(waiting, frames, strict=True):
         before = draft.image
         draft.image = np.asarray(frame.load())
         _require_kept(editor.spec, edit, before, draft.image)
@@ -155,5 +152,5 @@ def _require_kept(spec: str, edit: ImageEdit, before: Pixels, after: Pixels) -> 
             problem,
             expected="pixels outside of the mask as they were",
             got=f"others in {changed.sum():,} of them",
-            remedy="An editor puts the source's own pixels back: keep_outside of the sdk",
+            remedy="An editor puts the source's own pixels back: EditableImage of the sdk",
         )

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ import cv2
 import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Pixels
-from cuescope_covar_build.manifest import MANIFEST, Row, picture_digest, read_manifest
 from cuescope_sdk import BadDataError, Context, DamagedFileError, UserError, digest
-from cuescope_sdk.data import Draft
+from cuescope_sdk.data import CovarManifest, CovarRow, Draft, content_digest
 
 SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
@@ -35,7 +35,7 @@ class BuildFolder:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, CovarRow] = {}
         self._settings = dict(settings)
         if folder.exists() and not folder.is_dir():
             raise UserError(f"--out {folder}", expected="a folder", got="a file")
@@ -74,16 +74,20 @@ class BuildFolder:
                 f"'{changed[0]}' among them"
             )
 
-    def write_image(self, name: str, image: Pixels) -> str:
-        """A lossless PNG inside the folder; the digest of the file."""
-        # OpenCV writes blue, green, red
-        return self._write_picture(name, cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    def write_picture(self, name: str, pixels: Pixels | Mask) -> str:
+        """A lossless PNG inside the folder, of a mask white on black; the digest of the file."""
+        if pixels.dtype == bool:
+            content = encode_png(pixels.astype(np.uint8) * 255)
+        else:
+            # OpenCV writes blue, green, red
+            content = encode_png(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+        file = self.folder / name
+        with self.telling():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        return content_digest(BytesIO(content))
 
-    def write_mask(self, name: str, mask: Mask) -> str:
-        """White on black; the digest of the file."""
-        return self._write_picture(name, mask.astype(np.uint8) * 255)
-
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[CovarRow]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
         lines = "".join(map(_journal_line, rows))
         with (
@@ -120,23 +124,15 @@ class BuildFolder:
                 "on from there",
             ) from error
 
-    def _write_picture(self, name: str, pixels: np.ndarray) -> str:
-        content = encode_png(pixels)
-        file = self.folder / name
-        with self.telling():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        return picture_digest(content)
-
-    def _is_as_written(self, row: Row) -> bool:
+    def _is_as_written(self, row: CovarRow) -> bool:
         pictures = {row.image: row.image_digest, row.mask: row.mask_digest}
         # a dropped image has no file, a viewpoint perhaps no mask
         pictures.pop("", None)
         try:
             for name, written in pictures.items():
-                content = (self.folder / name).read_bytes()
-                if picture_digest(content) != written:
-                    return False
+                with (self.folder / name).open("rb") as file:
+                    if content_digest(file) != written:
+                        return False
         # a file that is gone counts as changed
         except OSError:
             return False
@@ -163,14 +159,14 @@ class BuildFolder:
                     remedy="Build into another folder, or with the same words",
                 )
 
-    def _read_rows(self) -> Iterator[Row]:
+    def _read_rows(self) -> Iterator[CovarRow]:
         """The rows of the manifest and of the journal, which is newer.
 
         What is not as it was written is no row: its image is made again.
         """
-        if (self.folder / MANIFEST).is_file():
+        if (self.folder / CovarManifest.NAME).is_file():
             try:
-                yield from read_manifest(self.folder)
+                yield from CovarManifest.read(self.folder).rows
             # not refused: a damaged manifest costs time, not the build
             except (DamagedFileError, BadDataError) as error:
                 warnings.warn(
@@ -192,16 +188,16 @@ class BuildFolder:
                 draft.file.write(b"".join(sound))
 
 
-def _journal_line(row: Row) -> str:
+def _journal_line(row: CovarRow) -> str:
     content = asdict(row)
     return json.dumps({"row": content, "seal": _seal(content)}) + "\n"
 
 
-def _journal_row(line: bytes) -> Row | None:
+def _journal_row(line: bytes) -> CovarRow | None:
     """The row of a line of the journal, None where it is not what was written."""
     try:
         stored = json.loads(line)
-        row = Row(**stored["row"])
+        row = CovarRow(**stored["row"])
         return row if stored["seal"] == _seal(stored["row"]) else None
     except (ValueError, TypeError, KeyError):
         return None
@@ -220,7 +216,7 @@ def file_name(text: str) -> str:
     return plain if whole else f"{plain}-{digest(text)[:8]}".lstrip("-")
 
 
-def folder_size(folder: Path, rows: Iterable[Row]) -> int:
+def folder_size(folder: Path, rows: Iterable[CovarRow]) -> int:
     """Bytes of the images and masks of these rows."""
     files = [folder / name for row in rows for name in (row.image, row.mask)]
     return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,6 +1,5 @@
 """The quality filter, as a build asks it: drafts become cases, clean composites set limits."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from cuescope_covar_build.composite import Composite, CompositeOptions
 from cuescope_covar_build.drafts import Draft, of_variants, on_background, paint
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_covar_build.quality.thresholds import fit_thresholds
 from cuescope_covar_build.recipe import NamedEditor, Recipe
@@ -58,7 +58,12 @@ class Filter:
             draft.dropped = draft.dropped or quality.reason
 
     def calibrate(
-        self, sources: Sources, folder: Path, context: Context, *, begun: bool = False
+        self,
+        sources: Sources,
+        folder: Path,
+        context: Context,
+        *,
+        begun: bool = False,
     ) -> None:
         """Take the limits of this folder, else from clean composites of its photos.
 
@@ -74,7 +79,7 @@ class Filter:
         recipe = _clean_recipe(self.recipe, context)
         pairs = _pairs(sources.typical(CLEAN_PAIRS), recipe.backgrounds)
         cases: list[Case] = []
-        measures: list[dict[str, float | None]] = []
+        measures: list[Scores] = []
         with context.progress("Measuring clean composites", len(pairs)) as advance:
             for sample, background in pairs:
                 source = sources.open(sample)
@@ -85,14 +90,15 @@ class Filter:
                 if self.recipe.editor.pasting is None:
                     unedited = _unedited_cases(recipe, source, background)
                     cases += unedited
-                    # other measures would call it a fault that the background is the source's own
-                    measures += map(_blind_only, measure(unedited, self.judges))
+                    for measured in measure(unedited, self.judges):
+                        # others would call it a fault that the background is the source's own
+                        blind = {n: measured[n] for n in MEASURES if MEASURES[n].blind}
+                        measures.append(blind)
                 advance(1)
         subsets = [case.subset for case in cases]
         photos = [case.source.key for case in cases]
         self.thresholds = fit_thresholds(subsets, measures, photos, self.false_drops)
-        text = json.dumps(self.thresholds.to_json(), indent=1) + "\n"
-        write_sealed(path, text.encode())
+        write_sealed(path, self.thresholds.to_json())
         if self.thresholds.few:
             context.announce(
                 f"The quality filter knows {len(cases)} clean images only: its limits are the "
@@ -101,20 +107,11 @@ class Filter:
             )
 
 
-def _blind_only(measures: dict[str, float | None]) -> dict[str, float | None]:
-    """Those that compare an image with itself."""
-    return {
-        name: value if MEASURES[name].blind else None
-        for name, value in measures.items()
-    }
-
-
 def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
     """Those that a build has kept, None where it must set them."""
     remedy = "Build into another folder with --out"
     try:
-        content = read_sealed(path, remedy=remedy)
-        return Thresholds.from_json(json.loads(content))
+        return Thresholds.from_json(read_sealed(path, remedy=remedy))
     except FileNotFoundError:
         return None
     except DamagedFileError:
@@ -122,7 +119,7 @@ def read_thresholds(path: Path, *, begun: bool) -> Thresholds | None:
             raise
         # no image was judged by them, so they are set anew
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise UserError(f"covar: {path} cannot be read", remedy=remedy) from error
 
 
@@ -212,7 +209,9 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
 
 
 def _unedited_cases(
-    recipe: Recipe, source: Source, background: Background
+    recipe: Recipe,
+    source: Source,
+    background: Background,
 ) -> list[Case]:
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)

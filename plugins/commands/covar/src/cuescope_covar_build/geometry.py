@@ -32,14 +32,12 @@ class Moved:
 
 def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     """Left and right exchanged, or top and bottom."""
-    rows, cols = mask.shape
-    matrix = np.eye(2, 3)
-    if vertical:
-        # - 1: the middles of pixels are whole numbers
-        matrix[1] = 0, -1, rows - 1
-    else:
-        matrix[0] = -1, 0, cols - 1
     axis = 0 if vertical else 1
+    along = 1 - axis  # columns come first in a matrix
+    matrix = np.eye(2, 3)
+    matrix[along, along] = -1
+    # - 1: the middles of pixels are whole numbers
+    matrix[along, 2] = mask.shape[axis] - 1
     # a copy: OpenCV takes no array that runs backwards
     image = np.flip(image, axis).copy()
     mask = np.flip(mask, axis).copy()
@@ -74,7 +72,7 @@ def crop(image: Pixels, mask: Mask, area: float) -> Moved:
         cv2.resize(image[part].copy(), (cols, rows), interpolation=cv2.INTER_CUBIC),
         _resize_mask(mask[part], (cols, rows)),
         np.ones(mask.shape, bool),
-        _zoom(cols / width, rows / height, -left, -top),
+        zoom(cols / width, rows / height, -left, -top),
     )
 
 
@@ -89,12 +87,12 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
     left = round(cols / 2 - (box_left + box_width / 2) * width / cols)
     top = round(rows / 2 - (box_top + box_height / 2) * height / rows)
     shift = np.array([[1, 0, left], [0, 1, top]], float)
-    zoom = _zoom(width / cols, height / rows, 0, 0)
+    smaller = zoom(width / cols, height / rows)
     return Moved(
         _move(small, shift, mask, border=cv2.BORDER_REPLICATE),
         _move(small_mask, shift, mask) > 0,
         _move(np.ones_like(small_mask), shift, mask) > 0,
-        shift @ np.vstack([zoom, (0, 0, 1)]),
+        shift @ np.vstack([smaller, (0, 0, 1)]),
     )
 
 
@@ -124,7 +122,7 @@ def _move(
     return cv2.warpAffine(levels, matrix, (cols, rows), flags=flags, borderMode=border)
 
 
-def _zoom(wide: float, high: float, right: float, down: float) -> Matrix:
+def zoom(wide: float, high: float, right: float = 0, down: float = 0) -> Matrix:
     """Moved, then larger by these factors about the corner of the corner pixel."""
     across = (wide, 0, wide * (right + 0.5) - 0.5)
     along = (0, high, high * (down + 0.5) - 0.5)

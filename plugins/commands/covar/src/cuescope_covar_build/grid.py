@@ -6,27 +6,26 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from jaxtyping import UInt8
 
-from cuescope_covar_build.manifest import ORIGINAL, Row
+from cuescope_covar_build.geometry import Pixels
+from cuescope_sdk.data import CovarManifest, CovarRow
 
+ORIGINAL = CovarManifest.ORIGINAL
 GRID = "grid.png"
 ROWS = 6  # photos that are shown
 CELL = 128  # px, side of a cell
 HEAD = 22  # px, height of the line of titles
 
 
-def write_grid(folder: Path, rows: Sequence[Row]) -> None:
+def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     """`grid.png`: a row a photo, spread over all of them, on another background each time.
 
     Nothing where nothing was kept to be shown.
     """
     files: dict[tuple[str, str, str], str] = {}
-    kept: Counter[tuple[str, str]] = Counter()
     for row in rows:
         if row.image:
             files[row.source_key, row.background, row.variant] = row.image
-            kept[row.source_key, row.background] += 1
     photos = list(dict.fromkeys(row.source_key for row in rows))
     variants = list(dict.fromkeys(row.variant for row in rows))
     backgrounds = list(dict.fromkeys(row.background for row in rows))
@@ -51,8 +50,8 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
         first = line * len(backgrounds) // len(chosen)
         in_turn = backgrounds[first:] + backgrounds[:first]
         # a background of which the quality filter dropped something shows less
-        counts = [kept[photo, background] for background in in_turn]
-        background = in_turn[int(np.argmax(counts))]
+        kept = Counter(name for key, name, _ in files if key == photo)
+        background = max(in_turn, key=kept.__getitem__)
         top = HEAD + line * CELL
         for column, variant in enumerate(variants):
             behind = ORIGINAL if variant == ORIGINAL else background
@@ -65,7 +64,7 @@ def write_grid(folder: Path, rows: Sequence[Row]) -> None:
     (folder / GRID).write_bytes(encoded.tobytes())
 
 
-def _cell(file: Path) -> UInt8[np.ndarray, "row col 3"]:
+def _cell(file: Path) -> Pixels:
     content = np.frombuffer(file.read_bytes(), np.uint8)
     image = cv2.imdecode(content, cv2.IMREAD_COLOR)
     if image is None:

@@ -9,7 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import load_yaml, read_text
+from cuescope_sdk.data import TextFile, load_yaml
 from cuescope_sdk.models import refuse_unknown
 
 PAPER = "paper"
@@ -56,7 +56,9 @@ def read_backgrounds(path: Path | None) -> tuple[Background, ...]:
 
 
 def choose_classes(
-    given: str | None, labels: tuple[str, ...], title: str
+    given: str | None,
+    labels: tuple[str, ...],
+    title: str,
 ) -> tuple[str, ...]:
     """The labels of the source that are built: all, those of a list (a,b or a file), or `paper`.
 
@@ -64,8 +66,8 @@ def choose_classes(
     the source's labels.
     """
     if given is None:
-        # lists differ in capitals; the images keep the source's spelling
         return labels
+    # lists differ in capitals; the images keep the source's spelling
     by_name = {label.lower(): label for label in labels}
     if given == PAPER:
         wanted = [name for name in paper_list("classes") if name.lower() in by_name]
@@ -104,7 +106,7 @@ def as_yaml(what: str, entries: Sequence[Any]) -> str:
 
 def _read_list(path: Path, what: str) -> list[Any]:
     """A YAML list, or the list under its own name in a mapping, or a line each."""
-    text = read_text(path, "covar")
+    text = TextFile(path, "covar").text()
     if path.suffix.lower() not in (".yaml", ".yml", ".json"):
         return [line.strip() for line in text.splitlines() if line.strip()]
     try:
@@ -116,6 +118,8 @@ def _read_list(path: Path, what: str) -> list[Any]:
     entries = content.get(what) if isinstance(content, dict) else content
     if not isinstance(entries, list) or not entries:
         raise UserError(
-            f"covar: {path}", expected=f"a list of {what}", got=type(entries).__name__
+            f"covar: {path}",
+            expected=f"a list of {what}",
+            got=type(entries).__name__,
         )
     return entries

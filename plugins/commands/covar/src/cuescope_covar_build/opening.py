@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self, get_args
 
-from cuescope.application import build_tool, by_role, pairs
+from cuescope.application import ROLES, build_tool, by_role, pairs
 from cuescope_covar_build.building import Builder
 from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.croissant import write_croissant
@@ -12,14 +12,12 @@ from cuescope_covar_build.files import BuildFolder
 from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.grid import write_grid
 from cuescope_covar_build.lists import choose_classes, read_backgrounds
-from cuescope_covar_build.manifest import Row, write_manifest
 from cuescope_covar_build.options import BuildOptions
 from cuescope_covar_build.quality import Judges
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources, choose_samples
 from cuescope_covar_build.variants import Keeps
 from cuescope_sdk import (
-    ROLES,
     Context,
     Dataset,
     Model,
@@ -28,6 +26,7 @@ from cuescope_sdk import (
     UserError,
     nearest,
 )
+from cuescope_sdk.data import CovarManifest
 from cuescope_sdk.editing import cached_editor
 
 EDITOR = "editor"
@@ -48,7 +47,7 @@ class OpenBuild:
     choices: tuple[str, ...]
     size: tuple[int, int]
 
-    def run(self) -> list[Row]:
+    def run(self) -> CovarManifest:
         """Make what is lacking, then the manifest."""
         folder = self.builder.folder
         quality = self.builder.quality
@@ -60,16 +59,20 @@ class OpenBuild:
             with folder.telling():
                 begun = bool(folder.rows)
                 quality.calibrate(
-                    self.builder.sources, folder.folder, self.context, begun=begun
+                    self.builder.sources,
+                    folder.folder,
+                    self.context,
+                    begun=begun,
                 )
         rows = self.builder.run(self.context)
+        manifest = CovarManifest(rows, self.choices)
         with folder.telling():
-            write_manifest(folder.folder, rows, self.choices)
+            manifest.write(folder.folder)
             write_croissant(folder.folder, rows)
             write_grid(folder.folder, rows)
         # last: a kill before this leaves the journal to go on from
         folder.finish()
-        return rows
+        return manifest
 
 
 def open_build(options: BuildOptions, context: Context) -> OpenBuild:
@@ -83,7 +86,10 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     tools = Tools.of(options)
     backgrounds = read_backgrounds(options.backgrounds)
     context = replace(
-        context, seed=options.seed, device=options.device, dtype=options.dtype
+        context,
+        seed=options.seed,
+        device=options.device,
+        dtype=options.dtype,
     )
     data_options = pairs("-D", options.data_option or ())
     data: Dataset = context.build("dataset", options.source, data_options)
@@ -127,7 +133,10 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
 
 
 def _settings(
-    options: BuildOptions, recipe: Recipe, data: Dataset, judges: Judges
+    options: BuildOptions,
+    recipe: Recipe,
+    data: Dataset,
+    judges: Judges,
 ) -> dict[str, Any]:
     """What all images of a folder have in common; their number is not among it."""
     views = recipe.viewpoint_editor

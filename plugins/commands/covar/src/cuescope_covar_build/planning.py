@@ -45,14 +45,14 @@ class BuildPlan:
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"
+        disk = f"about {self.bytes / GIGABYTE:.2f} GB"
         free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
-        disk = f"about {self.bytes / GIGABYTE:.2f} GB, {free}"
         lines = {
             "photos": f"{self.photos:,}",
             "images": f"{self.images:,}, {self.made:,} of them made already",
             "edits": edits,
             "time": time,
-            "disk": disk,
+            "disk": f"{disk}, {free}",
         }
         if not self.viewpoints:
             lines["left out"] = "viewpoint: it needs --viewpoint-editor SPEC"
@@ -71,8 +71,12 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     lacking = builder.lacking()
     images_each = 1 + len(recipe.backgrounds) * len(recipe.names)
     images = len(builder.sources) * images_each
+    on_backgrounds = 0
+    for sample in builder.sources.samples():
+        # the first is the photo itself
+        on_backgrounds += builder.count_lacking(builder.keys(sample)[1:])
     # perhaps not whole: of some pairs a part is made
-    pairs = _count_pairs(builder) / len(recipe.names)
+    pairs = on_backgrounds / len(recipe.names)
     of_editor = round(pairs * (recipe.edits - recipe.views))
     edits = {editor.spec: of_editor}
     seconds = _seconds(editor, of_editor, opened)
@@ -104,15 +108,6 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
         free_bytes=_free_bytes(folder),
         viewpoints=views is not None,
     )
-
-
-def _count_pairs(builder: "Builder") -> int:
-    """Images on backgrounds that are lacking."""
-    count = 0
-    for sample in builder.sources.samples():
-        keys = builder.keys(sample)[1:]  # the first is the photo itself
-        count += len(set(keys) - builder.folder.rows.keys())
-    return count
 
 
 def _is_quick(editor: "NamedEditor") -> bool:

@@ -56,15 +56,18 @@ class Recipe:
     @property
     def edits(self) -> int:
         """Edits of one photo on one background, viewpoints among them."""
-        return (
-            3 + len(self.scales) + self.views
-        )  # 3: the background, a shift and a rotation
+        # 3: the background, a shift and a rotation
+        return 3 + len(self.scales) + self.views
 
     def variants(self, source: Source, background: Background) -> list[Variant]:
         """The variants of a photo on a background, drawn for it."""
         rng = generator(self.seed, "variants", source.sample.key, background.name)
         return variants(
-            rng, source.mask.shape[:2], source.label, self.scales, views=self.views
+            rng,
+            source.mask.shape[:2],
+            source.label,
+            self.scales,
+            views=self.views,
         )
 
     def prompt(self, background: Background, label: str) -> str:

@@ -117,7 +117,7 @@ class Sources:
 
     def samples(self) -> Iterator[Sample]:
         """The samples, unopened."""
-        return (self._data[index] for index in self._indices)
+        return map(self._data.__getitem__, self._indices)
 
     def typical(self, count: int) -> list[Sample]:
         """So many samples, spread over those that were chosen from; one that fails is left out.
@@ -204,9 +204,7 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
     if side is not None and longest > side:
         cols = max(1, round(side / longest * cols))
         rows = max(1, round(side / longest * rows))
-        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA).astype(
-            np.uint8
-        )
+        pixels = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA)
     if min(rows, cols) < SMALLEST or max(rows, cols) > LARGEST:
         raise _fault(
             sample,
@@ -218,7 +216,10 @@ def _pixels(sample: Sample, side: int | None) -> Pixels:
 
 
 def _fault(
-    sample: Sample, expected: str, got: str, remedy: str | None = None
+    sample: Sample,
+    expected: str,
+    got: str,
+    remedy: str | None = None,
 ) -> BadDataError:
     return BadDataError(
         f"covar: image '{sample.key}'",

@@ -69,7 +69,7 @@ def variants(
     degrees = round(float(rng.uniform(-ANGLE, ANGLE)), 2)
     area = round(float(rng.uniform(*AREA)), 3)
     shown = sorted(rng.permutation(len(VIEWPOINTS))[:VIEWS].tolist())
-    return [
+    made = [
         Variant("h-flip", "h-flip", {}, geometry.flip),
         Variant(
             "translate",
@@ -88,28 +88,16 @@ def variants(
             partial(geometry.rotate, degrees=degrees),
             True,
         ),
-        *(
-            _viewpoint(label, n, VIEWPOINTS[view])
-            for n, view in enumerate(shown[:views], 1)
-        ),
-        *(
-            Variant(
-                "scale",
-                f"scale-{scale:g}",
-                {"scale": scale},
-                partial(geometry.shrink, scale=scale),
-                True,
-            )
-            for scale in scales
-        ),
     ]
-
-
-def _viewpoint(label: str, number: int, words: str) -> Variant:
-    told = f"Show the same {label} in the same place, seen {words}."
-    return Variant(
-        "viewpoint",
-        f"viewpoint-{number}",
-        {"view": words, "controlled": False},  # no pixel says that the editor did so
-        instruction=told,
-    )
+    for number, view in enumerate(shown[:views], 1):
+        words = VIEWPOINTS[view]
+        told = f"Show the same {label} in the same place, seen {words}."
+        # no pixel says that the editor did so
+        known = {"view": words, "controlled": False}
+        name = f"viewpoint-{number}"
+        made.append(Variant("viewpoint", name, known, instruction=told))
+    for scale in scales:
+        move = partial(geometry.shrink, scale=scale)
+        name = f"scale-{scale:g}"
+        made.append(Variant("scale", name, {"scale": scale}, move, True))
+    return made

@@ -10,7 +10,7 @@ from cuescope.application import echo
 
 if TYPE_CHECKING:
     from cuescope.application import Entry, Registry, Spec
-    from cuescope_sdk.testing import Contract, Result
+    from cuescope_sdk.testing import Contract
 
 check = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -78,18 +78,13 @@ def run(
     counts = dict.fromkeys(COLOURS, 0)
     for result in contract.run_checks(only):
         counts[result.status] += 1
-        show(result)
+        words = result.check.removeprefix("test_").replace("_", " ")
+        typer.secho(f"{result.status:<8}{words}", fg=COLOURS[result.status])
+        if result.reason:
+            echo(f"        {result.reason}")
     echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
     # nothing checked is no success: --only may fit no check
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
-
-
-def show(result: "Result") -> None:
-    """Print one check, with the reason where it is not ok."""
-    words = result.check.removeprefix("test_").replace("_", " ")
-    typer.secho(f"{result.status:<8}{words}", fg=COLOURS[result.status])
-    if result.reason:
-        echo(f"        {result.reason}")
 
 
 def contract_of(
@@ -114,7 +109,9 @@ def contract_of(
     if data is not None:
         if entry.kind not in ("model", "tool"):
             raise UserError(
-                "--data", expected="a model or tool to show it to", got=entry.kind
+                "--data",
+                expected="a model or tool to show it to",
+                got=entry.kind,
             )
         spec = Spec.parse(data)
         dataset = registry.find("dataset", spec.name)
@@ -153,7 +150,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
 
 
 def _with_options(
-    registry: "Registry", entry: "Entry", spec: "Spec", options: dict[str, str]
+    registry: "Registry",
+    entry: "Entry",
+    spec: "Spec",
+    options: dict[str, str],
 ) -> tuple[Any, dict[str, str]]:
     """A plugin's class, and its options with ARG of `NAME:ARG` among them."""
     from cuescope.application import validate

@@ -30,12 +30,12 @@ def methods(
     """
     from cuescope.application import announce, pairs
     from cuescope_sdk import Context
-    from cuescope_sdk.choosing import Question, fits
+    from cuescope_sdk.choosing import Question
 
     model_options = pairs("-M", model_option or ())
     data_options = pairs("-D", data_option or ())
     question = Question(model, data, model_options, data_options)
-    answers = list(fits(question, Context(announce=announce, planning=True)))
+    answers = list(question.fits(Context(announce=announce, planning=True)))
     if as_json:
         rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
         echo_json(json.dumps(rows, indent=1))
@@ -82,10 +82,10 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
         best = min(usable, key=lambda fit: (len(fit.lacks), fit.enough))
         line = ["cuescope", "audit", best.method, "--model", question.model]
         line += ["--data", question.data]
-        for key, value in (question.model_options or {}).items():
-            line += ["-M", f"{key}={value}"]
-        for key, value in (question.data_options or {}).items():
-            line += ["-D", f"{key}={value}"]
+        options = {"-M": question.model_options, "-D": question.data_options}
+        for flag, given in options.items():
+            for key, value in (given or {}).items():
+                line += [flag, f"{key}={value}"]
         # quoted, to be copied into a shell
         echo(f"What an audit would cost: {shlex.join([*line, '--plan'])}")
     else:

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Question, VideoQuestions, read_json
+from cuescope_sdk.data import Question, VideoQuestions
 
 # In the order that the authors' numbers count.
 _NAMES = "Motion, Spatial, Temporal, Yes/No, Color, Object, Location, Number, Other"
@@ -46,10 +46,10 @@ class ActivityNetQA(VideoQuestions):
 
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split, each with its answer; raises UserError where one has none."""
-        questions = read_json(self.file(f"{split}_q.json"), QuestionRow, self.title)
+        questions = self.file(f"{split}_q.json").json_rows(QuestionRow)
         answers = {
             row.question_id: row
-            for row in read_json(self.file(f"{split}_a.json"), AnswerRow, self.title)
+            for row in self.file(f"{split}_a.json").json_rows(AnswerRow)
         }
         for row in questions:
             # The two files are joined by id: nothing says that their order is the same.

@@ -4,21 +4,14 @@ The authors' `list_attr_celeba.txt` and `list_eval_partition.txt`, and `img_alig
 `identity_CelebA.txt` is there too, it says whose face each is.
 """
 
-from collections.abc import Container, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from cuescope_celeba.layout import read_attributes, read_partition, read_persons
 from cuescope_sdk import PlantedCue, UserError, Words
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    Listing,
-    first_place,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, TextFile
 from cuescope_sdk.models import refuse_unknown
 
 
@@ -53,12 +46,12 @@ class CelebA(ImageFolder):
         cue = words(self.options.spurious)
         return (PlantedCue(key=cue, name=cue),)
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The faces of a split; raises UserError where a face has no attributes."""
         target = self.options.target
         spurious = self.options.spurious
-        table = self.place("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
-        names, attributes = read_attributes(table, self.title)
+        table = self.file("list_attr_celeba.txt", "Anno/list_attr_celeba.txt")
+        names, attributes = read_attributes(table)
         for name in (target, spurious):  # a typo would label every face 'not ...'
             refuse_unknown(self.title, "attribute", name, names)
         if target == spurious:
@@ -67,9 +60,9 @@ class CelebA(ImageFolder):
                 expected="two attributes",
                 got=f"'{target}' twice",
             )
+        self.labels = (words(target, False), words(target))
         partition = read_partition(
-            self.place("list_eval_partition.txt", "Eval/list_eval_partition.txt"),
-            self.title,
+            self.file("list_eval_partition.txt", "Eval/list_eval_partition.txt")
         )
         # Kaggle's copy has the folder within a folder of the same name.
         folder = self.place(
@@ -85,7 +78,6 @@ class CelebA(ImageFolder):
         ]
         self._require_faces(table, attributes, files)
         persons = self._persons(files)
-        items = []
         for file in files:
             present = attributes[file]
             label = words(target, target in present)
@@ -96,37 +88,35 @@ class CelebA(ImageFolder):
                 "subgroup": f"{label}, {cue}",
                 "cues": {words(spurious): (spurious in present,)},
             }
-            items.append(
-                ImageItem(
-                    file,
-                    folder / file,
-                    (label,),
-                    label=label,
-                    annotations=annotations,
-                    group=persons.get(file),
-                )
+            yield ImageItem(
+                file,
+                folder / file,
+                (label,),
+                label,
+                annotations,
+                group=persons.get(file),
             )
-        return Listing((words(target, False), words(target)), items)
 
     def _persons(self, files: Sequence[str]) -> Mapping[str, str]:
         """The person of each face; none where there is no file of them."""
-        table = first_place(
-            self.root, "identity_CelebA.txt", "Anno/identity_CelebA.txt"
-        )
+        table = self.find("identity_CelebA.txt", "Anno/identity_CelebA.txt")
         if table is None:
             self.facts["persons"] = "not known: there is no identity_CelebA.txt"
             return {}
-        persons = read_persons(table, self.title)
+        persons = read_persons(table)
         self._require_faces(table, persons, files)
         return persons
 
     def _require_faces(
-        self, table: Path, faces: Container[str], files: Sequence[str]
+        self,
+        table: TextFile,
+        faces: Container[str],
+        files: Sequence[str],
     ) -> None:
         for file in files:
             if file not in faces:
                 raise UserError(
-                    f"{self.title}: {table.name} has no '{file}'",
+                    f"{table.name} has no '{file}'",
                     expected="every face of list_eval_partition.txt",
                 )
 

@@ -1,21 +1,20 @@
 """The annotation files of CelebA, checked line by line."""
 
 from itertools import compress
-from pathlib import Path
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import read_lines
+from cuescope_sdk.data import TextFile
 
 
 def read_attributes(
-    path: Path, title: str
+    table: TextFile,
 ) -> tuple[tuple[str, ...], dict[str, frozenset[str]]]:
     """The names of the attributes, and those that each face has.
 
     A line with the number of faces, one with the names, then "000001.jpg -1 1 ..." a face.
     """
-    lines = read_lines(path, title)
-    location, line = next(lines)  # read_lines raises for an empty file
+    lines = table.lines()
+    location, line = next(lines)  # raises for an empty file
     if not line.isdecimal():
         raise UserError(location, expected="the number of faces", got=f"'{line[:60]}'")
     names = tuple(next(lines, ("", ""))[1].split())  # none: every face then misfits
@@ -29,27 +28,31 @@ def read_attributes(
     return names, faces
 
 
-def read_partition(path: Path, title: str) -> dict[str, int]:
+def read_partition(table: TextFile) -> dict[str, int]:
     """The split of each face: "000001.jpg 0" is in train, 1 is val, 2 is test."""
     splits = {}
-    for location, line in read_lines(path, title):
+    for location, line in table.lines():
         file, *number = line.split()
         if number not in (["0"], ["1"], ["2"]):
             raise UserError(
-                location, expected="'000001.jpg 0', 1 or 2", got=f"'{line[:60]}'"
+                location,
+                expected="'000001.jpg 0', 1 or 2",
+                got=f"'{line[:60]}'",
             )
         splits[file] = int(number[0])
     return splits
 
 
-def read_persons(path: Path, title: str) -> dict[str, str]:
+def read_persons(table: TextFile) -> dict[str, str]:
     """Who is on each image: "000001.jpg 2880" is the person 2880."""
     persons = {}
-    for location, line in read_lines(path, title):
+    for location, line in table.lines():
         file, *number = line.split()
         if len(number) != 1 or not number[0].isdecimal():
             raise UserError(
-                location, expected="'000001.jpg 2880'", got=f"'{line[:60]}'"
+                location,
+                expected="'000001.jpg 2880'",
+                got=f"'{line[:60]}'",
             )
         persons[file] = number[0]
     return persons

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from cuescope_charades_sta.layout import read_moments, read_videos, sort_by_start
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Question, VideoQuestions, read_classes
+from cuescope_sdk.data import Question, VideoQuestions
 
 
 class CharadesSTA(VideoQuestions):
@@ -27,18 +27,20 @@ class CharadesSTA(VideoQuestions):
 
     def read(self, split: str) -> Iterator[Question]:
         """The videos of a split, in the order of their sentences; raises UserError for a misfit."""
-        classes = read_classes(self.file("Charades_v1_classes.txt"), self.title)
+        classes = self.file("Charades_v1_classes.txt").codes()
         table = self.file(f"Charades_v1_{split}.csv")
-        videos = read_videos(table, classes, self.title)
-        moments = read_moments(self.file(f"charades_sta_{split}.txt"), self.title)
+        videos = read_videos(table, classes)
+        moments = read_moments(self.file(f"charades_sta_{split}.txt"))
         # Charades has videos without any sentence; they are no part of Charades-STA.
         for name, timed in moments.items():
             video = videos.get(name)
             if video is None:
                 raise UserError(
-                    f"{self.title}: {table.name} has no video '{name}'",
+                    f"{table.name} has no video '{name}'",
                     expected=f"every video of charades_sta_{split}.txt",
                 )
             yield Question(
-                name, name, annotations={"moments": sort_by_start(timed), **video}
+                name,
+                name,
+                annotations={"moments": sort_by_start(timed), **video},
             )

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import parse_timed_actions, read_csv, read_lines
+from cuescope_sdk.data import TextFile, parse_timed_actions
 
 Timed = tuple[str, float, float]
 # Some lines have spaces around ##; times may be whole seconds.
@@ -26,14 +25,16 @@ class VideoRow(BaseModel):
     length: float
 
 
-def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
+def read_moments(file: TextFile) -> dict[str, list[Timed]]:
     """(sentence, start, end) by video: "AO8RW 0.0 6.9##a person is putting a book on a shelf."."""
     moments: dict[str, list[Timed]] = {}
-    for location, line in read_lines(path, title):
+    for location, line in file.lines():
         fields = _MOMENT.fullmatch(line)
         if fields is None:
             raise UserError(
-                location, expected="'VIDEO START END##sentence'", got=f"'{line[:60]}'"
+                location,
+                expected="'VIDEO START END##sentence'",
+                got=f"'{line[:60]}'",
             )
         video, start, end, sentence = fields.groups()
         # a video has several sentences
@@ -42,16 +43,16 @@ def read_moments(path: Path, title: str) -> dict[str, list[Timed]]:
 
 
 def read_videos(
-    path: Path, classes: Mapping[str, str], title: str
+    table: TextFile, classes: Mapping[str, str]
 ) -> dict[str, dict[str, object]]:
     """What Charades knows of each video by id, as a sample's annotations.
 
     Raises UserError for an action that is no triplet.
     """
     videos: dict[str, dict[str, object]] = {}
-    for row in read_csv(path, VideoRow, title):
+    for row in table.csv_rows(VideoRow):
         actions = parse_timed_actions(
-            row.actions, classes, f"{title}: {path.name} video {row.id}"
+            row.actions, classes, f"{table.name} video {row.id}"
         )
         videos[row.id] = {
             "timed_actions": sort_by_start(actions),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, product
+from itertools import chain, product, starmap
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,13 +27,7 @@ from cuescope_clavi.samples import (
     video_key,
 )
 from cuescope_sdk import Context, HasSplits, Plugin, Sample, UserError, digest
-from cuescope_sdk.data import (
-    Probe,
-    clip_frames,
-    describe_video_problems,
-    open_videos,
-    require_enough_questions,
-)
+from cuescope_sdk.data import Probe, Videos
 
 # Options with which a source shows timed actions, few and fine enough, where none are given.
 SOURCES: dict[str, dict[str, Any]] = {
@@ -81,9 +75,7 @@ class Clavi(Plugin):
                 remedy="See -D shortest, -D neighbourhood, and the source's own options",
             )
         # published questions are not always whole: counted, not 19 times the videos
-        self._ends = np.cumsum(
-            [len(questions) for questions in of_videos(self.entries)]
-        )
+        self._ends = np.cumsum(list(map(len, of_videos(self.entries))))
         self.clips = self._open_clips() if options.clips is not None else {}
         self.facts = self._counts() | self.facts
         self.fingerprint = self._digest()
@@ -107,11 +99,7 @@ class Clavi(Plugin):
         )
         # of a written clip frames and features must be of the same file
         clip = self.clips.get(video_key(entry, complemented))
-        return (
-            sample
-            if clip is None
-            else replace(sample, frames=clip_frames(*clip, frames))
-        )
+        return sample if clip is None else replace(sample, frames=clip.clip(frames))
 
     def _digest(self) -> str:
         """Of all that decides the samples; of written clips also what they show."""
@@ -123,9 +111,7 @@ class Clavi(Plugin):
             shown.append((entry.key, *borders, entry.questions, content))
         parts: list[object] = ["clavi", self.options.frames, self.shown_split, shown]
         if self.clips:
-            parts.append(
-                {name: probe.digest for name, (_, probe) in self.clips.items()}
-            )
+            parts.append({name: clip.digest for name, clip in self.clips.items()})
         return digest(*parts)
 
     def split(self, name: str) -> Self:
@@ -206,7 +192,7 @@ class Clavi(Plugin):
             )
         self._note_without_control(without)
         folder = (options.videos or root).expanduser()
-        footage, problems = open_footage(
+        footage, opened = open_footage(
             [entry.video for entry in entries], folder, self.context
         )
         readable = [entry for entry in entries if entry.video in footage]
@@ -214,28 +200,26 @@ class Clavi(Plugin):
         out = total - sum(map(len, readable))
         # without entries the constructor says what is wrong
         if entries:
-            require_enough_questions(
-                "clavi", out, total, options.max_missing, problems, str(folder)
-            )
+            opened.require_enough("clavi", out, total, options.max_missing)
         if out:
-            reasons = describe_video_problems(problems)
+            reasons = opened.describe_problems()
             self.facts["left out"] = f"{out:,} of {total:,} questions: {reasons}"
         return readable, footage
 
-    def _open_clips(self) -> dict[str, tuple[Path, Probe]]:
+    def _open_clips(self) -> Mapping[str, Probe]:
         """The written clips; raises UserError where one is missing, for then all would be mixed."""
-        names = [video_key(*pair) for pair in product(self.entries, (False, True))]
+        names = list(starmap(video_key, product(self.entries, (False, True))))
         folder = Path(self.options.clips or ".").expanduser()
-        asked = {name: (name,) for name in names}
-        clips, problems = open_videos(folder, asked, self.context, "clavi")
-        if problems:
+        clips = Videos.open(folder, names, self.context, "clavi")
+        if clips.problems:
+            name, problem = next(iter(clips.problems.items()))
             raise UserError(
-                f"clavi: {len(problems):,} of {len(names):,} clips are not in {folder.name}",
-                expected=f"{next(iter(problems))}.mp4 and the others",
-                got=next(iter(problems.values())),
+                f"clavi: {len(clips.problems):,} of {len(names):,} clips are not in {folder.name}",
+                expected=f"{name}.mp4 and the others",
+                got=problem,
                 remedy="Write them with `cuescope bench clavi --write`, with the same options.",
             )
-        return clips
+        return clips.good
 
     def _note_without_control(self, count: int) -> None:
         if count:
@@ -263,9 +247,10 @@ def of_videos(entries: Sequence[Entry]) -> Iterator[Sequence[Question]]:
 
 def count_types(entries: Sequence[Entry]) -> Counter[str]:
     """How many questions there are of each type."""
-    return Counter(
-        question.kind for question in chain.from_iterable(of_videos(entries))
-    )
+    counts: Counter[str] = Counter()
+    for question in chain.from_iterable(of_videos(entries)):
+        counts[question.kind] += 1
+    return counts
 
 
 def _no_charades(source: str, got: str) -> UserError:

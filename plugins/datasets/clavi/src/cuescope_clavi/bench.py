@@ -1,7 +1,7 @@
 """`cuescope bench clavi`: figures 6 and 7, table 13, appendix B.4, and the clips as files."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -24,7 +24,7 @@ from cuescope_sdk import (
     Table,
     UserError,
 )
-from cuescope_sdk.data import open_videos
+from cuescope_sdk.data import Videos
 from cuescope_sdk.report import bar_chart
 
 MOST_BARS = 25
@@ -114,14 +114,17 @@ class ClaviBench(Plugin):
                 parts[benchmark or spec] = other
             for title, part in parts.items():
                 counts[title] = counts.get(title, 0) + len(part)
-        return make_table(
+        return Table.of(
             "Sizes of data sets",
             ("data set", "thousand questions"),
             # a data set that is not here has no figure of its own
             [(title, count / 1000 or None) for title, count in counts.items()],
             f"Questions about a video in the splits {', '.join(splits)} together, without those "
             "whose video is missing. In brackets: table 13 of the paper.",
-            paper=PAPER_SIZES.items(),
+            paper=[
+                {"data set": title, "thousand questions": count}
+                for title, count in PAPER_SIZES.items()
+            ],
         )
 
     def _write(self, data: Clavi, folder: Path) -> None:
@@ -132,14 +135,12 @@ class ClaviBench(Plugin):
                 got=data.source,
             )
         root = (data.options.videos or Path(data.options.source)).expanduser()
-        names = {entry.video: (entry.video,) for entry in data.entries}
+        names = [entry.video for entry in data.entries]
         # what cannot be read was left out when the data was
-        files, _ = open_videos(root, names, self.context, "clavi")
+        files = Videos.open(root, names, self.context, "clavi").good
         with self.context.progress("clips written", 2 * len(data.entries)) as advance:
             split = str(data.shown_split)
-            write_clips(
-                data.entries, lambda name: files[name][0], folder, split, advance
-            )
+            write_clips(data.entries, files, folder, split, advance)
 
 
 def _actions(entries: Sequence[Entry]) -> Iterator[Action]:
@@ -174,25 +175,6 @@ def count_kinds(
     return counts
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *notes: str,
-    paper: Iterable[Sequence[Cell]] = (),
-    decimals: int = 1,
-) -> Table:
-    """A table from the cells of its rows; those of the paper may have fewer."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple(dict(zip(columns, cells, strict=False)) for cells in paper),
-        notes=notes,
-        decimals=decimals,
-    )
-
-
 def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
     """Appendix B.4."""
     rows: list[Sequence[Cell]] = []
@@ -202,18 +184,22 @@ def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
     title = "Length of actions and videos"
     columns = ("length of", "mean", "standard deviation", "least", "most", "n")
     if not published:
-        return make_table(title, columns, rows, "Frames.", decimals=2)
+        return Table.of(title, columns, rows, "Frames.", decimals=2)
     note = "Seconds. In brackets: appendix B.4 of the paper, all splits."
-    return make_table(title, columns, rows, note, paper=PAPER, decimals=2)
+    paper = [dict(zip(columns, cells, strict=False)) for cells in PAPER]
+    return Table.of(title, columns, rows, note, paper=paper, decimals=2)
 
 
 def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
     """How many classes, nouns and verbs occur."""
-    return make_table(
+    paper: list[dict[str, Cell]] = [
+        {"what": what, "different": count} for what, count in PAPER_CLASSES.items()
+    ]
+    return Table.of(
         "What the questions are about",
         ("what", "different"),
         [(what, len(counts)) for what, counts in kinds.items()],
-        paper=PAPER_CLASSES.items() if published else (),
+        paper=paper if published else (),
         decimals=0,
     )
 
@@ -239,5 +225,7 @@ def _picture(title: str, counts: Mapping[str, int], total: int) -> Picture:
     rows = {name: {"share": count / total} for name, count in counts.items()}
     image = bar_chart(rows, title, f"share of {total:,}")
     return Picture(
-        title=title, caption=f"{title}, as shares of {total:,}.", image=image
+        title=title,
+        caption=f"{title}, as shares of {total:,}.",
+        image=image,
     )

@@ -1,7 +1,7 @@
 """CLAVI's clips as files: for features, which are computed of files, and for training."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from cuescope_clavi.layout import KINDS, OF_COMPLEMENT
 from cuescope_clavi.samples import Entry, video_key
 from cuescope_clavi.segments import Span
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Draft
+from cuescope_sdk.data import Draft, Probe
 
 CODECS = ("libx264", "mpeg4")  # the first that this build of PyAV has
 # high, for features are computed of these files
@@ -19,34 +19,30 @@ ROUNDING = 1e-6  # seconds: a frame on a cut is of what comes after it
 
 def write_clips(
     entries: Sequence[Entry],
-    videos: Callable[[str], Path],
+    videos: Mapping[str, Probe],
     folder: Path,
     split: str,
     advance: Callable[[int], None],
-) -> int:
+) -> None:
     """Both clips of each segment as `folder`/KEY_1.mp4 and KEY_2.mp4, and their questions.
 
     Questions and answers are `{split}_q.json` and `_a.json` in the authors' layout. Clips that are
-    there already stay; returns how many were written. Raises UserError for a source that no frame
-    of a segment can be read from.
+    there already stay. Raises UserError for a source that no frame of a segment can be read from.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = 0
     for entry in entries:
         for complemented in (False, True):
             target = folder / f"{video_key(entry, complemented)}.mp4"
             # a run that was killed goes on where it was
             if not target.exists():
-                source = videos(entry.video)
+                source = videos[entry.video].path
                 # under another name until it is whole: a killed run leaves no half clip
                 with Draft(target, suffix=".mp4") as draft:
                     write_clip(source, entry.segment.spans(complemented), draft.path)
-                written += 1
             advance(1)
     questions, answers = question_records(entries)
     (folder / f"{split}_q.json").write_text(json.dumps(questions, indent=1), "utf-8")
     (folder / f"{split}_a.json").write_text(json.dumps(answers, indent=1), "utf-8")
-    return written
 
 
 def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
@@ -84,7 +80,10 @@ def write_clip(source: Path, spans: Iterable[Span], target: Path) -> None:
 
 
 def _frames_between(
-    video: Any, pictures: Any, start: float, end: float
+    video: Any,
+    pictures: Any,
+    start: float,
+    end: float,
 ) -> Iterable[Any]:
     """The decoded frames that come on screen in [start, end), seconds from the first."""
     base = float(pictures.time_base)

@@ -25,16 +25,7 @@ from cuescope_clavi.questions import (
 )
 from cuescope_clavi.segments import Action, Segment, TimedVideo
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import (
-    find_file,
-    parse_timed_actions,
-    read_classes as read_class_names,
-    read_csv,
-    read_json,
-    read_json_object,
-    read_lines,
-    require_inside,
-)
+from cuescope_sdk.data import TextFile, parse_timed_actions, require_inside
 
 SPLITS = ("train", "val", "test")
 CLASSES = "Charades_v1_classes.txt"
@@ -90,7 +81,9 @@ def authors_split(split: str) -> str:
     """The authors have "train" and "test"; "val" is drawn from the former. Raises UserError."""
     if split not in SPLITS:
         raise UserError(
-            "clavi: split", expected=f"one of {', '.join(SPLITS)}", got=f"'{split}'"
+            "clavi: split",
+            expected=f"one of {', '.join(SPLITS)}",
+            got=f"'{split}'",
         )
     return "test" if split == "test" else "train"
 
@@ -107,14 +100,14 @@ def read_classes(root: Path) -> Classes:
 
     Object and verb are those of the authors' mapping where that file is there, or else words.
     """
-    classes = read_class_names(find_file(root, CLASSES, "clavi"), "clavi")
+    classes = TextFile.find(root, CLASSES, "clavi").codes()
     names = {code: phrase_of(name) for code, name in classes.items()}
     try:
-        mapping = find_file(root, MAPPING, "clavi")
+        mapping = TextFile.find(root, MAPPING, "clavi")
     except UserError:
         return Classes(names, word_parts(tuple(names.values())))
     parts: dict[str, frozenset[str]] = {}
-    for _, line in read_lines(mapping, "clavi"):
+    for _, line in mapping.lines():
         code, *codes = line.split()
         if code in names:
             parts[names[code]] = frozenset(codes)
@@ -122,7 +115,7 @@ def read_classes(root: Path) -> Classes:
         # without parts it shares nothing, and could be the control of a video that shows it
         if not parts.get(name):
             raise UserError(
-                f"clavi: {mapping.name}",
+                mapping.name,
                 expected="object and verb of every action class",
                 got=f"none of {code}",
             )
@@ -138,23 +131,21 @@ def phrase_of(name: str) -> str:
 
 def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
     """The videos of a split; an action ends with its video. Raises UserError naming a bad entry."""
-    file = find_file(root, f"Charades_v1_{authors_split(split)}.csv", "clavi")
-    rows = read_csv(file, VideoRow, "clavi")
-    return [
-        _timed_video(row, classes, file.name) for row in rows if in_split(row.id, split)
-    ]
-
-
-def _timed_video(row: VideoRow, classes: Classes, file: str) -> TimedVideo:
-    timed = parse_timed_actions(
-        row.actions, classes.names, f"clavi: {file} video {row.id}"
-    )
-    actions = []
-    for name, start, end in timed:
-        # An annotated action may end, or even start, after its video does.
-        if start < min(end, row.length):
-            actions.append(Action(name, start, min(end, row.length)))
-    return TimedVideo(row.id, row.length, tuple(actions))
+    name = f"Charades_v1_{authors_split(split)}.csv"
+    table = TextFile.find(root, name, "clavi")
+    videos = []
+    for row in table.csv_rows(VideoRow):
+        if in_split(row.id, split):
+            location = f"{table.name} video {row.id}"
+            timed = parse_timed_actions(row.actions, classes.names, location)
+            actions = []
+            for action, start, end in timed:
+                # An annotated action may end, or even start, after its video does.
+                within = min(end, row.length)
+                if start < within:
+                    actions.append(Action(action, start, within))
+            videos.append(TimedVideo(row.id, row.length, tuple(actions)))
+    return videos
 
 
 # ------------------------------------------------------------------------- CLAVI as it is published
@@ -209,11 +200,11 @@ class PublishedSegment:
 
 
 def read_published_segments(
-    file: Path, names: Mapping[str, str]
+    file: TextFile, names: Mapping[str, str]
 ) -> list[PublishedSegment]:
     """The segments; raises UserError naming the one that is not as published."""
     segments = []
-    for key, row in read_json_object(file, SegmentRows, "clavi").root.items():
+    for key, row in file.json_object(SegmentRows).root.items():
         try:
             first, second = (
                 Action(names[code], start, end) for code, start, end in row.info
@@ -221,7 +212,7 @@ def read_published_segments(
             others = set(map(names.__getitem__, row.other_actions))
         except KeyError as error:
             raise UserError(
-                f"clavi: {file.name}: segment {key}",
+                f"{file.name}: segment {key}",
                 expected="a class of Charades",
                 got=str(error),
             ) from None
@@ -235,21 +226,26 @@ def read_published_segments(
     return segments
 
 
-def read_questions(questions: Path, answers: Path) -> Mapping[str, QuestionPair] | None:
-    """Segment -> the questions about its original and its complement video; None without files."""
-    if not questions.is_file() or not answers.is_file():
+def read_questions(folder: Path, stem: str) -> Mapping[str, QuestionPair] | None:
+    """Segment -> the questions about its original and its complement video; None without files.
+
+    They are those in `STEM_q.json` and `STEM_a.json` of the folder.
+    """
+    questions = TextFile(folder / f"{stem}_q.json", "clavi")
+    answers = TextFile(folder / f"{stem}_a.json", "clavi")
+    if not questions.path.is_file() or not answers.path.is_file():
         return None
     # in an archive of somebody else a file may be a link to any other
-    require_inside([questions.parent], [questions, answers], "clavi")
-    answered = {row.question_id: row for row in read_json(answers, AnswerRow, "clavi")}
+    require_inside([folder], [questions.path, answers.path], "clavi")
+    answered = {row.question_id: row for row in answers.json_rows(AnswerRow)}
     pairs: dict[str, tuple[list[Question], list[Question]]] = {}
-    for row in read_json(questions, QuestionRow, "clavi"):
+    for row in questions.json_rows(QuestionRow):
         answer = answered.get(row.question_id)
         name = re.fullmatch(r"(.+)_([12])", row.video_name)
         if answer is None or name is None or answer.type % OF_COMPLEMENT not in KINDS:
             kind = "no answer" if answer is None else f"type {answer.type}"
             raise UserError(
-                f"clavi: {questions.name}: question {row.question_id}",
+                f"{questions.name}: question {row.question_id}",
                 expected="an answer of a known type, and video_name KEY_1 or KEY_2",
                 got=f"{kind}, '{row.video_name}'",
             )

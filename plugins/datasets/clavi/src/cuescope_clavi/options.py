@@ -34,14 +34,18 @@ class ClaviOptions(Options):
         "features are of these files",
     )
     frames: int = Field(
-        8, ge=1, description="frames sampled uniformly from each segment"
+        8,
+        ge=1,
+        description="frames sampled uniformly from each segment",
     )
     split: Annotated[str | None, NamesPart()] = Field(
         None,
         description="train, val or test; default test of Charades, else what the source shows",
     )
     seed: int = Field(
-        0, ge=0, description="another seed, other borders and negative controls"
+        0,
+        ge=0,
+        description="another seed, other borders and negative controls",
     )
     max_videos: int | None = Field(
         None,
@@ -60,7 +64,9 @@ class ClaviOptions(Options):
     )
     # 4 and 2 s are read off the published annotation; the paper gives no figures
     shortest: float = Field(
-        4.0, ge=0, description="least length of an action, seconds or frames"
+        4.0,
+        ge=0,
+        description="least length of an action, seconds or frames",
     )
     extension: float = Field(
         2.0,

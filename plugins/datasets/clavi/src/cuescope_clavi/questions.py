@@ -75,9 +75,10 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
             questions.append(Question("BA", relation(subject, word, other), in_order))
     for action in order:
         for subject, other in ((negative, action), (action, negative)):
-            texts = [relation(subject, word, other) for word in WORDS]
-            # what never occurs is neither before nor after
-            questions += [Question("BA-NC", text, False) for text in texts]
+            for word in WORDS:
+                # what never occurs is neither before nor after
+                text = relation(subject, word, other)
+                questions.append(Question("BA-NC", text, False))
     return tuple(questions)
 
 

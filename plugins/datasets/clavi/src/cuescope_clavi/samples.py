@@ -39,7 +39,7 @@ from cuescope_clavi.segments import (
     source_times,
 )
 from cuescope_sdk import Context, Frame, Sample, UserError, digest, generator
-from cuescope_sdk.data import Probe, clip_times, find_file, frames_at, open_videos
+from cuescope_sdk.data import Probe, TextFile, Videos
 
 Item = TypeVar("Item")
 # A time that falls on the border of two frames is of the later one, whatever its last bit says.
@@ -102,7 +102,11 @@ def curate(
         # one for each pair: fewer pairs must leave the others as they are
         rng = generator(options.seed, "clavi", name, str(index))
         segment = cut_segment(
-            *pair, video.length, rng, most=options.max_growth, step=video.step
+            *pair,
+            video.length,
+            rng,
+            most=options.max_growth,
+            step=video.step,
         )
         # of the whole video: questions say that a control never occurs
         occurring = frozenset(action.name for action in video.actions)
@@ -126,12 +130,13 @@ def published_entries(
     """
     # The authors part only Charades' own test split.
     name = f"{authors_split(split)}_annotations.json"
-    file = location if location.is_file() else find_file(location, name, "clavi")
+    if location.is_file():
+        file = TextFile(location, "clavi")
+    else:
+        file = TextFile.find(location, name, "clavi")
     # a file that was named itself has its questions beside it
-    stem = file.name.removesuffix("_annotations.json")
-    pairs = read_questions(
-        file.with_name(f"{stem}_q.json"), file.with_name(f"{stem}_a.json")
-    )
+    stem = file.path.name.removesuffix("_annotations.json")
+    pairs = read_questions(file.path.parent, stem)
     segments: dict[str, list[PublishedSegment]] = {}
     for published in read_published_segments(file, classes.names):
         if in_split(published.video, split):
@@ -193,7 +198,9 @@ def _complete(entries: Sequence[Entry | None]) -> tuple[list[Entry], int]:
 
 
 def _draw_indices(
-    count: int, most: int | None, rng: np.random.Generator
+    count: int,
+    most: int | None,
+    rng: np.random.Generator,
 ) -> Sequence[int]:
     if most is None or most >= count:
         return range(count)  # all in their order, and nothing is drawn
@@ -205,16 +212,16 @@ def _draw_indices(
 
 
 def open_footage(
-    names: Iterable[str], root: Path, context: Context
-) -> tuple[dict[str, Footage], dict[str, str]]:
-    """The videos of these names under `root`, and what is wrong with each of the others."""
-    clips, problems = open_videos(
-        root, {name: (name,) for name in names}, context, "clavi"
-    )
+    names: Iterable[str],
+    root: Path,
+    context: Context,
+) -> tuple[dict[str, Footage], Videos]:
+    """The footage of the videos of these names under `root`, and what is wrong with the others."""
+    videos = Videos.open(root, names, context, "clavi")
     footage = {}
-    for name, (file, probe) in clips.items():
-        footage[name] = Footage(partial(at_seconds, file, probe), probe.digest, name)
-    return footage, problems
+    for name, video in videos.good.items():
+        footage[name] = Footage(partial(at_seconds, video), video.digest, name)
+    return footage, videos
 
 
 def clip_footage(
@@ -242,12 +249,12 @@ def clip_footage(
     return videos, footage
 
 
-def at_seconds(path: Path, probe: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
+def at_seconds(video: Probe, seconds: Sequence[float]) -> tuple[Frame, ...]:
     """What a video shows at these times: of a time after its end, the last frame."""
-    times = clip_times(path, probe)
+    times = video.times()
     indices = np.searchsorted(times, np.array(seconds) + ROUNDING, side="right") - 1
     # No `segment`: features of these seconds would be those of the other order, too
-    return frames_at(path, probe, np.maximum(indices, 0).tolist())
+    return video.frames_at(np.maximum(indices, 0).tolist())
 
 
 def at_positions(
@@ -286,13 +293,9 @@ def make_sample(
     question = entry.questions[complemented][number]
     times = source_times(entry.segment.spans(complemented), frames)
     opposite = complement(question.text)
-    counterparts = {}
-    in_video = _sample_key(entry, not complemented, question.text)
-    if in_video is not None:
-        counterparts["video"] = in_video
-    in_text = opposite and _sample_key(entry, complemented, opposite)
-    if in_text is not None:
-        counterparts["text"] = in_text
+    counterparts = {"video": _sample_key(entry, not complemented, question.text)}
+    if opposite is not None:
+        counterparts["text"] = _sample_key(entry, complemented, opposite)
     return Sample(
         # two digits: sorted keys have the order of the questions
         key=f"{video_key(entry, complemented)}-{number:02d}",
@@ -306,7 +309,8 @@ def make_sample(
             "question_type": question.kind,
             "subset": SUBSETS[question.kind],
             "split": split,
-            "counterparts": counterparts,
+            # published questions are not always whole
+            "counterparts": {name: key for name, key in counterparts.items() if key},
             "video": "complement" if complemented else "original",
             **question_form(question),
             "video_id": entry.video,
@@ -346,7 +350,7 @@ def video_key(entry: Entry, complemented: bool) -> str:
 
 
 def _sample_key(entry: Entry, complemented: bool, text: str) -> str | None:
-    """The sample that asks `text` about this video; published questions are not always whole."""
+    """The sample that asks `text` about this video, None where there is none."""
     for number, question in enumerate(entry.questions[complemented]):
         if question.text == text:
             return f"{video_key(entry, complemented)}-{number:02d}"

@@ -70,12 +70,15 @@ def exclusive_pairs(
     unique, and for none near the borders of the segment; the former says the latter too where it
     is about the whole video. Names `never_asked` make no pair.
     """
-    asked = [action for action in actions if action.name not in never_asked]
-    long_enough = [action for action in asked if action.end - action.start >= shortest]
+    asked = [
+        action
+        for action in actions
+        if action.name not in never_asked and action.end - action.start >= shortest
+    ]
     # by time: a whole action would be compared by its name first
-    long_enough.sort(key=lambda action: action[1:])
+    asked.sort(key=lambda action: action[1:])
     pairs = []
-    for first, second in combinations(long_enough, 2):
+    for first, second in combinations(asked, 2):
         # <: something must lie between them, which stays in the middle
         in_turn = first.name != second.name and first.end < second.start
         if in_turn and not _recurs(first, second, actions, neighbourhood):

@@ -6,7 +6,7 @@ Karpathy's splits (2015), karpathy-val and karpathy-test, are parts of val2014 t
 `dataset_coco.json` names, in PATH or `annotations/`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
@@ -17,13 +17,7 @@ from pydantic import Field
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
 from cuescope_sdk import Detection, Frame, NamesPart, Words, digest
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    Listing,
-    first_place,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem
 from cuescope_sdk.models import refuse_unknown
 
 KARPATHY = ("karpathy-val", "karpathy-test")
@@ -68,25 +62,25 @@ class Coco(ImageFolder):
         *KARPATHY,
     )
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The images of a split, those without any object among them."""
         official = "val2014" if split in KARPATHY else split
-        file = self.place(f"annotations/instances_{official}.json")
-        self.supercategories, images, things = read_instances(file, self.title)
+        file = self.file(f"annotations/instances_{official}.json")
+        self.supercategories, images, things = read_instances(file)
         if split in KARPATHY:
-            table = self.place("dataset_coco.json", "annotations/dataset_coco.json")
-            by_name = read_karpathy(table, split.removeprefix("karpathy-"), self.title)
+            table = self.file("dataset_coco.json", "annotations/dataset_coco.json")
+            by_name = read_karpathy(table, split.removeprefix("karpathy-"))
             images = [image for image in images if image.file_name in by_name]
             captions = {image.id: by_name[image.file_name] for image in images}
         else:
             captions = self._captions(official)
         split = official
         names = tuple(self.supercategories)
+        self.labels = self._choose_objects(names)
         folder = self.place(split, f"images/{split}")
-        items = []
         for image in images:
             of_image = things.get(image.id, ())
-            item = ImageItem(
+            yield ImageItem(
                 f"{split}/{image.file_name}",
                 folder / image.file_name,
                 _names_shown(names, of_image),
@@ -98,8 +92,6 @@ class Coco(ImageFolder):
                     "captions": captions.get(image.id, ()),
                 },
             )
-            items.append(item)
-        return Listing(self._labels(names), items)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -149,12 +141,14 @@ class Coco(ImageFolder):
     def _captions(self, split: str) -> dict[int, tuple[str, ...]]:
         name = f"annotations/captions_{split}.json"
         # captions are a file of their own, without which much can be audited
-        if first_place(self.root, name) is None:
+        file = self.find(name)
+        if file is None:
             self.facts["captions"] = f"none: there is no {name}"
             return {}
-        return read_captions(self.place(name), self.title)
+        return read_captions(file)
 
-    def _labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _choose_objects(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """The classes that are labels."""
         excluded = self.options.exclude
         # The default names classes that a part of COCO need not have; a person's own list must fit.
         if "exclude" in self.options.model_fields_set:

@@ -1,7 +1,6 @@
 """COCO's annotation files, checked as they are read."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from cuescope_coco.masks import decoded_counts
 from cuescope_sdk import UserError
-from cuescope_sdk.data import read_json_object
+from cuescope_sdk.data import TextFile
 
 
 class ImageRow(BaseModel):
@@ -99,19 +98,17 @@ class Thing(NamedTuple):
     outlines: tuple[np.ndarray, ...]
 
 
-def read_instances(
-    path: Path, title: str
-) -> tuple[dict[str, str], list[ImageRow], Things]:
+def read_instances(file: TextFile) -> tuple[dict[str, str], list[ImageRow], Things]:
     """The supercategory of each class, the images, and the things of each.
 
     Raises UserError with the entry that does not fit.
     """
-    content = read_json_object(path, InstancesFile, title)
+    content = file.json_object(InstancesFile)
     categories = {row.id: row for row in content.categories}
     images = {row.id: row for row in content.images}
     things: Things = {}
     for number, row in enumerate(content.annotations, start=1):
-        location = f"{title}: {path.name} 'annotations' entry {number}"
+        location = f"{file.name} 'annotations' entry {number}"
         image = images.get(row.image_id)
         if image is None:
             expected = "the id of one image of this file"
@@ -132,20 +129,20 @@ def read_instances(
     return supercategories, content.images, things
 
 
-def read_captions(path: Path, title: str) -> dict[int, tuple[str, ...]]:
+def read_captions(file: TextFile) -> dict[int, tuple[str, ...]]:
     """The captions of each image, by its id."""
     captions: dict[int, tuple[str, ...]] = {}
-    for row in read_json_object(path, CaptionsFile, title).annotations:
+    for row in file.json_object(CaptionsFile).annotations:
         # an image has several captions, a row each
         before = captions.get(row.image_id, ())
         captions[row.image_id] = (*before, _one_line(row.caption))
     return captions
 
 
-def read_karpathy(path: Path, split: str, title: str) -> dict[str, tuple[str, ...]]:
+def read_karpathy(file: TextFile, split: str) -> dict[str, tuple[str, ...]]:
     """The captions of the images of one of Karpathy's splits, by file name."""
     captions = {}
-    for row in read_json_object(path, KarpathyFile, title).images:
+    for row in file.json_object(KarpathyFile).images:
         if row.split == split:
             captions[row.filename] = tuple(
                 _one_line(sentence.raw) for sentence in row.sentences
@@ -165,7 +162,9 @@ def _outlines(row: ObjectRow, image: ImageRow, location: str) -> Iterator[np.nda
             if len(polygon) < 6 or len(polygon) % 2:
                 expected = "polygons of three points or more, x and y each"
                 raise UserError(
-                    location, expected=expected, got=f"{len(polygon)} numbers"
+                    location,
+                    expected=expected,
+                    got=f"{len(polygon)} numbers",
                 )
             yield np.array(polygon).reshape(-1, 2)
         return

@@ -12,7 +12,9 @@ _MOST_BITS = 60
 
 
 def polygon_mask(
-    points: Float[np.ndarray, "point 2"], height: int, width: int
+    points: Float[np.ndarray, "point 2"],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The pixels whose centre lies inside a polygon of (x, y) in pixels, origin top left.
 
@@ -29,9 +31,8 @@ def polygon_mask(
     edge, row = np.nonzero((y0[:, None] <= centres) != (y1[:, None] <= centres))
     along = (centres[row] - y0[edge]) / (y1 - y0)[edge]
     x = x0[edge] + along * (x1 - x0)[edge]
-    first = np.clip(np.ceil(x - 0.5), 0, width).astype(
-        int
-    )  # the first centre right of it
+    # the first centre right of it
+    first = np.clip(np.ceil(x - 0.5), 0, width).astype(int)
     crossed = np.zeros((height, width + 1), int)
     # add.at: two edges may cross at one pixel, and both count
     np.add.at(crossed, (row, first), 1)
@@ -40,7 +41,9 @@ def polygon_mask(
 
 
 def counts_mask(
-    counts: Int[np.ndarray, " run"], height: int, width: int
+    counts: Int[np.ndarray, " run"],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The mask of run lengths: outside and inside in turn, down one column after the other."""
     inside = np.arange(len(counts)) % 2 == 1
@@ -60,17 +63,15 @@ def decoded_counts(text: str) -> list[int]:
         bits = ord(character) - _OFFSET
         if not 0 <= bits < 64:
             raise ValueError(f"{character!r} in run lengths")
-        if (
-            shift > _MOST_BITS
-        ):  # such numbers grow with each letter, and the time with their square
+        # such numbers grow with each letter, and the time with their square
+        if shift > _MOST_BITS:
             raise ValueError("a number that is longer than any image")
         value |= (bits & 31) << shift
         shift += _BITS
         if bits & 32:
             continue
-        if (
-            bits & 16
-        ):  # a negative number, in two's complement of the bits that were read
+        # a negative number, in two's complement of the bits that were read
+        if bits & 16:
             value -= 1 << shift
         if len(counts) > 2:
             value += counts[-2]
@@ -82,7 +83,9 @@ def decoded_counts(text: str) -> list[int]:
 
 
 def union(
-    outlines: Sequence[np.ndarray], height: int, width: int
+    outlines: Sequence[np.ndarray],
+    height: int,
+    width: int,
 ) -> Bool[np.ndarray, "row col"]:
     """The mask of several outlines: polygons (point, 2), or run lengths (run)."""
     mask = np.zeros((height, width), bool)

@@ -16,7 +16,6 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    Listing,
     folders_in,
     images_in,
 )
@@ -55,7 +54,7 @@ class CounterAnimals(ImageFolder):
     benchmark: str | None = "CounterAnimals"
     split_names: ClassVar[tuple[str, ...]] = ("all", "easy", "hard")
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The photos of one group, or of both; sets `planted_cues`."""
         # by number: names of folders would sort 10 before 9
         groups = sorted(
@@ -73,8 +72,8 @@ class CounterAnimals(ImageFolder):
             self.planted_cues += (
                 PlantedCue(key=name, name=name, labels=tuple(easy[background])),
             )
+        self.labels = tuple(dict.fromkeys(group.label for group in groups))
         root = groups[0].folder.parent.parent  # keys do not tell where the folder is
-        items = []
         for group in groups:
             if split not in ("all", group.difficulty):
                 continue
@@ -82,10 +81,7 @@ class CounterAnimals(ImageFolder):
             for photo in images_in(group.folder):
                 key = photo.relative_to(root).as_posix()
                 label = group.label
-                items.append(
-                    ImageItem(key, photo, (label,), label, annotations=annotations)
-                )
-        return Listing(tuple(dict.fromkeys(group.label for group in groups)), items)
+                yield ImageItem(key, photo, (label,), label, annotations)
 
     def _groups(self) -> Iterator[Group]:
         root = self.place("LAION-final", ".")

@@ -1,15 +1,13 @@
 """COVAR: objects on many backgrounds, each in eleven controlled variants (section 4)."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_covar.manifest import ORIGINAL, SUBSETS, Row, read_manifest
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -19,17 +17,17 @@ from cuescope_sdk import (
     UserError,
     Words,
 )
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, Listing
+from cuescope_sdk.data import (
+    CovarManifest,
+    CovarRow,
+    ImageFolder,
+    ImageFolderOptions,
+    ImageItem,
+)
 from cuescope_sdk.models import refuse_unknown
 
-FAULTS = {  # what a check of the quality filter says of an image that it drops
-    "kept": "object damaged",
-    "found": "object not where it should be",
-    "background": "another background",
-    "else": "something else in the background",
-    "changed": "background unchanged",
-    "seam": "seam or leaked colour",
-}
+ORIGINAL = CovarManifest.ORIGINAL
+SUBSETS = CovarManifest.SUBSETS
 
 
 class CovarOptions(ImageFolderOptions):
@@ -39,7 +37,10 @@ class CovarOptions(ImageFolderOptions):
         "test", description="the only one: a COVAR is for auditing, not training"
     )
     max_missing: float = Field(
-        0.0, ge=0, le=1, description="share of images that may be missing or unreadable"
+        0.0,
+        ge=0,
+        le=1,
+        description="share of images that may be missing or unreadable",
     )
     subset: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description=f"only these subsets: {ORIGINAL}, {', '.join(SUBSETS)}"
@@ -74,20 +75,19 @@ class Covar(ImageFolder):
                 cues[name] = PlantedCue(key=name, name=name)
         self.planted_cues = tuple(cues.values())
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> list[ImageItem]:
         """The rows of the manifest that are shown."""
-        rows, choices = read_manifest(self.root)
+        manifest = CovarManifest.read(self.root)
+        rows = manifest.rows
+        self.labels = manifest.choices
         if self.options.subset is not None:
             for name in self.options.subset:
                 refuse_unknown(self.title, "subset", name, (ORIGINAL, *SUBSETS))
             rows = [row for row in rows if row.subset in self.options.subset]
-        dropped = [row for row in rows if row.dropped]
+            manifest = replace(manifest, rows=rows)
+        dropped = manifest.describe_dropped(shown=self.options.keep_all)
         if dropped:
-            shown = " (shown, as keep_all asks)" if self.options.keep_all else ""
-            self.facts["dropped"] = (
-                f"{len(dropped):,} of {len(rows):,} images by the quality filter{shown}: "
-                + describe_faults(dropped)
-            )
+            self.facts["dropped"] = dropped
         rows = [
             row
             for row in rows
@@ -106,7 +106,7 @@ class Covar(ImageFolder):
             self._digests[self.root / row.mask] = row.mask_digest
             backgrounds[row.background] = None
         backgrounds.pop(ORIGINAL, None)
-        return Listing(choices, [self._item(row, backgrounds) for row in rows])
+        return [self._item(row, backgrounds) for row in rows]
 
     def __getitem__(self, index: int) -> Sample:
         """The image; the mask of its object is the annotation "foreground"."""
@@ -132,7 +132,7 @@ class Covar(ImageFolder):
                 )
         return super()._problem(item)
 
-    def _item(self, row: Row, backgrounds: Iterable[str]) -> ImageItem:
+    def _item(self, row: CovarRow, backgrounds: Iterable[str]) -> ImageItem:
         factors = {
             "background": row.background,
             "subset": row.subset,
@@ -161,24 +161,6 @@ class Covar(ImageFolder):
             masks={"object": self.root / row.mask} if row.mask else {},
             group=row.group,
         )
-
-
-def describe_faults(dropped: Sequence[Row]) -> str:
-    """How many were dropped, by subset, and which check of the quality filter was the worst."""
-    by_subset = Counter(row.subset for row in dropped)
-    parts = []
-    for subset, total in by_subset.most_common():
-        faults = Counter(worst_fault(row) for row in dropped if row.subset == subset)
-        counts = ", ".join(f"{count} {fault}" for fault, count in faults.most_common())
-        parts.append(f"{subset}: {total} ({counts})")
-    return "; ".join(parts)
-
-
-def worst_fault(row: Row) -> str:
-    """In words, the check with the largest score; the reason itself where none is above 1."""
-    scores = {name: getattr(row, f"score_{name}") or 0.0 for name in FAULTS}
-    worst = max(scores, key=scores.__getitem__)
-    return FAULTS[worst] if scores[worst] > 1 else row.dropped
 
 
 __all__ = ["Covar", "CovarOptions"]

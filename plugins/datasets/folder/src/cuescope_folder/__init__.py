@@ -75,9 +75,8 @@ def in_folders(root: Path, facts: Mapping[str, str]) -> Found:
     items, outside = class_items(root, files)
     if outside:
         passed_over["ignored"] = f"{outside} outside the class folders"
-    if all(
-        item.label is None for item in items
-    ):  # an audit without labels runs, and says little
+    # an audit without labels runs, and says little
+    if all(item.label is None for item in items):
         passed_over["labels"] = LOOSE
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = shorten_list(empty, NAMED)

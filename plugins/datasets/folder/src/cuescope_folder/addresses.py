@@ -16,15 +16,9 @@ from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
 from cuescope_folder.fetched import FetchedFiles
+from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
 from cuescope_sdk import Context, UserError, digest, how_to_install
-from cuescope_sdk.data import (
-    Draft,
-    Roots,
-    is_plain_name,
-    looks_like_address,
-    printable_name,
-    steady_bytes,
-)
+from cuescope_sdk.data import Draft, content_digest, printable_name
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
@@ -86,18 +80,18 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
     return address_below(base, cell)
 
 
-def open_address(owner: str, address: str, roots: Roots | None = None) -> Any:
-    """The file at an address, a context manager; raises UserError where it cannot be read.
+@contextmanager
+def open_address(
+    owner: str,
+    address: str,
+    roots: Roots | None = None,
+) -> Iterator[BinaryIO]:
+    """The file at an address; raises UserError where it cannot be read.
 
     The address is one that was typed, or `roots` have let it pass.
     """
-    return _open(owner, address, Roots.of(address) if roots is None else roots)
-
-
-@contextmanager
-def _open(owner: str, address: str, roots: Roots) -> Iterator[BinaryIO]:
     with _one_line(owner, address):
-        system, path = _system(owner, address, roots)
+        system, path = _system(owner, address, roots or Roots.of(address))
         with system.open(path, "rb") as file:
             yield file
 
@@ -170,16 +164,23 @@ def fetch_all(
 
 
 def _fetch(
-    owner: str, address: str, path: Path, roots: Roots, most: int, digests: FetchedFiles
+    owner: str,
+    address: str,
+    path: Path,
+    roots: Roots,
+    most: int,
+    digests: FetchedFiles,
 ) -> None:
     with _one_line(owner, address):
         system, name = _system(owner, address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
             system.get_file(
-                name, str(draft.path), callback=_limit(owner, address, most)
+                name,
+                str(draft.path),
+                callback=_limit(owner, address, most),
             )
-            with steady_bytes(draft.path) as (_, content):
-                digests.put(path, content)
+            with draft.path.open("rb") as file:
+                digests.put(path, content_digest(file))
 
 
 def _limit(owner: str, address: str, most: int) -> Any:
@@ -259,9 +260,8 @@ def _one_line(owner: str, address: str) -> Iterator[None]:
 def _refused_host(error: BaseException | None) -> str | None:
     """What a connection was refused for; fsspec may have called it a file that is not found."""
     while error is not None:
-        if (
-            type(error).__name__ == "RefusedHostError"
-        ):  # its module needs packages of an extra
+        # its module needs packages of an extra
+        if type(error).__name__ == "RefusedHostError":
             return str(error)
         error = error.__cause__
     return None

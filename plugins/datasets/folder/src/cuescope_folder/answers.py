@@ -6,10 +6,14 @@ from pathlib import Path
 from cuescope_folder.layout import Item
 from cuescope_folder.options import Answers
 from cuescope_sdk import UserError, inside, nearest
+from cuescope_sdk.data import TextFile
 
 
 def common_choices(
-    items: Sequence[Item], choices: Sequence[str] | None, answers: Answers, root: Path
+    items: Sequence[Item],
+    choices: Sequence[str] | None,
+    answers: Answers,
+    root: Path,
 ) -> tuple[str, ...]:
     """What items without choices of their own are answered from: () for open answers.
 
@@ -42,9 +46,8 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
     # a question of yes or no often stands in one row, with one of the two
     if sorted(map(str.lower, labels)) == ["no", "yes"]:
         return True
-    if (
-        not 2 <= len(labels) <= len(items) / 2
-    ):  # more: free words, most of them seen once
+    # more: free words, most of them seen once
+    if not 2 <= len(labels) <= len(items) / 2:
         return False
     answers: dict[str | None, set[str]] = {}
     for item in items:
@@ -86,7 +89,9 @@ def _labels(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def _given_choices(
-    choices: Sequence[str], items: Sequence[Item], root: Path
+    choices: Sequence[str],
+    items: Sequence[Item],
+    root: Path,
 ) -> tuple[str, ...]:
     """The given choices, each once."""
     # a label that the file lists twice is one choice
@@ -111,9 +116,8 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
         below = file
         file = root / below
         if file.is_file() and not below.is_absolute():
-            inside(
-                root, below, "folder: choices"
-            )  # a link in the data may lead anywhere
+            # a link in the data may lead anywhere
+            inside(root, below, "folder: choices")
     if not file.is_file():
         raise UserError(
             "folder: choices",
@@ -125,13 +129,7 @@ def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:
 
 def read_names(file: Path, what: str) -> list[str]:
     """The lines of a text file, without empty ones."""
-    try:
-        # utf-8-sig: editors on Windows put a mark in front
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            f"folder: cannot read {what} from {file}", got=str(error)
-        ) from None
+    lines = TextFile(file, f"folder: {what}").text().splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 

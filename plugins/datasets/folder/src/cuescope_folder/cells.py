@@ -120,9 +120,8 @@ def choices_of(value: object, label: str | None, location: str) -> tuple[str, ..
             expected="two different choices or more, such as yes|no",
             got=repr(value)[:60],
         )
-    if (
-        label is not None and label not in choices
-    ):  # an answer that cannot be given is always wrong
+    # an answer that cannot be given is always wrong
+    if label is not None and label not in choices:
         raise UserError(
             f"folder: {location}: answer '{label[:60]}' is none of the row's choices",
             expected=f"one of {', '.join(choices)[:200]}",
@@ -182,7 +181,9 @@ def boxes_of(value: object, location: str) -> tuple[Detection, ...]:
 
 
 def actions_of(
-    value: object, timed: bool, location: str
+    value: object,
+    timed: bool,
+    location: str,
 ) -> tuple[tuple[str, float, float], ...]:
     """(name, start, end) of each action, from a list or its JSON; only what is `timed` has any."""
     wrong = UserError(

@@ -123,7 +123,10 @@ def choose_columns(
     guessed = []
 
     def pick(
-        role: str, candidates: Sequence[str], usual: Sequence[str], needed: bool
+        role: str,
+        candidates: Sequence[str],
+        usual: Sequence[str],
+        needed: bool,
     ) -> str:
         name = given.get(role)
         if name is not None:
@@ -155,7 +158,10 @@ def choose_columns(
         return likely[0] if likely else ""
 
     image = pick(
-        "image", [name for name in media if name not in masks], IMAGES, needed=True
+        "image",
+        [name for name in media if name not in masks],
+        IMAGES,
+        needed=True,
     )
     if image not in media:
         raise UserError(

@@ -3,27 +3,48 @@
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from io import BytesIO
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from PIL import Image
+
+from cuescope_folder.fetched import IMAGES
 from cuescope_sdk import Context, DamagedFileError, UserError, read_sealed, write_sealed
-from cuescope_sdk.data import KeptFiles, require_inside
+from cuescope_sdk.data import Draft, content_digest, kind_of, require_inside
+
+SUFFIXES = {
+    "JPEG": ".jpg",
+    "PNG": ".png",
+    "WEBP": ".webp",
+    "BMP": ".bmp",
+    "TIFF": ".tif",
+    "GIF": ".gif",
+    "AVIF": ".avif",
+    "PPM": ".ppm",
+}
 
 
 class Copies:
     """What a cell says -> the file on this machine that it names.
 
-    Rows of a file that was read once are remembered by its stamp, with the files that they name.
+    What came as bytes is kept in a file named by its digest. Rows of a file that was read once are
+    remembered by its stamp, with the files that they name.
     """
 
     def __init__(self, context: Context) -> None:
         self.folder = context.cache / "tables"
         self.files: dict[str, Path] = {}
-        self._kept = KeptFiles(context.cache / "images")
+        self._images = context.cache / IMAGES
 
     def add(self, name: str, content: bytes) -> None:
         """Keep the bytes; `name` stands for them. Raises UserError for a name of other bytes."""
-        path = self._kept.add(content, name)
+        key = content_digest(BytesIO(content))
+        path = self._images / key[:2] / f"{key}{_suffix(content, name)}"
+        if not _holds(path, content):
+            # several processes may write the same one
+            with Draft(path) as draft:
+                draft.file.write(content)
         if self.files.setdefault(name, path) != path:
             # rows would show each other's image
             raise UserError(
@@ -35,7 +56,7 @@ class Copies:
         files = {}
         for cell in cells.values():
             if isinstance(cell, str) and cell in self.files:
-                files[cell] = str(self.files[cell].relative_to(self._kept.folder))
+                files[cell] = str(self.files[cell].relative_to(self._images))
         return files
 
     def remember(self, stamp: str, records: Sequence[Mapping[str, Any]]) -> None:
@@ -54,9 +75,9 @@ class Copies:
         files: dict[str, Path] = {}
         for record in records:
             for name, place in record["files"].items():
-                files[name] = self._kept.folder / place
+                files[name] = self._images / place
         try:
-            require_inside([self._kept.folder], files.values(), "folder")
+            require_inside([self._images], files.values(), "folder")
         except UserError:  # a folder of copies that was given along may name anything
             return None
         # somebody removed a copy: the table is read again
@@ -64,3 +85,29 @@ class Copies:
             return None
         self.files |= files
         return records
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether a file has this content: one that was kept may be damaged by now."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except OSError:
+        return False
+
+
+def _suffix(content: bytes, name: str) -> str:
+    """ ".jpg": that of the name where it is one of a known kind, else that of the bytes.
+
+    It is "" for bytes of no known kind: whoever opens the file says what is wrong with it.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix and kind_of(PurePosixPath(f"a{suffix}")):
+        return suffix
+    Image.init()
+    # named, because Pillow goes by content alone otherwise, and reads formats that run programs
+    formats = [image_format for image_format in SUFFIXES if image_format in Image.OPEN]
+    try:
+        with Image.open(BytesIO(content), formats=formats) as image:
+            return SUFFIXES[str(image.format)]
+    except Exception:  # decoders meet strangers' bytes, and raise anything at all
+        return ""

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Self
@@ -68,19 +68,21 @@ class FileSamples(Plugin):
         super().__init__(options, context)
         found = self.find()
         root = found.root
-        items = found.items
         unread = found.unread
         passed_over = dict(found.facts)
-        grouping = group_items(items, options.group, found.columns)
-        items = grouping.items
+        every = found.items
+        grouping = group_items(every, options.group, found.columns)
+        if grouping is not None:
+            groups = zip(every, grouping.groups, strict=True)
+            every = [replace(item, group=group) for item, group in groups]
         choices = options.choices
         # not for open answers: choices beside them are refused
         if choices is None and found.labels and options.answers != "open":
             choices = found.labels
-        common = common_choices(items, choices, options.answers, root)
+        common = common_choices(every, choices, options.answers, root)
         # Before the split is taken: labels and answers are those of all splits.
-        self.labels = shared_choices(items, common)
-        items = in_split(items, options.split)
+        self.labels = shared_choices(every, common)
+        items = in_split(every, options.split)
         files: list[Path] = []
         for item in items:
             files += with_mask(item, needed_files(item, options.frames))
@@ -108,7 +110,8 @@ class FileSamples(Plugin):
             contents.append(_content(sample, self.labels))
         # groups of what can be read: items left out are in no test
         shown = [item for item in items if item.key in keys]
-        self.facts |= group_facts(grouping, shown)
+        if grouping is not None:
+            self.facts |= group_facts(grouping, every, shown)
         self.planted_cues = tuple(PlantedCue(key=cue, name=cue) for cue in cues)
         self.fingerprint = digest(self.labels, contents, *found.marks)
 
@@ -188,7 +191,9 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
 
 
 def _facts(
-    samples: Sequence[Sample], problems: Sequence[str], passed_over: dict[str, str]
+    samples: Sequence[Sample],
+    problems: Sequence[str],
+    passed_over: dict[str, str],
 ) -> dict[str, str]:
     clips = sum(len(sample.frames) > 1 for sample in samples)
     counts = []

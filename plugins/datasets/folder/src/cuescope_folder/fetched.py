@@ -64,9 +64,8 @@ def require_unchanged_copies(probes: Mapping[Path, Probe], context: Context) -> 
         # of a file that cannot be read at all there is no digest
         if probes[path].digest not in ("", digest):
             changed.append(path.name)
-            with suppress(
-                OSError
-            ):  # a cache folder that cannot be written: the error is the same
+            # a cache folder that cannot be written: the error is the same
+            with suppress(OSError):
                 path.unlink()
     if not changed:
         return

@@ -21,6 +21,7 @@ from cuescope_folder.layout import canonical_split
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
+from cuescope_folder.roots import Roots
 from cuescope_folder.tables import Row
 from cuescope_sdk import (
     NamesPart,
@@ -31,7 +32,6 @@ from cuescope_sdk import (
     how_to_install,
     nearest,
 )
-from cuescope_sdk.data import Roots
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -94,7 +94,7 @@ class HuggingFace(FileSamples):
         repository, wanted = options.place
         source = _datasets()
         # pinned to a commit: `main` may move while it is read
-        revision = _revision(source, repository, options.revision)
+        revision = _revision(repository, options.revision)
         root = Path(repository).expanduser() if _is_local(repository) else None
         pinned = {"revision": revision} if root is None else {}
         own = Repository(repository, root, revision, Roots().with_typed(options.roots))
@@ -109,7 +109,11 @@ class HuggingFace(FileSamples):
             splits = source.get_dataset_split_names(repository, config, **pinned)
             split = _choose_split(repository, splits, wanted)
             data = source.load_dataset(
-                repository, config, split=split, streaming=True, **pinned
+                repository,
+                config,
+                split=split,
+                streaming=True,
+                **pinned,
             )
             # without declared types the library looks at the first rows
             features = data.features or data._resolve_features().features
@@ -168,7 +172,7 @@ def _is_local(repository: str) -> bool:
     return Path(repository).expanduser().is_dir()
 
 
-def _revision(source: Any, repository: str, wanted: str | None) -> str:
+def _revision(repository: str, wanted: str | None) -> str:
     """The commit of a hub's repository; of a local one a digest of its files' sizes and times."""
     if _is_local(repository):
         root = Path(repository).expanduser()
@@ -195,7 +199,10 @@ def _revision(source: Any, repository: str, wanted: str | None) -> str:
 
 
 def _config(
-    source: Any, repository: str, wanted: str | None, pinned: Mapping[str, str]
+    source: Any,
+    repository: str,
+    wanted: str | None,
+    pinned: Mapping[str, str],
 ) -> str:
     names = source.get_dataset_config_names(repository, **pinned)
     if wanted is None and len(names) > 1 and "default" not in names:

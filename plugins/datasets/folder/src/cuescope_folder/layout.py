@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cuescope_sdk import UserError, nearest
+from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import Unread, kind_of, printable_name
 
 MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -74,15 +74,15 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
         )
     if manifest is not None:
         # A manifest is named from where the command is run, or from within the folder.
-        inside = root / manifest.expanduser()
-        for candidate in (manifest.expanduser(), inside):
+        in_folder = root / manifest.expanduser()
+        for candidate in (manifest.expanduser(), in_folder):
             if candidate.is_file():
                 return root.resolve(), candidate
         raise UserError(
             "folder: no such manifest",
             expected="a CSV, TSV, JSONL or Parquet file",
             got=f"'{manifest}'",
-            remedy=_nearest_file(inside),
+            remedy=_nearest_file(in_folder),
         )
     names = map("manifest{}".format, MANIFEST_SUFFIXES)
     manifests = [name for name in names if (root / name).is_file()]
@@ -174,7 +174,10 @@ def has_splits(files: Sequence[PurePosixPath]) -> bool:
 
 
 def _item(
-    root: Path, key: PurePosixPath, frames: Sequence[PurePosixPath], depth: int
+    root: Path,
+    key: PurePosixPath,
+    frames: Sequence[PurePosixPath],
+    depth: int,
 ) -> Item:
     split = canonical_split(key.parts[0]) if depth else None
     return Item(
@@ -190,10 +193,13 @@ _Key = tuple[tuple[tuple[tuple[int, str], ...], str], ...]
 
 
 def _walk(
-    root: Path, inside: str, order: _Key, unread: Unread
+    root: Path,
+    below: str,
+    order: _Key,
+    unread: Unread,
 ) -> Iterator[tuple[_Key, str]]:
-    """The sort key and the name, relative to `root`, of each file below the folder `inside`."""
-    folder = root / inside
+    """The sort key and the name, relative to `root`, of each file below the folder `below`."""
+    folder = root / below
     try:
         # scandir: asking for each kind of entry would look at the disk again
         entries = list(os.scandir(folder))
@@ -208,29 +214,20 @@ def _walk(
         file = PurePosixPath(entry.name)
         readable = not is_folder and kind_of(file) is not None
         if entry.is_symlink():
-            if (readable or is_folder) and not is_inside(root, Path(entry.path)):
-                raise _leads_out(root, Path(entry.path))
+            if readable or is_folder:
+                inside(root, entry.path, f"folder: {entry.path}")
             if is_folder:
                 continue
         key = (*order, natural(entry.name))
-        name = f"{inside}{entry.name}"
+        name = f"{below}{entry.name}"
         if is_folder:
             yield from _walk(root, f"{name}/", key, unread)
         elif readable and not (entry.is_file() or entry.is_symlink()):
             unread.add("pipes and devices")
-        elif not inside and file.suffix.lower() in MANIFEST_SUFFIXES:
+        elif not below and file.suffix.lower() in MANIFEST_SUFFIXES:
             continue  # tables at the top have a sentence of their own
         elif (readable and file.suffix) or not unread.passes_over(Path(entry.path)):
             yield key, name
-
-
-def _leads_out(root: Path, path: Path) -> UserError:
-    return UserError(
-        f"folder: {path} leads out of the data",
-        expected=f"files inside {root}",
-        got=f"a link to {path.readlink()}",
-        remedy="Copy what it names, or give the folder that holds both",
-    )
 
 
 def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
@@ -260,20 +257,6 @@ def natural(text: str) -> tuple[tuple[tuple[int, str], ...], str]:
         is_number = len(numbered) % 2 == 1
         numbered.append((int(part), "") if is_number else (0, part))
     return tuple(numbered), text
-
-
-def is_inside(root: Path, path: Path) -> bool:
-    """Whether `path`, with every link followed, lies in the resolved folder `root`."""
-    try:
-        end = path.resolve()
-        # a loop of links has no end; Python 3.13 gives back the link itself
-        return end.is_relative_to(root) and not os.path.islink(end)  # noqa: PTH114 - never raises
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ):  # the same before 3.13; a name no file can have
-        return False
 
 
 def _nearest_file(missing: Path) -> str | None:

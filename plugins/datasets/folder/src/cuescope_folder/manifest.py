@@ -44,7 +44,9 @@ class Paths:
             return PurePosixPath(name).as_posix(), self.copies[path]
         if self.root is None:
             raise UserError(
-                f"folder: {location}", expected="a file of its own", got=f"'{path}'"
+                f"folder: {location}",
+                expected="a file of its own",
+                got=f"'{path}'",
             )
         below = self.resolve(self.root, path, location)
         return below.as_posix(), self.root / below
@@ -166,14 +168,12 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
     if "boxes" in cells:
         annotations["boxes"] = boxes_of(cells["boxes"], location)
     if "label" in cells and "answer" in cells:
-        annotations["answer"] = plain(
-            cells["answer"]
-        )  # the label wins, the answer is kept
+        # the label wins, the answer is kept
+        annotations["answer"] = plain(cells["answer"])
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
-    timed = (
-        kind_of(file) != "image" and not file.is_dir()
-    )  # a folder of frames has no clock
+    # a folder of frames has no clock
+    timed = kind_of(file) != "image" and not file.is_dir()
     label = _label(row, location)
     split = cells.get("split")
     question = cells.get("question")

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from cuescope_folder.addresses import is_address
+from cuescope_folder.roots import parse_root
 from cuescope_sdk import (
     NamesFile,
     NamesHost,
@@ -14,8 +15,10 @@ from cuescope_sdk import (
     Options,
     UserError,
 )
-from cuescope_sdk.data import MAX_PIXELS, MOST_PIXELS, parse_root
 
+# Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
+MAX_PIXELS = 89_478_485
+MOST_PIXELS = 2 * MAX_PIXELS
 Answers = Literal["auto", "pooled", "open"]
 
 
@@ -56,7 +59,10 @@ class SampleOptions(Options):
         "or in free words (open); auto: pooled where few answers are shared by all questions",
     )
     max_bad: float = Field(
-        0.01, ge=0, le=1, description="share of samples that may be unreadable"
+        0.01,
+        ge=0,
+        le=1,
+        description="share of samples that may be unreadable",
     )
     max_pixels: int = Field(
         MAX_PIXELS,

@@ -16,8 +16,8 @@ from cuescope_folder.addresses import (
 )
 from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
 from cuescope_folder.options import FolderOptions
+from cuescope_folder.roots import Roots, looks_like_address
 from cuescope_sdk import Context, UserError, inside
-from cuescope_sdk.data import Roots, looks_like_address
 
 OWNER = "folder"
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
@@ -53,16 +53,15 @@ def find_place(options: FolderOptions, context: Context) -> Place:
     if options.manifest is not None and is_address(str(options.manifest)):
         # the folder's own manifest is passed over: another was named
         root, _ = locate(Path(given), None)
-        return _of_table(str(options.manifest), options, context, root)
+        return _of_table(str(options.manifest), context, root)
     path = Path(given).expanduser()
     if options.manifest is None and path.is_dir() and (shards := _shards_alone(path)):
         return Place(None, shards=shards)
     table = None if options.manifest is None else Path(options.manifest)
     root, manifest = locate(path, table)
     if table is None and manifest is not None and path.is_dir():
-        inside(
-            root, manifest.absolute(), f"folder: {manifest.name}"
-        )  # nobody typed its name
+        # nobody typed its name
+        inside(root, manifest.absolute(), f"folder: {manifest.name}")
     return Place(root, manifest)
 
 
@@ -74,17 +73,19 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
             expected="credentials in the environment, not in what reports and logs show",
         )
     if given.lower().endswith(MANIFEST_SUFFIXES):
-        return _of_table(given, options, context)
+        return _of_table(given, context)
     if options.manifest is not None:
         return _of_table(
-            address_below(given, str(options.manifest)), options, context, base=given
+            address_below(given, str(options.manifest)),
+            context,
+            base=given,
         )
     names = list_address(OWNER, given)
     usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
     shards = []
     for name in names:
         if name in usual:
-            return _of_table(address_below(given, name), options, context)
+            return _of_table(address_below(given, name), context)
         if "/" not in name and name.endswith(SHARD_SUFFIXES):
             shards.append(address_below(given, name))
     if shards:
@@ -101,7 +102,6 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
 
 def _of_table(
     address: str,
-    options: FolderOptions,
     context: Context,
     root: Path | None = None,
     base: str | None = None,
@@ -111,7 +111,12 @@ def _of_table(
     table.unlink(missing_ok=True)
     roots = Roots.of(address)
     fetch_all(
-        OWNER, {address: table}, context, again=True, roots=roots, most=MOST_TABLE_BYTES
+        OWNER,
+        {address: table},
+        context,
+        again=True,
+        roots=roots,
+        most=MOST_TABLE_BYTES,
     )
     if not table.exists():
         raise UserError(f"folder: there is nothing at {address}")
@@ -136,7 +141,10 @@ def typed_roots(options: FolderOptions) -> Roots:
 
 
 def fetch_cells(
-    cells: Mapping[str, str], place: Place, options: FolderOptions, context: Context
+    cells: Mapping[str, str],
+    place: Place,
+    options: FolderOptions,
+    context: Context,
 ) -> tuple[dict[str, Path], dict[str, str]]:
     """What cells name that is not on this machine -> its copy, and a fact about them.
 
@@ -165,9 +173,8 @@ def _shards_alone(folder: Path) -> tuple[str, ...]:
     only_notes_beside = True
     for entry in sorted(folder.glob("[!.]*")):
         if entry.name.endswith(SHARD_SUFFIXES):
-            inside(
-                folder, entry.absolute(), f"folder: {entry}"
-            )  # a link may lead anywhere
+            # a link may lead anywhere
+            inside(folder, entry.absolute(), f"folder: {entry}")
             shards.append(str(entry))
         # notes may lie beside shards; an image there makes it a folder of files
         elif entry.suffix not in (".txt", ".json", ".md") or not entry.is_file():
@@ -192,7 +199,9 @@ def _alternatives(inner: str) -> list[str]:
     # before any number is written out
     if not 0 < len(numbers) <= MOST_SHARDS:
         raise UserError(
-            "folder: shards", expected="{000..009}, upwards", got=f"{{{inner}}}"
+            "folder: shards",
+            expected="{000..009}, upwards",
+            got=f"{{{inner}}}",
         )
     # "000..009": zeros in front are part of a file's name
     return [str(number).zfill(len(first)) for number in numbers]

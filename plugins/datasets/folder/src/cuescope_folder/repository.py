@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_folder.addresses import open_address
+from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
 from cuescope_sdk import UserError, inside
-from cuescope_sdk.data import Roots, is_plain_name, looks_like_address, require_inside
+from cuescope_sdk.data import require_inside
 
 # The library's readers of plain rows. Others follow links within a file (HDF5), run a query, or
 # have not been looked at.
@@ -36,7 +37,11 @@ class Repository:
     """A repository at one revision, or in the folder `root` of this machine."""
 
     def __init__(
-        self, name: str, root: Path | None, revision: str, roots: Roots
+        self,
+        name: str,
+        root: Path | None,
+        revision: str,
+        roots: Roots,
     ) -> None:
         self.name = name
         self.root = None if root is None else root.resolve()
@@ -48,9 +53,8 @@ class Repository:
         if self.root is None:
             return
         folders = [self.root]
-        if (
-            self.root.parent.name == "snapshots"
-        ):  # the hub's own cache keeps contents beside them
+        # the hub's own cache keeps contents beside them
+        if self.root.parent.name == "snapshots":
             folders.append(self.root.parent.parent / "blobs")
         links = (path for path in self.root.rglob("*") if path.is_symlink())
         require_inside(folders, links, "hf")
@@ -105,8 +109,7 @@ class Repository:
         # only these: by other addresses fsspec opens files of this machine
         if path.partition("://")[0] in WEB_AND_BUCKETS:
             self.roots.require(path, where, expected="a file of the repository")
-            address: AbstractContextManager[Any] = open_address("hf", path, self.roots)
-            return address
+            return open_address("hf", path, self.roots)
         opened: AbstractContextManager[Any] = fsspec.open(self._own(path, where), "rb")
         return opened
 
@@ -148,7 +151,10 @@ class Repository:
             return _read_card(
                 Path(
                     hf_hub_download(
-                        self.name, name, repo_type="dataset", revision=revision
+                        self.name,
+                        name,
+                        repo_type="dataset",
+                        revision=revision,
                     )
                 )
             )

@@ -8,14 +8,7 @@ import numpy as np
 
 from cuescope_folder.layout import Item
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.data import (
-    Probe,
-    clip_frames,
-    clip_times,
-    image_frame,
-    kind_of,
-    sample_indices,
-)
+from cuescope_sdk.data import Probe, kind_of, sample_indices
 from cuescope_sdk.grounding import TIMES
 
 
@@ -48,10 +41,10 @@ def read_samples(
         files = needed_files(item, frames)
         problem = _problem(item, files, probes)
         if problem is None:
-            shown = _frames(item, files, probes, frames)
+            shown = _frames(files, probes, frames)
             annotations = _times_and_actions(item, probes, len(shown))
             if item.mask is not None:
-                annotations["foreground"] = image_frame(item.mask, probes[item.mask])
+                annotations["foreground"] = probes[item.mask].image()
             samples.append(_sample(item, shown, annotations, choices))
         else:
             problems.append(f"{item.key} ({problem})")
@@ -59,20 +52,23 @@ def read_samples(
 
 
 def _frames(
-    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe], wanted: int
+    files: Sequence[Path],
+    probes: Mapping[Path, Probe],
+    wanted: int,
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
     if kind == "image":
-        return tuple(image_frame(file, probes[file]) for file in files)
+        return tuple(probes[file].image() for file in files)
     probe = probes[files[0]]
-    still = (
-        kind == "animation" and probe.frames == 1
-    )  # a GIF of one picture is an image
-    return clip_frames(files[0], probe, 1 if still else wanted)
+    # a GIF of one picture is an image
+    still = kind == "animation" and probe.frames == 1
+    return probe.clip(1 if still else wanted)
 
 
 def _times_and_actions(
-    item: Item, probes: Mapping[Path, Probe], wanted: int
+    item: Item,
+    probes: Mapping[Path, Probe],
+    wanted: int,
 ) -> dict[str, Any]:
     """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
 
@@ -84,9 +80,9 @@ def _times_and_actions(
     if not described or wanted < 2 or kind_of(item.files[0]) == "image":
         return {}
     (file,) = item.files
-    probe = probes[file]
-    shown = list(sample_indices(probe.frames, wanted))
-    times = clip_times(file, probe)[shown]
+    video = probes[file]
+    shown = list(sample_indices(video.frames, wanted))
+    times = video.times()[shown]
     annotations: dict[str, Any] = {
         TIMES: tuple(round(float(time), 3) for time in times)
     }
@@ -102,7 +98,9 @@ def _times_and_actions(
 
 
 def _problem(
-    item: Item, files: Sequence[Path], probes: Mapping[Path, Probe]
+    item: Item,
+    files: Sequence[Path],
+    probes: Mapping[Path, Probe],
 ) -> str | None:
     if not files:
         return "no images in this folder"
@@ -125,9 +123,8 @@ def _sample(
     if item.split is not None:
         annotations["split"] = item.split
     for cue, present in item.annotations.get("cues", {}).items():
-        if len(present) != len(
-            frames
-        ):  # only now is it known how many frames are shown
+        # only now is it known how many frames are shown
+        if len(present) != len(frames):
             raise UserError(
                 f"folder: {item.location}: cue '{cue}'",
                 expected=f"one true or false for each of the {len(frames)} sampled frames",

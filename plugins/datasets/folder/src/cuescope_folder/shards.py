@@ -9,7 +9,7 @@ import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from io import BufferedReader, RawIOBase
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -34,7 +34,10 @@ CLASS_NAMES = "classnames.txt"  # beside the shards, a name a line
 
 
 def shard_rows(
-    shards: Sequence[str], copies: Copies, class_names: Path | None, context: Context
+    shards: Sequence[str],
+    copies: Copies,
+    class_names: Path | None,
+    context: Context,
 ) -> tuple[list[Row], Unread]:
     """A row for each sample with an image or video, and what was passed over.
 
@@ -130,7 +133,10 @@ def _records(shard: str, title: str, copies: Copies) -> Iterator[dict[str, Any]]
 
 
 def _record(
-    shard: str, key: str, parts: Mapping[str, bytes], copies: Copies
+    shard: str,
+    key: str,
+    parts: Mapping[str, bytes],
+    copies: Copies,
 ) -> dict[str, Any]:
     location = f"{shard}: '{key}'"
     shown: list[str] = []
@@ -216,10 +222,9 @@ class _Unpacked:
 
 def _unpack(file: Any) -> Any:
     """The bytes of a tar file, which may be compressed by gzip."""
-    start = file.read(len(GZIP))
-    whole = BufferedReader(_Joined(start, file))
+    whole = BufferedReader(file)
     # by its first bytes, for a name may say anything
-    if start != GZIP:
+    if not whole.peek(len(GZIP)).startswith(GZIP):
         return whole
     most = min(MOST_GROWN, SMALL_SHARD + GROWTH * _stored_size(file))
     return _Unpacked(gzip.GzipFile(fileobj=whole), most)
@@ -234,24 +239,6 @@ def _stored_size(file: Any) -> int:
         return os.fstat(file.fileno()).st_size
     except (OSError, AttributeError):
         return SMALL_SHARD
-
-
-class _Joined(RawIOBase):
-    """The first bytes of a file, which were read to look at them, and then the others."""
-
-    def __init__(self, start: bytes, rest: Any) -> None:
-        self._start = start
-        self._rest = rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        # first what was read already: an empty start is false
-        content = self._start[: len(buffer)] or self._rest.read(len(buffer))
-        self._start = self._start[len(content) :]
-        buffer[: len(content)] = content
-        return len(content)
 
 
 def _open(shard: str) -> Any:

@@ -13,7 +13,7 @@ from cuescope_folder.cells import MOST_DEPTH, parse_json, plain, require_modest
 from cuescope_folder.copies import Copies
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.data import printable_name, read_text, table_rows
+from cuescope_sdk.data import TextFile, printable_name
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 COLUMNS = (
@@ -96,17 +96,16 @@ def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
 
 
 def _csv_rows(manifest: Path, _: Copies, delimiter: str) -> Iterator[Row]:
-    title = f"folder: {manifest.name}"
-    text = read_text(manifest, "folder", PART_BYTES)
-    for line, cells in table_rows(text, title, delimiter):
-        yield _row(f"line {line}", cells, title)
+    file = TextFile(manifest, "folder")
+    for line, cells in file.table(delimiter, PART_BYTES):
+        yield _row(f"line {line}", cells, file.name)
 
 
 def _json_rows(manifest: Path, _: Copies) -> Iterator[Row]:
-    title = f"folder: {manifest.name}"
-    text = read_text(manifest, "folder", PART_BYTES)
+    file = TextFile(manifest, "folder")
+    title = file.name
     # StringIO: splitlines would also cut at marks that JSON allows in a text
-    for number, line in enumerate(StringIO(text), start=1):
+    for number, line in enumerate(StringIO(file.text(PART_BYTES)), start=1):
         if not line.strip():
             continue
         try:
@@ -193,7 +192,10 @@ def byte_columns(schema: Any) -> list[str]:
 
 
 def _rows_with_images(
-    manifest: Path, file: Any, columns: Sequence[str], copies: Copies
+    manifest: Path,
+    file: Any,
+    columns: Sequence[str],
+    copies: Copies,
 ) -> Iterator[Row]:
     """The rows, with a name in each cell that held a file; that file lies in `copies`.
 
@@ -222,7 +224,9 @@ def _rows_with_images(
 
 
 def _image_cells(
-    manifest: Path, file: Any, columns: Sequence[str]
+    manifest: Path,
+    file: Any,
+    columns: Sequence[str],
 ) -> Iterator[dict[str, Any]]:
     """The cells of each row; raises UserError where they are far more than the file is large."""
     metadata = file.metadata
@@ -280,7 +284,10 @@ def _batches(manifest: Path, file: Any) -> Iterator[Any]:
 
 
 def _too_large(
-    manifest: Path, rows: int, size: int, most: int = MOST_BYTES
+    manifest: Path,
+    rows: int,
+    size: int,
+    most: int = MOST_BYTES,
 ) -> UserError:
     return UserError(
         f"folder: {manifest.name} is too large",
@@ -379,7 +386,10 @@ def _spellings(columns: Collection[str], names: Sequence[str]) -> dict[str, str]
 
 
 def _missing(
-    name: str, needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+    name: str,
+    needed: Sequence[str],
+    columns: Sequence[str],
+    words: Sequence[str],
 ) -> UserError:
     """The columns that are missing, and which other is probably meant to be one of them."""
     shown = [column[:_SHOWN] for column in columns]
@@ -392,7 +402,9 @@ def _missing(
 
 
 def _rename_hint(
-    needed: Sequence[str], columns: Sequence[str], words: Sequence[str]
+    needed: Sequence[str],
+    columns: Sequence[str],
+    words: Sequence[str],
 ) -> str | None:
     for column in columns[:MOST_COLUMNS]:
         lower = column.lower()[:_SHOWN]

@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from fsspec.implementations.http import HTTPFileSystem
 
-from cuescope_sdk.data import is_inner, is_inner_host
+from cuescope_folder.roots import is_inner, is_inner_host
 
 Web = frozenset[tuple[str, str]]  # scheme and "host:port" of what was typed
 
@@ -81,7 +81,10 @@ class _Resolver(AbstractResolver):
         """The IP addresses of a host; all of them are public, or the host was typed."""
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, family=family
+            host,
+            port,
+            type=socket.SOCK_STREAM,
+            family=family,
         )
         results = [_result(host, entry) for entry in found]
         if f"{_in_brackets(host)}:{port}" not in self._places:

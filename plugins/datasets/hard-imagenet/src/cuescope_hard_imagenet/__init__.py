@@ -5,6 +5,7 @@ The authors' folder has masks, `train/WNID_WNID_NUMBER.JPEG` and `val/WNID_FILE.
 """
 
 import csv
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import ClassVar
@@ -13,15 +14,7 @@ from pydantic import Field
 
 from cuescope_hard_imagenet.layout import read_ranking
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    Listing,
-    first_place,
-    images_in,
-    required_place,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, images_in
 
 # Wnid -> number in ImageNet (by wnid, from 0) and name, in the order of the authors.
 _TABLE = csv.DictReader(
@@ -53,16 +46,14 @@ class HardImageNet(ImageFolder):
     title: ClassVar[str] = "hard-imagenet"
     benchmark: str | None = "HardImageNet"
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The images of a split; raises UserError for a mask of another class."""
         names = {wnid: name for wnid, (_, name) in CLASSES.items()}
+        self.labels = tuple(names.values())
         masks = images_in(self.place(split))
         folder = (self.options.images or self.root / "images").expanduser()
-        images = required_place(
-            folder, self.title, split, f"ILSVRC/Data/CLS-LOC/{split}"
-        )
+        images = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}", root=folder)
         ranks = self._ranks()
-        items = []
         for mask in masks:
             wnid, _, file = mask.name.partition("_")
             if wnid not in names:
@@ -77,24 +68,16 @@ class HardImageNet(ImageFolder):
             known: dict[str, object] = {"wnid": wnid}
             if file in ranks:
                 known["spuriosity"] = ranks[file]
-            items.append(
-                ImageItem(
-                    f"{split}/{wnid}/{file}",
-                    folder / file,
-                    (name,),
-                    label=name,
-                    annotations=known,
-                    masks={name: mask},
-                )
-            )
-        return Listing(tuple(names.values()), items)
+            key = f"{split}/{wnid}/{file}"
+            path = folder / file
+            yield ImageItem(key, path, (name,), name, known, masks={name: mask})
 
     def _ranks(self) -> dict[str, float]:
         """The spuriosity of each training image by its file's name; none without the ranking."""
-        table = first_place(self.root, *RANKINGS)
+        table = self.find(*RANKINGS)
         if table is None:
             self.facts["ranking"] = f"none: there is no {RANKINGS[0]}"
             return {}
         return read_ranking(
-            table, {number for number, _ in CLASSES.values()}, self.title
+            table.path, {number for number, _ in CLASSES.values()}, self.title
         )

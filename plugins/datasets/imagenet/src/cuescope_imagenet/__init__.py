@@ -4,7 +4,7 @@
 or in the `ILSVRC/Data/CLS-LOC` of the competition's download.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -23,8 +23,7 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    Listing,
-    first_place,
+    TextFile,
     folders_in,
     images_in,
 )
@@ -58,10 +57,10 @@ class ImageNet(ImageFolder):
     title: ClassVar[str] = "imagenet"
     benchmark: str | None = "ImageNet"
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The images of a split; raises UserError for a class without a name."""
         file = self.options.names or self.place(*NAMES)
-        names = read_names(file.expanduser(), self.title)
+        names = read_names(TextFile(file.expanduser(), self.title))
         folder = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}")
         images = self._sorted_images(folder) or self._flat_images(folder, split)
         # the order of ImageNet's class numbers
@@ -72,7 +71,7 @@ class ImageNet(ImageFolder):
                     f"{self.title}: no name for {wnid}", remedy=nearest(wnid, names)
                 )
         labels = labels_of({wnid: names[wnid] for wnid in wnids})
-        items = []
+        self.labels = tuple(labels.values())
         for path, (wnid, boxes) in images.items():
             label = labels[wnid]
             annotations: dict[str, object] = {"wnid": wnid, "synonyms": names[wnid]}
@@ -82,10 +81,7 @@ class ImageNet(ImageFolder):
                 ]
                 annotations["boxes"] = tuple(detections)
             key = f"{split}/{path.relative_to(folder).as_posix()}"
-            items.append(
-                ImageItem(key, path, (label,), label=label, annotations=annotations)
-            )
-        return Listing(tuple(labels.values()), items)
+            yield ImageItem(key, path, (label,), label, annotations)
 
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""
@@ -99,11 +95,11 @@ class ImageNet(ImageFolder):
 
     def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
         """The images of a folder without classes, by a table of their labels."""
-        table = first_place(self.root, f"LOC_{split}_solution.csv")
+        table = self.find(f"LOC_{split}_solution.csv")
         # the competition's table has boxes too
         if table is not None:
-            return solution_labels(table, folder, self.title)
+            return solution_labels(table, folder)
         truths = map("{}ILSVRC2012_validation_ground_truth.txt".format, DEVKIT)
-        truth = self.place(*truths, f"LOC_{split}_solution.csv")
+        truth = self.file(*truths, f"LOC_{split}_solution.csv")
         synsets = self.place(*map("{}meta.mat".format, DEVKIT))
-        return devkit_labels(truth, synsets, images_in(folder), self.title)
+        return devkit_labels(truth, synsets, images_in(folder))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import read_csv, read_lines, read_text
+from cuescope_sdk.data import TextFile
 
 WNID = re.compile(r"n\d{8}")
 MOST_DIGITS = 9
@@ -35,16 +35,16 @@ class SolutionRow(BaseModel):
 # ---------------------------------------------------------------------------- names of classes
 
 
-def read_names(path: Path, title: str) -> dict[str, tuple[str, ...]]:
+def read_names(file: TextFile) -> dict[str, tuple[str, ...]]:
     """The names of each wnid, the most common one first.
 
     From lines ("n01440764 tench, Tinca tinca", apart by a space or tab) or a JSON object: {"0":
     ["n01440764", "tench"]} as Keras has it, or {"n01440764": "tench, Tinca tinca"}.
     """
-    if path.suffix.lower() == ".json":
-        return _names_from_json(path, title)
+    if file.path.suffix.lower() == ".json":
+        return _names_from_json(file)
     names = {}
-    for location, line in read_lines(path, title):
+    for location, line in file.lines():
         wnid, *words = line.split(maxsplit=1)
         if not words or not WNID.fullmatch(wnid):
             expected = "'n01440764 tench, Tinca tinca'"
@@ -65,28 +65,27 @@ def labels_of(names: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     }
 
 
-def _names_from_json(path: Path, title: str) -> dict[str, tuple[str, ...]]:
+def _names_from_json(file: TextFile) -> dict[str, tuple[str, ...]]:
     try:
         names = {}
-        for wnid, words in dict(json.loads(read_text(path, title))).items():
-            if (
-                wnid.isdecimal()
-            ):  # Keras counts the classes, and has the wnid in the value
+        for wnid, words in dict(json.loads(file.text())).items():
+            # Keras counts the classes, and has the wnid in the value
+            if wnid.isdecimal():
                 wnid, words = words
             names[wnid] = (
                 _synonyms(words) if isinstance(words, str) else tuple(map(str, words))
             )
     except RecursionError:
-        raise UserError(f"{title}: {path.name} is nested too deeply") from None
+        raise UserError(f"{file.name} is nested too deeply") from None
     except (ValueError, TypeError) as error:
         got = str(error).splitlines()[0]
         raise UserError(
-            f"{title}: cannot read names from {path.name}", got=got
+            f"{file.title}: cannot read names from {file.path.name}", got=got
         ) from None
     for wnid, synonyms in names.items():
         if not WNID.fullmatch(wnid) or not synonyms:
             raise UserError(
-                f"{title}: {path.name} entry '{wnid}'",
+                f"{file.name} entry '{wnid}'",
                 expected='{"n01440764": "tench, Tinca tinca"}',
             )
     return names
@@ -101,11 +100,11 @@ def _synonyms(words: str) -> tuple[str, ...]:
 # ------------------------------------------------------------------- labels of a flat folder
 
 
-def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelled]:
+def solution_labels(table: TextFile, folder: Path) -> dict[Path, Labelled]:
     """The images of the competition's table."""
     labelled = {}
     # line 1 is the header
-    for line, row in enumerate(read_csv(table, SolutionRow, title), start=2):
+    for line, row in enumerate(table.csv_rows(SolutionRow), start=2):
         words = row.PredictionString.split()
         wnids = set(words[::5])  # several objects of one class, never of two
         try:
@@ -119,7 +118,7 @@ def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelle
             or not WNID.fullmatch(words[0])
         ):
             raise UserError(
-                f"{title}: {table.name} line {line}",
+                f"{table.name} line {line}",
                 expected="a wnid and four numbers, once an object",
                 got=f"'{row.PredictionString[:60]}'",
             )
@@ -130,15 +129,17 @@ def solution_labels(table: Path, folder: Path, title: str) -> dict[Path, Labelle
 
 
 def devkit_labels(
-    truth: Path, synsets: Path, images: Sequence[Path], title: str
+    truth: TextFile,
+    synsets: Path,
+    images: Sequence[Path],
 ) -> dict[Path, Labelled]:
     """The images in the order of their names, a line of the ground truth each.
 
     Its numbers are those of `meta.mat`, which are in no order of names or wnids.
     """
-    wnids = _numbered_wnids(synsets, title)
+    wnids = _numbered_wnids(synsets, truth.title)
     labels = []
-    for location, line in read_lines(truth, title):
+    for location, line in truth.lines():
         # a number of thousands of digits is none that Python turns into one
         if not line.isdecimal() or len(line) > MOST_DIGITS or int(line) not in wnids:
             expected = f"the number of a class of {synsets.name}"
@@ -147,7 +148,7 @@ def devkit_labels(
     # One missing image would shift the labels of all that follow, without any other sign of it.
     if len(labels) != len(images):
         raise UserError(
-            f"{title}: {truth.name} has {len(labels):,} lines",
+            f"{truth.name} has {len(labels):,} lines",
             expected="one an image",
             got=f"{len(images):,} images in {images[0].parent if images else 'no folder'}",
             remedy="Labels go by order, so no image may be missing",
@@ -162,9 +163,8 @@ def _numbered_wnids(path: Path, title: str) -> dict[int, str]:
     try:
         synsets = loadmat(path, squeeze_me=True)["synsets"]
         return {int(row["ILSVRC2012_ID"]): str(row["WNID"]) for row in synsets}
-    except (
-        Exception
-    ) as error:  # scipy raises anything for a file that is no such matrix
+    except Exception as error:
+        # scipy raises anything for a file that is no such matrix
         raise UserError(
             f"{title}: {path.name} is not the development kit's",
             got=type(error).__name__,

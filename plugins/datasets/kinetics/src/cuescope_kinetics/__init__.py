@@ -10,14 +10,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, find_table
+from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, table_names
 from cuescope_sdk import Context, NamesPart, Sample, Words, generator
 from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    clip_frames,
-    clip_times,
     sample_indices,
 )
 from cuescope_sdk.models import refuse_unknown
@@ -49,7 +47,9 @@ class KineticsOptions(VideoQuestionOptions):
         description="share of each class's validation clips that val-dev has",
     )
     split_seed: int = Field(
-        0, ge=0, description="another seed, another val-dev and val-test"
+        0,
+        ge=0,
+        description="another seed, another val-dev and val-test",
     )
 
 
@@ -81,12 +81,12 @@ class Kinetics(VideoQuestions):
     def read(self, split: str) -> Iterator[Question]:
         """The clips of a split; raises UserError for a class that it has not."""
         official = "val" if split in PARTS else split
-        root = self.options.path.expanduser()
-        table = find_table(root, official)
+        root = self.root
+        table = self.find(*table_names(official))
         folder = (self.options.videos or root).expanduser()
         if table is not None:
-            clips = clips_in_table(table, self.title)
-            self.facts["labels from"] = table.name
+            clips = clips_in_table(table)
+            self.facts["labels from"] = table.path.name
         else:
             clips = clips_in_folders(root, folder, official, self.title)
             self.facts["labels from"] = "the folders of the clips"
@@ -112,15 +112,13 @@ class Kinetics(VideoQuestions):
     def __getitem__(self, index: int) -> Sample:
         sample = super().__getitem__(index)
         question = self.questions[index]
-        file, probe = self.clips[question.video]
+        video = self.clips[question.video]
         # clips of folders may have no times
         start, end = question.annotations.get("clip", (0.0, 0.0))
         # a file called by the id alone may be the whole upload
-        if (
-            file.stem != question.video
-            and clip_times(file, probe)[-1] > end - start + UNCUT
-        ):
-            frames = clip_frames(file, probe, self.options.frames, start, end)
+        maybe_whole = video.path.stem != question.video
+        if maybe_whole and video.times()[-1] > end - start + UNCUT:
+            frames = video.clip(self.options.frames, start, end)
             return replace(sample, frames=frames)
         return sample
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import first_place, folders_in, kind_of, read_csv
+from cuescope_sdk.data import TextFile, folders_in, kind_of
 
 # of CVDF's copy, and of the authors' own archives
 SPELLINGS = {
@@ -45,21 +45,20 @@ class Clip:
     end: float | None = None
 
 
-def find_table(root: Path, split: str) -> Path | None:
-    """The table of a split under `root`; None where there is none."""
-    names = [
+def table_names(split: str) -> list[str]:
+    """What the table of a split may be called, the likeliest first."""
+    return [
         table.format(spelling) for table, spelling in product(TABLES, SPELLINGS[split])
     ]
-    return first_place(root, *names)
 
 
-def clips_in_table(table: Path, title: str) -> list[Clip]:
+def clips_in_table(table: TextFile) -> list[Clip]:
     """The clips of a table; raises UserError for a row without a label or of no length."""
     clips = []
-    for number, row in enumerate(read_csv(table, ClipRow, title), start=1):
+    for number, row in enumerate(table.csv_rows(ClipRow), start=1):
         # after the CSV is read: some labels are quoted within their cell
         label = row.label.strip().strip('"')
-        location = f"{title}: {table.name} row {number}, {row.youtube_id}"
+        location = f"{table.name} row {number}, {row.youtube_id}"
         if not label:
             raise UserError(
                 location,

@@ -12,12 +12,7 @@ from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
 from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import DRAWING_VERSION, frame
 from cuescope_moving_shapes.questions import ANSWERS, draw_questions, with_question
-from cuescope_moving_shapes.sequences import (
-    ActionSequences,
-    Sequences,
-    generate,
-    generate_actions,
-)
+from cuescope_moving_shapes.sequences import ActionSequences, generate, generate_actions
 from cuescope_sdk import Context, PlantedCue, Plugin, Sample, UserError, digest
 
 
@@ -29,14 +24,15 @@ class MovingShapes(Plugin):
     """
 
     Options = ShapesOptions
+    options: ShapesOptions
     labels: tuple[str, ...] = DIRECTIONS
 
     def __init__(self, options: ShapesOptions, context: Context) -> None:
         super().__init__(options, context)
         _check_size(options)
-        self.options: ShapesOptions = options
         self.cue = CUES.get(options.cue)
-        self.sequences = _sequences(options)
+        make = generate if options.actions == 1 else generate_actions
+        self.sequences = make(options)
         if options.actions > 1:
             # two movements have no one label
             self.labels = ()
@@ -44,7 +40,8 @@ class MovingShapes(Plugin):
         direction = self.sequences.direction
         self.cue_rates: dict[str, float] = {}
         for index, label in enumerate(self.labels):
-            self.cue_rates[label] = float(bears[direction == index].mean())
+            of_label = bears[direction == index]
+            self.cue_rates[label] = float(of_label.mean())
         self.cramers_v = cramers_v(bears, direction == SOUTH) if self.cue else None
         self.fingerprint = digest(
             "moving-shapes",
@@ -58,9 +55,7 @@ class MovingShapes(Plugin):
         self.questions = None
         if options.questions != "none":
             self.labels = ANSWERS
-            self.questions = draw_questions(
-                options.questions, direction, options.split, options.seed
-            )
+            self.questions = draw_questions(options, direction)
             self.fingerprint = digest(self.fingerprint, self.questions)
 
     @property
@@ -84,7 +79,8 @@ class MovingShapes(Plugin):
         if self.cramers_v is None:
             return facts | {"cue": "none"}
         south = DIRECTIONS[SOUTH]
-        other = self.sequences.bears[self.sequences.direction != SOUTH].mean()
+        others = self.sequences.direction != SOUTH
+        other = self.sequences.bears[others].mean()
         return facts | {
             "cue": f"{self.cue} in {options.window} of {options.length} frames of "
             f"{self.cue_rates[south]:.1%} of '{south}' and {other:.1%} of the other sequences",
@@ -120,22 +116,6 @@ class MovingShapes(Plugin):
         return self.with_options(split=name)
 
 
-def _sequences(options: ShapesOptions) -> Sequences:
-    if options.actions > 1:
-        return generate_actions(
-            options.size, options.length, options.actions, options.split, options.seed
-        )
-    return generate(
-        options.size,
-        options.length,
-        options.split,
-        options.seed,
-        options.cue,
-        options.window,
-        options.cramers_v,
-    )
-
-
 def _check_size(options: ShapesOptions) -> None:
     """Every class must show the cue at least once, or there is nothing to find."""
     if options.cue == "none":
@@ -152,6 +132,3 @@ def _check_size(options: ShapesOptions) -> None:
             got=str(lying),
             remedy=f"Ask for more sequences (-D {options.split}=...) or a lower cramers_v.",
         )
-
-
-__all__ = ["MovingShapes", "ShapesOptions"]

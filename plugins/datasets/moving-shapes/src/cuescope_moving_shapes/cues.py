@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
+from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import DISC, SIZE, SQUARE
 
 Corners = Int[np.ndarray, "frame 2"]
@@ -18,8 +19,9 @@ def cramers_v(
 ) -> float:
     """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
     cue_south = int((cue & south).sum())
-    cue_other = int((cue & ~south).sum())
-    return _phi(cue_south, cue_other, int(south.sum()), len(cue))
+    cue_other = int(cue.sum()) - cue_south
+    of_south = int(south.sum())
+    return _phi(cue_south, cue_other, of_south, len(cue))
 
 
 def cue_error_rate(asked: float, south_share: float) -> float:
@@ -49,7 +51,8 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
     near = product(_around(bearing, south), _around(lying, other))
 
     def distance(counts: tuple[int, int]) -> float:
-        return abs(_phi(*counts, south, south + other) - asked)
+        association = _phi(*counts, south, south + other)
+        return abs(association - asked)
 
     return min(near, key=distance)
 
@@ -57,27 +60,29 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
 def plant(
     rng: np.random.Generator,
     direction: Int[np.ndarray, " sample"],
-    asked: float,
-    length: int,
-    cue_frames: int,
+    options: ShapesOptions,
 ) -> Bool[np.ndarray, "sample frame"]:
-    """Cue presence: `cue_frames` contiguous frames, at a random place, of the chosen sequences.
+    """Cue presence: contiguous frames, at a random place, of the chosen sequences.
 
     The cue-bearing sequences of the other classes are shared out evenly among these classes.
     """
+    window = options.window
     south = int((direction == SOUTH).sum())
-    bearing, lying = cue_counts(asked, south, len(direction) - south)
-    others = np.array_split(np.arange(lying), len(DIRECTIONS) - 1)
-    counts = list(map(len, others))
+    bearing, lying = cue_counts(options.cramers_v, south, len(direction) - south)
+    others = len(DIRECTIONS) - 1
+    shared_out = np.arange(lying) % others
+    counts = np.bincount(shared_out, minlength=others).tolist()
     counts.insert(SOUTH, bearing)
     draws = []
     for index, count in enumerate(counts):
         members = np.flatnonzero(direction == index)
         draws.append(rng.choice(members, count, replace=False))
     chosen = np.concatenate(draws)
-    first = rng.integers(length - cue_frames + 1, size=len(chosen))
-    shown = np.zeros((len(direction), length), bool)
-    shown[chosen[:, None], first[:, None] + np.arange(cue_frames)] = True
+    starts = options.length - window + 1
+    first = rng.integers(starts, size=len(chosen))
+    shown = np.zeros((len(direction), options.length), bool)
+    for offset in range(window):
+        shown[chosen, first + offset] = True
     return shown
 
 
@@ -89,20 +94,29 @@ def square_positions(rng: np.random.Generator, disc: Corners) -> Corners:
     places = SIZE - SQUARE + 1
     corner = rng.integers(places, size=disc.shape)
     while True:
-        overlap = (corner < disc + DISC) & (disc < corner + SQUARE)
-        clash = overlap.all(axis=1)  # two boxes overlap where they do along both axes
+        before = corner < disc + DISC
+        behind = disc < corner + SQUARE
+        # two boxes overlap where they do along both axes
+        clash = (before & behind).all(axis=1)
         if not clash.any():
             return corner
         # only what clashes is drawn again, so places stay uniform
-        corner[clash] = rng.integers(places, size=(clash.sum(), 2))
+        again = corner[clash]
+        corner[clash] = rng.integers(places, size=again.shape)
 
 
 def _around(count: int, most: int) -> range:
-    return range(max(0, count - 1), min(most, count + 1) + 1)
+    """The count and its neighbours, of those that there can be."""
+    least = max(0, count - 1)
+    greatest = min(most, count + 1)
+    return range(least, greatest + 1)
 
 
 def _phi(cue_south: int, cue_other: int, south: int, total: int) -> float:
     """|phi| of the 2x2 table: cue-bearing sequences of south and of others, and the totals."""
     cue = cue_south + cue_other
     spread = cue * (total - cue) * south * (total - south)
-    return abs(cue_south * total - cue * south) / sqrt(spread) if spread else 0.0
+    if spread == 0:
+        return 0.0
+    excess = cue_south * total - cue * south
+    return abs(excess) / sqrt(spread)

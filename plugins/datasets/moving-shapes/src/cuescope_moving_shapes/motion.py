@@ -26,7 +26,10 @@ def speeds(length: int) -> tuple[int, int]:
 
 
 def trajectories(
-    direction: Numbers, length: int, split: str, seed: int
+    direction: Numbers,
+    length: int,
+    split: str,
+    seed: int,
 ) -> Int[np.ndarray, "sample frame 2"]:
     """Row and column of the disc's corner (pixels, origin top left) in every frame.
 
@@ -49,30 +52,34 @@ def trajectories(
             break
         candidates[:, stray] = _draw(rng, int(stray.sum()), length)
     speed, start, constant = candidates
-    along = start[:, None] + np.arange(length) * speed[:, None]
-    backwards = np.isin(direction, (NORTH, WEST))[:, None]
-    along = np.where(backwards, along[:, ::-1], along)
-    across = np.broadcast_to(constant[:, None], along.shape)
-    vertical = np.isin(direction, (NORTH, SOUTH))[:, None]
-    row = np.where(vertical, along, across)
-    col = np.where(vertical, across, along)
-    return np.stack([row, col], axis=-1)
+    along = start + np.multiply.outer(np.arange(length), speed)
+    backwards = np.isin(direction, (NORTH, WEST))
+    along = np.where(backwards, along[::-1], along)
+    vertical = np.isin(direction, (NORTH, SOUTH))
+    row = np.where(vertical, along, constant)
+    col = np.where(vertical, constant, along)
+    places = np.stack([row, col])
+    return places.T
 
 
 def _draw(
-    rng: np.random.Generator, count: int, length: int
+    rng: np.random.Generator,
+    count: int,
+    length: int,
 ) -> Int[np.ndarray, "3 sample"]:
     """Speed, the lesser end of the way, and the constant coordinate of `count` trajectories."""
     speed, start = _way(rng, count, length)
     other_speed, other_start = _way(rng, count, length)
     frame = rng.integers(length, size=count)
-    return np.stack([speed, start, other_start + frame * other_speed])
+    constant = other_start + frame * other_speed
+    return np.stack([speed, start, constant])
 
 
 def _way(rng: np.random.Generator, count: int, length: int) -> tuple[Numbers, Numbers]:
     least, greatest = speeds(length)
     speed = rng.integers(least, greatest, size=count, endpoint=True)
-    return speed, rng.integers(POSITIONS - (length - 1) * speed)
+    travel = (length - 1) * speed
+    return speed, rng.integers(POSITIONS - travel)
 
 
 def _owners(
@@ -81,5 +88,6 @@ def _owners(
     """Which split owns each trajectory."""
     # without the split: all splits must agree on who owns what
     rng = generator(seed, "moving-shapes", "partition", str(length))
-    shape = (len(DIRECTIONS), speeds(length)[1] + 1, POSITIONS, POSITIONS)
+    _, greatest = speeds(length)
+    shape = (len(DIRECTIONS), greatest + 1, POSITIONS, POSITIONS)
     return rng.choice(len(SPLITS), size=shape, p=SPLIT_SHARES)

@@ -31,7 +31,10 @@ class ShapesOptions(Options):
         description="contiguous frames that show the cue; three fifths if not given",
     )
     cramers_v: float = Field(
-        0.9, gt=0, lt=1, description="association of the cue with 'moving south'"
+        0.9,
+        gt=0,
+        lt=1,
+        description="association of the cue with 'moving south'",
     )
     questions: Literal["none", "text", "video", "both"] = Field(
         "none",

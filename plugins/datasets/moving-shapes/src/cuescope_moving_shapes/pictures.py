@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from jaxtyping import Int16, UInt8
+from jaxtyping import Int16
 from PIL import Image
 
 from cuescope_sdk import Frame, digest
@@ -14,44 +14,46 @@ DRAWING_VERSION = 1
 SIZE = 60  # px, side of the picture
 DISC = 10  # px, diameter
 SQUARE = 15  # px, side
-PALETTE = np.array([(0, 0, 0), (0, 0, 255), (255, 0, 0)], np.uint8)
-BLACK, BLUE, RED = range(3)  # rows of PALETTE
+BLACK = (0, 0, 0)
+BLUE = (0, 0, 255)
+RED = (255, 0, 0)
 
 # Columns of a frame's parameters. Positions are the top left corner of the shape's bounding box
 # in pixels, origin top left; flags are 0 or 1; a frame without a square has -1 for its position.
-DISC_ROW, DISC_COL, DISC_IS_RED, BACKGROUND_IS_RED, SQUARE_ROW, SQUARE_COL = range(6)
+DISC_PLACE = [0, 1]
+DISC_IS_RED = 2
+BACKGROUND_IS_RED = 3
+SQUARE_PLACE = [4, 5]
 PARAMETERS = 6
 
 _OFFSET = np.arange(DISC) - (DISC - 1) / 2
+_DISTANCE = np.hypot.outer(_OFFSET, _OFFSET)
 # Pixels of the disc in its bounding box: those whose centre is within the radius.
-DISC_MASK = _OFFSET[:, None] ** 2 + _OFFSET**2 <= (DISC / 2) ** 2
-# Distance from the pixel at a shape's corner to each of its pixels, in a flattened picture.
-_DISC_PIXELS = np.flatnonzero(np.pad(DISC_MASK, ((0, 0), (0, SIZE - DISC))))
-_SQUARE_PIXELS = np.flatnonzero(np.arange(SQUARE * SIZE) % SIZE < SQUARE)
-
-
-def render(
-    parameters: Int16[np.ndarray, "frame 6"],
-) -> UInt8[np.ndarray, "frame 60 60 3"]:
-    """The pictures, RGB, without anti-aliasing: equal parameters, equal pixels, and no others."""
-    count = len(parameters)
-    colour = np.zeros((count, SIZE * SIZE), np.uint8)
-    colour[parameters[:, BACKGROUND_IS_RED] == 1] = RED
-    corner = parameters[:, [SQUARE_ROW]] * SIZE + parameters[:, [SQUARE_COL]]
-    marked = np.flatnonzero(parameters[:, SQUARE_ROW] >= 0)
-    colour[marked[:, None], corner[marked] + _SQUARE_PIXELS] = RED
-    corner = parameters[:, [DISC_ROW]] * SIZE + parameters[:, [DISC_COL]]
-    disc = np.where(parameters[:, [DISC_IS_RED]] == 1, RED, BLUE)
-    colour[np.arange(count)[:, None], corner + _DISC_PIXELS] = disc
-    return PALETTE.take(colour, axis=0).reshape(count, SIZE, SIZE, 3)
+DISC_MASK = _DISTANCE <= DISC / 2
 
 
 def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:
     """One picture as a frame that draws itself when loaded; its key digests the parameters."""
     numbers = tuple(parameters.tolist())
     key = digest("moving-shapes", DRAWING_VERSION, numbers)
-    return Frame(key, partial(_draw, numbers))
+    return Frame(key, partial(_draw, *numbers))
 
 
-def _draw(numbers: tuple[int, ...]) -> Image.Image:
-    return Image.fromarray(render(np.array([numbers], np.int16))[0])
+def _draw(
+    disc_row: int,
+    disc_col: int,
+    disc_is_red: int,
+    background_is_red: int,
+    square_row: int,
+    square_col: int,
+) -> Image.Image:
+    """RGB, without anti-aliasing: equal parameters, equal pixels, and no others."""
+    background = RED if background_is_red else BLACK
+    image = Image.new("RGB", (SIZE, SIZE), background)
+    if square_row >= 0:
+        end = (square_col + SQUARE, square_row + SQUARE)
+        image.paste(RED, (square_col, square_row, *end))
+    disc = RED if disc_is_red else BLUE
+    mask = Image.fromarray(DISC_MASK)
+    image.paste(disc, (disc_col, disc_row), mask)
+    return image

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_moving_shapes.motion import DIRECTIONS
+from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_sdk import Sample, generator
 
 ANSWERS = tuple(direction.removeprefix("moving ") for direction in DIRECTIONS)
@@ -30,29 +31,30 @@ class Question(NamedTuple):
 
 
 def draw_questions(
-    planted: str, direction: Int[np.ndarray, " sample"], split: str, seed: int
+    options: ShapesOptions, direction: Int[np.ndarray, " sample"]
 ) -> list[Question]:
     """A question for each sequence, by where its answer is planted.
 
     The words of "text" are drawn independently of the video; those of "both" turn its direction.
     """
-    rng = generator(seed, "moving-shapes", "questions", split)
+    rng = generator(options.seed, "moving-shapes", "questions", options.split)
     # A permutation of equal shares, not independent draws: every pair is exactly as frequent.
-    every = np.arange(len(direction)) % (len(ANSWERS) * len(SIDES))
-    pairs = rng.permutation(every)
-    facing, side = np.divmod(pairs, len(SIDES))
-    if planted == "video":
+    pairs = len(ANSWERS) * len(SIDES)
+    every = np.arange(len(direction)) % pairs
+    facing, side = np.divmod(rng.permutation(every), len(SIDES))
+    if options.questions == "video":
         text = "Which way does the disc move?"
         return [Question(text, "direction", answer) for answer in direction.tolist()]
     words = "You face {ahead}. Which way is {side} you?"
-    if planted == "both":
+    if options.questions == "both":
         words = "Which way is {side} the moving disc?"
         facing = direction
     questions = []
     names = np.take(tuple(SIDES), side)
     for ahead, name in zip(facing.tolist(), names.tolist(), strict=True):
         text = words.format(ahead=ANSWERS[ahead], side=name)
-        questions.append(Question(text, name, turn(ahead, SIDES[name])))
+        answer = turn(ahead, SIDES[name])
+        questions.append(Question(text, name, answer))
     return questions
 
 

@@ -19,17 +19,16 @@ from cuescope_moving_shapes.motion import (
     speeds,
     trajectories,
 )
+from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import (
     BACKGROUND_IS_RED,
     DISC,
-    DISC_COL,
     DISC_IS_RED,
-    DISC_ROW,
+    DISC_PLACE,
     PARAMETERS,
     SIZE,
     SQUARE,
-    SQUARE_COL,
-    SQUARE_ROW,
+    SQUARE_PLACE,
 )
 from cuescope_sdk import Sample, generator
 
@@ -55,33 +54,34 @@ class Sequences:
         return np.asarray(self.cue.any(axis=1))
 
 
-def generate(
-    count: int,
-    length: int,
-    split: str,
-    seed: int,
-    cue: str = "none",
-    cue_frames: int = 1,
-    cramers_v: float = 0.9,
-) -> Sequences:
-    """`count` sequences, as many of each direction as can be, in random order.
+def generate(options: ShapesOptions) -> Sequences:
+    """As many sequences of each direction as can be, in random order.
 
     Directions and trajectories depend on count, length, split and seed alone: with another cue,
     or none, the same discs move the same way.
     """
-    rng = generator(seed, "moving-shapes", "directions", split)
-    direction = rng.permutation(np.arange(count) % len(DIRECTIONS))
-    disc = trajectories(direction, length, split, seed)
-    parameters = np.zeros((count, length, PARAMETERS), np.int16)
-    parameters[:, :, [DISC_ROW, DISC_COL]] = disc
-    parameters[:, :, [SQUARE_ROW, SQUARE_COL]] = -1
-    shown = np.zeros((count, length), bool)
-    if cue != "none":
+    split = options.split
+    rng = generator(options.seed, "moving-shapes", "directions", split)
+    every = np.arange(options.size) % len(DIRECTIONS)
+    direction = rng.permutation(every)
+    disc = trajectories(direction, options.length, split, options.seed)
+    parameters = _without_cue(disc)
+    shown = np.zeros(disc.shape[:2], bool)
+    if options.cue != "none":
         # a stream of its own: planting a cue moves no disc
-        rng = generator(seed, "moving-shapes", "cue", split)
-        shown = plant(rng, direction, cramers_v, length, cue_frames)
-        _draw_cue(rng, cue, parameters, shown)
+        rng = generator(options.seed, "moving-shapes", "cue", split)
+        shown = plant(rng, direction, options)
+        _draw_cue(rng, options.cue, parameters, shown)
     return Sequences(direction, parameters, shown)
+
+
+def _without_cue(disc: Int[np.ndarray, "sample frame 2"]) -> Parameters:
+    """What `pictures.frame` takes, of a disc alone."""
+    samples, frames, _ = disc.shape
+    parameters = np.zeros((samples, frames, PARAMETERS), np.int16)
+    parameters[..., DISC_PLACE] = disc
+    parameters[..., SQUARE_PLACE] = -1
+    return parameters
 
 
 def _draw_cue(
@@ -92,14 +92,16 @@ def _draw_cue(
 ) -> None:
     """Draw the cue into the frames that show it, in place."""
     # Only what is drawn differs: disc and frames are those of any other cue under this seed.
-    if cue == "object":
-        marked = parameters[shown]
-        disc = marked[:, [DISC_ROW, DISC_COL]]
-        marked[:, [SQUARE_ROW, SQUARE_COL]] = square_positions(rng, disc)
-        parameters[shown] = marked
-    else:
-        flag = BACKGROUND_IS_RED if cue == "background" else DISC_IS_RED
-        parameters[:, :, flag] = shown
+    match cue:
+        case "background":
+            parameters[..., BACKGROUND_IS_RED] = shown
+        case "attribute":
+            parameters[..., DISC_IS_RED] = shown
+        case _:
+            marked = parameters[shown]
+            disc = marked[:, DISC_PLACE]
+            marked[:, SQUARE_PLACE] = square_positions(rng, disc)
+            parameters[shown] = marked
 
 
 # ----------------------------------------------------------------------- several movements
@@ -119,97 +121,107 @@ class ActionSequences(Sequences):
     def with_actions(self, sample: Sample, index: int) -> Sample:
         """The sequence without a label, but with what is done when."""
         movements = map(DIRECTIONS.__getitem__, self.movements[index])
-        starts = self.starts[index].tolist()
-        ends = (self.starts[index] + self.length).tolist()
-        actions = tuple(zip(movements, starts, ends, strict=True))
+        starts = self.starts[index]
+        ends = starts + self.length
+        actions = tuple(zip(movements, starts.tolist(), ends.tolist(), strict=True))
         annotations = {"split": sample.annotations["split"], "actions": actions}
         return replace(sample, choices=(), label=None, annotations=annotations)
 
 
-def generate_actions(
-    count: int, length: int, movements: int, split: str, seed: int
-) -> ActionSequences:
-    """`count` sequences of different `movements`, each of `length` frames, in every order alike.
+def generate_actions(options: ShapesOptions) -> ActionSequences:
+    """Sequences of several different movements, in every order alike.
 
     All have as many frames, with rests of random length. Every start of the disc belongs to one
     split alone, by a random partition under `seed`.
     """
-    rng = generator(seed, "moving-shapes", "acts", split, str(length), str(movements))
+    seed = options.seed
+    split = options.split
+    length = options.length
+    numbers = (str(length), str(options.actions))
+    rng = generator(seed, "moving-shapes", "acts", split, *numbers)
     # without the split: all splits must agree on who owns what
     partition = generator(seed, "moving-shapes", "acts")
     owner = partition.choice(len(SPLITS), size=(PLACES, PLACES), p=SPLIT_SHARES)
-    orders = np.array(list(permutations(range(len(DIRECTIONS)), movements)))
-    way = orders[rng.permutation(np.arange(count) % len(orders))]
     of_split = owner == SPLITS.index(split)
+    directions = range(len(DIRECTIONS))
+    orders = np.array(list(permutations(directions, options.actions)))
+    every = np.arange(options.size) % len(orders)
+    way = orders[rng.permutation(every)]
     speed, origin = _draw_starts(rng, way, length)
     while True:
-        stray = _leaves_field(way, speed, origin, length) | ~of_split[*origin.T]
+        of_others = ~of_split[*origin.T]
+        stray = of_others | _leaves_field(way, speed, origin, length)
         if not stray.any():
             break
         # only strays, so that the draw stays uniform over what this split owns
         speed[stray], origin[stray] = _draw_starts(rng, way[stray], length)
-    starts = _first_frames(rng, count, length, movements)
+    starts = _first_frames(rng, way, length)
     parameters = _parameters(way, speed, origin, starts, length)
     no_cue = np.zeros(parameters.shape[:2], bool)
     return ActionSequences(way[:, 0], parameters, no_cue, way, starts, length)
 
 
 def _draw_starts(
-    rng: np.random.Generator, way: Ways, length: int
+    rng: np.random.Generator,
+    way: Ways,
+    length: int,
 ) -> tuple[Ways, Places]:
     """Pixels a frame, and the place where the disc starts."""
-    speed = rng.integers(*speeds(length), size=way.shape, endpoint=True)
+    least, greatest = speeds(length)
+    speed = rng.integers(least, greatest, size=way.shape, endpoint=True)
     return speed, rng.integers(PLACES, size=(len(way), 2))
 
 
 def _leaves_field(
-    way: Ways, speed: Ways, origin: Places, length: int
+    way: Ways,
+    speed: Ways,
+    origin: Places,
+    length: int,
 ) -> Bool[np.ndarray, " sample"]:
     """Whether a movement ends where no disc may be."""
     # - 1: steps are between frames
-    shift = STEPS[way] * speed[..., None] * (length - 1)
+    pixels = speed * (length - 1)
+    shift = STEPS[way] * pixels[..., None]
     ends = origin[:, None] + shift.cumsum(axis=1)
     outside = (ends < 0) | (ends >= PLACES)
     return np.asarray(outside.any(axis=(1, 2)))
 
 
-def _first_frames(
-    rng: np.random.Generator, count: int, length: int, movements: int
-) -> Ways:
+def _first_frames(rng: np.random.Generator, way: Ways, length: int) -> Ways:
     """First frame of each movement: `REST` frames between two, the other rests anywhere."""
+    count, movements = way.shape
     slots = movements + 1
+    share = np.full(slots, 1 / slots)
     # a fixed sum of rests, so that all sequences have as many frames
-    spare = rng.multinomial(2 * REST, np.full(slots, 1 / slots), size=count)
+    spare = rng.multinomial(2 * REST, share, size=count)
+    before = spare[:, :-1].cumsum(axis=1)
     needed = np.arange(movements) * (length + REST)
-    starts: Ways = spare[:, :-1].cumsum(axis=1) + needed
-    return starts
+    return before + needed
 
 
 def _parameters(
-    way: Ways, speed: Ways, origin: Places, starts: Ways, length: int
+    way: Ways,
+    speed: Ways,
+    origin: Places,
+    starts: Ways,
+    length: int,
 ) -> Parameters:
-    """What `pictures.render` takes; the square is there while the disc moves."""
+    """What `pictures.frame` takes; the square is there while the disc moves."""
     movements = way.shape[1]
-    frame = np.arange(movements * length + (movements + 1) * REST)
-    since = frame - starts[..., None]  # sample, movement, frame
+    frames = movements * length + (movements + 1) * REST
+    since = np.arange(frames) - starts[..., None]  # sample, movement, frame
     # before its start and after its end a movement moves nothing further
     pixels = since.clip(0, length - 1) * speed[..., None]
+    shift = np.einsum("smf,smd->sfd", pixels, STEPS[way])
     # + SQUARE: places are counted from where no square can reach
-    disc = SQUARE + origin[:, None] + np.einsum("smf,smd->sfd", pixels, STEPS[way])
-    sample, movement, shown = np.nonzero((since >= 0) & (since < length))
-    parameters = np.zeros((*disc.shape[:2], PARAMETERS), np.int16)
-    parameters[..., [DISC_ROW, DISC_COL]] = disc
-    parameters[..., [SQUARE_ROW, SQUARE_COL]] = -1
-    row, col = _ahead(disc[sample, shown], STEPS[way[sample, movement]]).T
-    parameters[sample, shown, SQUARE_ROW] = row
-    parameters[sample, shown, SQUARE_COL] = col
-    return parameters
-
-
-def _ahead(
-    disc: Int[np.ndarray, "frame 2"], step: Int[np.ndarray, "frame 2"]
-) -> Places:
-    """Corner of the square at the edge that lies ahead, level with the disc."""
-    level = disc - (SQUARE - DISC) // 2
+    disc = SQUARE + origin[:, None] + shift
+    parameters = _without_cue(disc)
+    moves = (since >= 0) & (since < length)
+    sample, movement, frame = np.nonzero(moves)
+    step = STEPS[way[sample, movement]]
+    # the square lies at the edge ahead, level with the disc
+    level = disc[sample, frame] - (SQUARE - DISC) // 2
     edge = np.where(step > 0, SIZE - SQUARE, 0)
-    return np.where(step == 0, level, edge)
+    corner = np.where(step == 0, level, edge)
+    parameters[sample[:, None], frame[:, None], SQUARE_PLACE] = corner
+    return parameters

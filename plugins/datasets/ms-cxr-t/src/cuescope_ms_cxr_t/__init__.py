@@ -3,20 +3,14 @@
 PhysioNet's table, and the images of MIMIC-CXR-JPG, which its `dicom_id` names by their paths.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import NamesPart, UserError, nearest
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    Listing,
-    find_file,
-    read_csv,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, TextFile
 
 TABLE = "MS_CXR_T_temporal_image_classification_v1.0.0.csv"
 PROGRESSIONS = ("improving", "stable", "worsening")
@@ -67,32 +61,34 @@ class MSCXRT(ImageFolder):
     split_names: ClassVar[tuple[str, ...]] = ("test",)
     group_source: ClassVar[str] = "patient"
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The pairs in which the finding was judged; raises UserError for another word of it."""
-        table = find_file(self.root, TABLE, self.title)
+        table = TextFile.find(self.root, TABLE, self.title)
         images = (self.options.images or self.root).expanduser()
         images = images / "files" if (images / "files").is_dir() else images
         column = f"{self.options.finding}_progression"
         labels = tuple(p for p in PROGRESSIONS if self.options.stable or p != "stable")
-        items = []
+        self.labels = labels
+        shown = 0
         left = 0
-        for number, row in enumerate(read_csv(table, PairRow, self.title), start=1):
+        for number, row in enumerate(table.csv_rows(PairRow), start=1):
             progression = getattr(row, column).strip()
             if progression and progression not in PROGRESSIONS:
                 raise UserError(
-                    f"{self.title}: {table.name} row {number}, {column}",
+                    f"{table.name} row {number}, {column}",
                     expected=f"{', '.join(PROGRESSIONS)}, or nothing",
                     got=f"'{progression[:40]}'",
                     remedy=nearest(progression, PROGRESSIONS),
                 )
-            left += progression not in labels
             if progression in labels:
-                items.append(_pair(row, progression, images))
+                shown += 1
+                yield _pair(row, progression, images)
+            else:
+                left += 1
         self.facts["pairs"] = (
-            f"{len(items)} in which {self.options.finding.replace('_', ' ')} is "
+            f"{shown} in which {self.options.finding.replace('_', ' ')} is "
             f"{' or '.join(labels)}; {left} others of the table are not shown"
         )
-        return Listing(labels, items)
 
 
 def _pair(row: PairRow, progression: str, images: Path) -> ImageItem:

@@ -11,13 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import (
-    Question,
-    VideoQuestions,
-    first_place,
-    read_json,
-    read_json_object,
-)
+from cuescope_sdk.data import Question, VideoQuestions
 
 # MSR-VTT's category.txt, where the number of a category is its line, counted from 0.
 _CATEGORIES = (
@@ -66,7 +60,7 @@ class MSRVTTQA(VideoQuestions):
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split."""
         uploads = self._uploads()
-        for row in read_json(self.file(f"{split}_qa.json"), QuestionRow, self.title):
+        for row in self.file(f"{split}_qa.json").json_rows(QuestionRow):
             video = f"video{row.video_id}"
             if uploads and video not in uploads:
                 raise UserError(
@@ -88,15 +82,14 @@ class MSRVTTQA(VideoQuestions):
 
     def _uploads(self) -> dict[str, str]:
         """The address of each clip's upload; none where there is no list of videos."""
-        root = self.options.path.expanduser()
-        tables = [table for name in LISTS if (table := first_place(root, name))]
+        tables = list(filter(None, map(self.find, LISTS)))
         if not tables:
             self.facts["uploads"] = (
                 f"not known: there is no {LISTS[0]}; a clip is a group"
             )
         urls: dict[str, str] = {}
         for table in tables:
-            rows = read_json_object(table, VideosFile, self.title).videos
+            rows = table.json_object(VideosFile).videos
             urls |= {row.video_id: row.url for row in rows}
         return urls
 

@@ -13,10 +13,9 @@ from pydantic import BaseModel, Field
 from cuescope_sdk import NamesPart, UserError
 from cuescope_sdk.data import (
     Question,
+    TextFile,
     VideoQuestionOptions,
     VideoQuestions,
-    read_csv,
-    read_lines,
     require_inside,
 )
 
@@ -72,8 +71,8 @@ class NExTQA(VideoQuestions):
     def read(self, split: str) -> Iterator[Question]:
         """The questions of a split, or of its subset."""
         file = self.file(f"{split}.csv")
-        rows = read_csv(file, QuestionRow, self.title)
-        hard = self._hard(file, len(rows))
+        rows = file.csv_rows(QuestionRow)
+        hard = self._hard(file.path, len(rows))
         for number, row in enumerate(rows):
             if self.options.subset is None or number in hard:
                 yield _question(row, number in hard)
@@ -94,15 +93,16 @@ class NExTQA(VideoQuestions):
         beside = file.with_name("atp-hard-ct4.txt")
         if not beside.is_file() and not needed:
             return frozenset()
-        path = beside if beside.is_file() else self.file(beside.name)
-        require_inside([self.options.path.expanduser()], [path], self.title)
-        return read_row_numbers(path, rows, self.title)
+        if not beside.is_file():
+            beside = self.file(beside.name).path
+        require_inside([self.root], [beside], self.title)
+        return read_row_numbers(TextFile(beside, self.title), rows)
 
 
-def read_row_numbers(path: Path, rows: int, title: str) -> frozenset[int]:
+def read_row_numbers(file: TextFile, rows: int) -> frozenset[int]:
     """Row numbers from 0, a line or a comma apart; raises UserError for one outside the table."""
     numbers = set()
-    for location, line in read_lines(path, title):
+    for location, line in file.lines():
         for word in line.replace(",", " ").split():
             # isdecimal is False for '-1', too; Python counts no digits by the thousand
             is_number = word.isdecimal() and len(word) <= MOST_DIGITS

@@ -13,7 +13,7 @@ from pydantic import Field
 from cuescope_r2r.layout import PathRow, Viewpoint, check_path
 from cuescope_r2r.samples import picture_of, walk
 from cuescope_sdk import NamesPart, UserError
-from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, read_json
+from cuescope_sdk.data import Episode, EpisodeOptions, Episodes
 
 NAMES = {"iid": "val_seen", "ood": "val_unseen"}
 UNSEEN = ("val_unseen", "test")
@@ -56,9 +56,8 @@ class R2R(Episodes):
         # each house's file is read once
         houses = {}
         for scan in sorted({row.scan for row in rows}):
-            viewpoints = read_json(
-                self.file(f"{scan}_connectivity.json"), Viewpoint, self.title
-            )
+            file = self.file(f"{scan}_connectivity.json")
+            viewpoints = file.json_rows(Viewpoint)
             houses[scan] = {viewpoint.image_id: viewpoint for viewpoint in viewpoints}
         self.facts["houses"] = f"{len(houses)}{self._unseen(set(houses), split)}"
         for row in rows:
@@ -91,7 +90,7 @@ class R2R(Episodes):
             )
 
     def _rows(self, split: str) -> list[PathRow]:
-        return read_json(self.file(f"R2R_{split}.json"), PathRow, self.title)
+        return self.file(f"R2R_{split}.json").json_rows(PathRow)
 
     def _unseen(self, houses: set[str], split: str) -> str:
         """In words, whether the houses of an unseen split are in no path of training."""

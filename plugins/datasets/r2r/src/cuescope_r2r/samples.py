@@ -40,7 +40,9 @@ class Step:
 
 
 def walk(
-    path: Sequence[str], positions: Mapping[str, Position], heading: float
+    path: Sequence[str],
+    positions: Mapping[str, Position],
+    heading: float,
 ) -> list[Step]:
     """The steps of a path that begins with `heading`, in degrees, and ends by stopping.
 

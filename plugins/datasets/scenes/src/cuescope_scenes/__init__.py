@@ -39,10 +39,16 @@ class ScenesOptions(Options):
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
     noise: float = Field(
-        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+        8.0,
+        ge=0,
+        le=100,
+        description="grain of the pictures, grey levels",
     )
     blurred: float = Field(
-        0.2, ge=0, le=1, description="share of pictures out of focus"
+        0.2,
+        ge=0,
+        le=1,
+        description="share of pictures out of focus",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -67,12 +73,12 @@ class Scenes(Plugin):
     """
 
     Options = ScenesOptions
+    options: ScenesOptions
     labels: tuple[str, ...] = LABELS
     planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: ScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ScenesOptions = options
         self.targets = draw_labels(options.size, options.split, options.seed)
         self.backgrounds = draw_backgrounds(
             self.targets, options.own_rate, options.split, options.seed
@@ -126,7 +132,7 @@ class Scenes(Plugin):
                 "factors": composition.factors,
                 "family": FAMILY_OF[label],
                 "foreground": foreground(scene.things),
-                "cues": shown_cues(PARTNER_OF, background),
+                "cues": shown_cues(self.planted_cues, (background,)),
             },
         )
 

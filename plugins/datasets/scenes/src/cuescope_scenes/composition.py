@@ -74,20 +74,27 @@ def draw_backgrounds(label: Indices, dial: float, split: str, seed: int) -> Indi
 
 
 def compose(
-    label: str, background: str, noise: float, blurred: float, seed: int
+    label: str,
+    background: str,
+    noise: float,
+    blurred: float,
+    seed: int,
 ) -> Composition:
     """One scene. Everything but the background depends on the other arguments alone."""
     rng = generator(seed, "scenes", "objects")
     size = str(rng.choice(SIZE_NAMES))
     middle = (SIZE / 2 - CENTRE, SIZE / 2 + CENTRE)
-    things = [_place_thing(rng, label, SIZES[size], middle, ())]
+    thing = _place_thing(rng, label, SIZES[size], middle, ())
+    things = [thing]
     for _ in range(rng.integers(MOST_DISTRACTORS, endpoint=True)):
         name = str(rng.choice(DISTRACTORS))
-        things.append(_place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things))
+        thing = _place_thing(rng, name, DISTRACTOR_RADIUS, (0, SIZE), things)
+        things.append(thing)
     # drawn last, so that another share of blurred pictures moves no thing
     blur = rng.uniform(*BLUR) if rng.random() < blurred else 0.0
     pixels = derive(seed, "scenes", "pixels")
-    return Composition(Scene(background, tuple(things), blur, noise, pixels), size)
+    scene = Scene(background, tuple(things), blur, noise, pixels)
+    return Composition(scene, size)
 
 
 def _place_thing(

@@ -1,15 +1,23 @@
 """Pixels of one scene from its numbers: background, objects, blur, noise, and the mask."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from PIL import Image, ImageDraw, ImageFilter
 
 from cuescope_scenes.shapes import INK, Points, hole, marks, outline
-from cuescope_scenes.textures import COL, ROW, SIZE, Pixels, Plane, add_grain, texture
+from cuescope_scenes.textures import (
+    COL,
+    ROW,
+    SIZE,
+    Pixels,
+    Plane,
+    grainy_image,
+    texture,
+)
 from cuescope_scenes.words import COLOURS
 from cuescope_sdk import Frame, digest, generator
 
@@ -19,6 +27,7 @@ DRAWING_VERSION = 1
 FINE = 3  # subpixels along a pixel's side
 SHADE = 0.72  # brightness at the lower edge of an object, 1 at its upper edge
 Mask = Bool[np.ndarray, "row col"]
+Ink = int | tuple[int, ...]  # grey, or red, green and blue, 0-255
 
 
 @dataclass(frozen=True)
@@ -52,16 +61,15 @@ def frame(scene: Scene) -> Frame:
 
 def foreground(things: Sequence[Thing]) -> Mask:
     """Where any object covers at least half of a pixel of the unblurred picture."""
-    largest = np.zeros((SIZE, SIZE))
-    for item in things:
-        np.maximum(largest, coverage(item), out=largest)
-    return largest >= 0.5
+    covers = [coverage(item) >= 0.5 for item in things]
+    return np.asarray(np.stack(covers).any(axis=0))
 
 
 def render(scene: Scene) -> Pixels:
     """Grey levels before blur and noise, 0-255."""
     # A generator for each part: the same texture lies under other things, and under other grain.
-    pixels = texture(scene.background, generator(scene.seed, "scenes", "texture"))
+    rng = generator(scene.seed, "scenes", "texture")
+    pixels = texture(scene.background, rng)
     for item in scene.things:
         share = coverage(item)[..., None]
         pixels = pixels + share * (_paint(item) - pixels)
@@ -70,37 +78,42 @@ def render(scene: Scene) -> Pixels:
 
 def coverage(thing: Thing) -> Plane:
     """Share of each pixel that the object covers, in ninths."""
-    canvas = fine_canvas("L")
-    draw = ImageDraw.Draw(canvas)
-    draw.polygon(_corners(thing, outline(thing.name)), fill=255)
+    edge = _corners(thing, outline(thing.name))
+    polygons: list[tuple[Points, Ink]] = [(edge, 255)]
     opening = hole(thing.name)  # through it the background shows
     if opening is not None:
-        draw.polygon(_corners(thing, opening), fill=0)
-    return reduce_canvas(canvas) / 255
+        edge = _corners(thing, opening)
+        polygons.append((edge, 0))
+    return draw_polygons("L", polygons) / 255
 
 
-def fine_canvas(mode: str) -> Image.Image:
-    """Black, `FINE` subpixels along the side of each pixel."""
+def draw_polygons(
+    mode: str, polygons: Iterable[tuple[Points, Ink]]
+) -> Float[np.ndarray, "row col *channel"]:
+    """Each filled with its ink, over those before it, on black; columns and rows are px.
+
+    Of a pixel the mean of its `FINE` x `FINE` subpixels, 0-255.
+    """
     side = SIZE * FINE
-    return Image.new(mode, (side, side))
-
-
-def reduce_canvas(canvas: Image.Image) -> np.ndarray:
-    """The mean of the subpixels of each pixel, 0-255."""
+    canvas = Image.new(mode, (side, side))
+    draw = ImageDraw.Draw(canvas)
+    for corners, ink in polygons:
+        fine = corners * FINE
+        draw.polygon(fine.ravel().tolist(), fill=ink)
     return np.asarray(canvas.reduce(FINE), np.float64)
 
 
-def fine_corners(points: Points) -> list[tuple[float, ...]]:
-    """Columns and rows in px, as Pillow takes them on a fine canvas."""
-    return list(map(tuple, (points * FINE).tolist()))
+def rotation_matrix(angle: float) -> Float[np.ndarray, "2 2"]:
+    """For rows of column and row, clockwise to whoever looks; radians."""
+    cos = np.cos(angle)
+    sin = np.sin(angle)
+    return np.array([(cos, sin), (-sin, cos)])
 
 
-def _corners(thing: Thing, points: Points) -> list[tuple[float, ...]]:
-    cos = np.cos(thing.turn)
-    sin = np.sin(thing.turn)
-    rotation = np.array([(cos, sin), (-sin, cos)])
-    centre = (thing.col, thing.row)
-    return fine_corners(points @ rotation * thing.radius + centre)
+def _corners(thing: Thing, points: Points) -> Points:
+    turned = points @ rotation_matrix(thing.turn)
+    centre = np.array([thing.col, thing.row])
+    return np.asarray(turned * thing.radius + centre)
 
 
 def _paint(thing: Thing) -> Pixels:
@@ -110,7 +123,8 @@ def _paint(thing: Thing) -> Pixels:
     col = COL + 0.5 - thing.col
     height = (row / thing.radius).clip(-1, 1)
     light = 1 - (1 - SHADE) * (height + 1) / 2
-    paint: Pixels = light[..., None] * np.array(COLOURS[thing.colour])
+    colour = np.array(COLOURS[thing.colour])
+    paint: Pixels = light[..., None] * colour
     cos = np.cos(thing.turn)
     sin = np.sin(thing.turn)
     across = col * cos + row * sin
@@ -122,8 +136,11 @@ def _paint(thing: Thing) -> Pixels:
 
 
 def _picture(scene: Scene) -> Image.Image:
-    image = Image.fromarray(np.rint(render(scene)).astype(np.uint8))
+    levels = np.rint(render(scene))
+    image = Image.fromarray(levels.astype(np.uint8))
     if scene.blur:
-        image = image.filter(ImageFilter.GaussianBlur(scene.blur))
+        lens = ImageFilter.GaussianBlur(scene.blur)
+        image = image.filter(lens)
     rng = generator(scene.seed, "scenes", "noise")
-    return Image.fromarray(add_grain(np.asarray(image, np.float64), scene.noise, rng))
+    pixels = np.asarray(image, np.float64)
+    return grainy_image(pixels, scene.noise, rng)

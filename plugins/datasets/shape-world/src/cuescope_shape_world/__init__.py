@@ -36,7 +36,9 @@ class ShapeWorldOptions(Options):
     val: int = Field(100, ge=1, description="videos for validation and audit")
     test: int = Field(100, ge=1, description="videos held out")
     ood: int = Field(
-        100, ge=1, description="longer videos with colours on kinds never seen so"
+        100,
+        ge=1,
+        description="longer videos with colours on kinds never seen so",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -57,15 +59,20 @@ class ShapeWorld(Plugin):
     itself, and is a group of its own.
     """
 
-    Options: ClassVar[type[Options]] = ShapeWorldOptions
+    Options = ShapeWorldOptions
+    options: ShapeWorldOptions
     labels: tuple[str, ...] = ()
 
     def __init__(self, options: ShapeWorldOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ShapeWorldOptions = options
-        parameters = (options.split, options.size, options.length, options.seed)
         self.fingerprint = digest(
-            "shape-world", WORLD_VERSION, DRAWING_VERSION, *parameters
+            "shape-world",
+            WORLD_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.length,
+            options.seed,
         )
         self.facts = {
             "videos": f"{options.size} of {options.length} frames, split {options.split}",
@@ -79,12 +86,13 @@ class ShapeWorld(Plugin):
         # -1 is the last one too, and beyond the end it raises IndexError, by which loops stop
         index = range(len(self))[index]
         options = self.options
-        names = ("shape-world", options.split, str(options.length), str(index))
+        length = options.length
+        names = ("shape-world", options.split, str(length), str(index))
         rng = generator(options.seed, *names)
         if options.split == "ood":
-            world = draw_world(rng, options.length, PHRASES, OOD_HELD_OUT)
+            world = draw_world(rng, length, PHRASES, OOD_HELD_OUT)
         else:
-            world = draw_world(rng, options.length, FAMILIAR)
+            world = draw_world(rng, length, FAMILIAR)
         graphs = scene(world)
         # by index, so that the kinds of questions take turns
         question = ask(graphs, rng, index)
@@ -100,9 +108,7 @@ class ShapeWorld(Plugin):
                 "split": options.split,
                 "question_type": question.kind,
                 SCENE: graphs,
-                TIMES: tuple(
-                    FRAME_SECONDS * number for number in range(options.length)
-                ),
+                TIMES: tuple(map(FRAME_SECONDS.__mul__, range(length))),
             },
         )
 

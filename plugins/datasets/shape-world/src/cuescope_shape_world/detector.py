@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt8
 from scipy import ndimage
 
-from cuescope_sdk import Context, Detection, Frame, Plugin, digest
+from cuescope_sdk import Detection, Frame, Plugin, digest
 from cuescope_sdk.tools import normalise_name, sort_by_score
 from cuescope_shape_world.pictures import HORIZON, MASKS, SIDE, Box
 from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
@@ -16,7 +16,6 @@ from cuescope_shape_world.words import COLOURS, HILL, KINDS, PHRASES, WALL
 ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
 
-Codes = UInt8[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
 LOW = 85  # a channel below is dark
 HIGH = 170  # a channel from here on is bright
@@ -25,6 +24,7 @@ FILLED = 0.95  # share of its box that a wall covers, at least
 _LEVEL = np.full(256, 16, np.uint8)  # of a channel: 0 dark, 1 bright, 16 neither
 _LEVEL[:LOW] = 0
 _LEVEL[HIGH:] = 1
+_BITS = np.array([1, 2, 4], np.uint8)  # of red, green and blue
 BLACK = 0  # code of a pixel with three dark channels
 GREY = 16 * 7  # code of a pixel with three channels between; from 16 on, no pure colour
 _TOUCHING = np.ones((3, 3), bool)  # pixels that meet at a corner belong together
@@ -67,16 +67,15 @@ class ShapeDetector(Plugin):
     other name it finds nothing.
     """
 
+    fingerprint: str = digest("shape-detector", VERSION)
     names: frozenset[str] = frozenset().union(
         *map(names_of, (*PHRASES, f"grey {WALL}", f"black {HILL}"))
     )
 
-    def __init__(self, options: Any, context: Context) -> None:
-        super().__init__(options, context)
-        self.fingerprint = digest("shape-detector", VERSION)
-
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame; the score says how well a shape fits."""
         return [_detections(view(frame), names) for frame in frames]
@@ -97,34 +96,35 @@ def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
     """The things of a frame, each kind from left to right; what is cut or covered is not found."""
     codes = _codes(pixels)
     hills = codes[:HORIZON] == BLACK
-    things = (*_shapes(codes), *_walls(codes == GREY), *_hill(hills))
-    return View(things, hills.sum(axis=0))
+    things = list(_shapes(codes))
+    things += _walls(codes == GREY)
+    things += _hill(hills)
+    return View(tuple(things), hills.sum(axis=0))
 
 
-def _codes(pixels: UInt8[np.ndarray, "row col 3"]) -> Codes:
+def _codes(pixels: UInt8[np.ndarray, "*place 3"]) -> UInt8[np.ndarray, "*place"]:
     """The pure colour of each pixel: red, green and blue as the bits of its code."""
-    red, green, blue = np.moveaxis(_LEVEL[pixels], 2, 0)
-    codes: Codes = red + 2 * green + 4 * blue
-    return codes
+    return np.asarray(_LEVEL[pixels] @ _BITS)
 
 
-def _shapes(codes: Codes) -> Iterator[VisibleThing]:
+def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
     for colour, channels in COLOURS.items():
-        code = _codes(np.array(channels, np.uint8)[None, None])
+        code = _codes(np.array(channels, np.uint8))
         for box, mask in _parts(codes == code):
-            if mask.shape != (
-                SIDE,
-                SIDE,
-            ):  # cut or covered; every kind fills its whole box
+            # else it is cut or covered; every kind fills its whole box
+            if mask.shape != (SIDE, SIDE):
                 continue
-            score, kind = max((_overlap(mask, MASKS[kind]), kind) for kind in KINDS)
-            if score >= MATCH:
-                yield VisibleThing(kind, colour, box, score)
+            for kind, shape in MASKS.items():
+                score = _overlap(mask, shape)
+                # so high that no other kind can reach it too
+                if score >= MATCH:
+                    yield VisibleThing(kind, colour, box, score)
 
 
 def _overlap(mask: Mask, other: Mask) -> float:
     """Intersection over union."""
-    return float((mask & other).sum() / (mask | other).sum())
+    intersection = (mask & other).sum()
+    return float(intersection / (mask | other).sum())
 
 
 def _walls(grey: Mask) -> Iterator[VisibleThing]:
@@ -137,9 +137,11 @@ def _walls(grey: Mask) -> Iterator[VisibleThing]:
 
 def _hill(hills: Mask) -> Iterator[VisibleThing]:
     """The skyline as one thing, where it reaches over half of the picture."""
-    share = float(hills.any(axis=0).mean())
+    columns = hills.any(axis=0)
+    share = float(columns.mean())
     if share > 0.5:
-        top = int(hills.any(axis=1).argmax())
+        rows = hills.any(axis=1)
+        top = int(rows.argmax())
         box = (0, top, hills.shape[1], HORIZON)
         yield VisibleThing(HILL, "black", box, share)
 
@@ -149,11 +151,12 @@ def _parts(mask: Mask) -> Iterator[tuple[Box, Mask]]:
     if not mask.any():
         return
     labels, _ = ndimage.label(mask, _TOUCHING)
-    parts = []
-    for label, (rows, cols) in enumerate(ndimage.find_objects(labels), start=1):
+    parts = {}
+    for label, place in enumerate(ndimage.find_objects(labels), start=1):
+        rows, cols = place
         box = (cols.start, rows.start, cols.stop, rows.stop)
-        parts.append((box, labels[rows, cols] == label))
-    yield from sorted(parts, key=lambda part: part[0][:2])
+        parts[box] = labels[place] == label
+    yield from sorted(parts.items(), key=itemgetter(0))
 
 
 def view(frame: Frame) -> View:

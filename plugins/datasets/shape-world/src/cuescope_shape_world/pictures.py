@@ -3,16 +3,17 @@
 Every channel is 0 or 255, and 128 in the wall, so that a picture is read back exactly.
 """
 
-from collections.abc import Mapping
+import tomllib
 from dataclasses import astuple, dataclass
 from functools import partial
+from importlib.resources import files
 
 import numpy as np
 from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_sdk import Frame, digest
-from cuescope_shape_world.words import COLOURS, KINDS
+from cuescope_shape_world.words import COLOURS
 
 # part of every frame key: raise it when the same numbers give other pixels
 DRAWING_VERSION = 1
@@ -53,31 +54,21 @@ def _draw(picture: Picture) -> Image.Image:
     pixels[:HORIZON][rows >= HORIZON - heights] = BLACK
     for phrase, x, y in picture.shapes:
         colour, kind = phrase.split()
-        pixels[y : y + SIDE, x : x + SIDE][MASKS[kind]] = COLOURS[colour]
+        box = pixels[y : y + SIDE, x : x + SIDE]
+        box[MASKS[kind]] = COLOURS[colour]
     for x0, y0, x1, y1 in picture.walls:
         pixels[y0:y1, x0:x1] = GREY
     return Image.fromarray(pixels)
 
 
 def _masks() -> dict[str, Bool[np.ndarray, "13 13"]]:
-    """Which pixels each kind covers: each reaches all sides of its box and is a mirror image."""
-    down, across = np.mgrid[:SIDE, :SIDE]
-    radius = SIDE // 2
-    x = np.abs(across - radius)
-    y = np.abs(down - radius)
-    lobes = np.hypot(x - 3, down - 3.0) < 3.7
-    tip = (down >= 3) & (x + down <= SIDE - 1) & (x <= 6)
-    # In the order of KINDS. No two overlap by more than 0.77 (intersection over union), far below
-    # what the detector asks of a match, so that a shape is never read as another kind.
-    masks = (
-        np.ones((SIDE, SIDE), bool),
-        x**2 + y**2 <= (radius + 0.4) ** 2,
-        2 * x <= down,
-        x + y <= radius,
-        np.sqrt(x) + np.sqrt(y) <= np.sqrt(radius) + 0.6,
-        lobes | tip,
-    )
-    return dict(zip(KINDS, masks, strict=True))
+    """Which pixels each kind covers."""
+    text = files(__package__).joinpath("masks.toml").read_text("utf-8")
+    masks = {}
+    for kind, drawing in tomllib.loads(text).items():
+        rows = list(map(list, drawing.split()))
+        masks[kind] = np.array(rows) == "#"
+    return masks
 
 
-MASKS: Mapping[str, Bool[np.ndarray, "13 13"]] = _masks()
+MASKS = _masks()

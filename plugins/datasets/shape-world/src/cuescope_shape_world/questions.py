@@ -5,13 +5,14 @@ scene: the annotated one for the label, or one that was read from pixels.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, permutations, product
 from typing import NamedTuple
 
+import numpy as np
 from numpy.random import Generator
 
-from cuescope_sdk.grounding import SceneFrame, Thing, box_centre, relation_holds
+from cuescope_sdk.grounding import RELATIONS, SceneFrame, Thing
 from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
 
 Scene = Sequence[SceneFrame]
@@ -43,7 +44,8 @@ def ask(scene: Scene, rng: Generator, first: int = 0) -> Question:
         for text in texts:
             right = answer(text, scene)
             if right is not None:
-                return Question(text, kind, _choices(right, scene, rng), right)
+                choices = _choices(right, scene, rng)
+                return Question(text, kind, choices, right)
     raise ValueError("a scene in which the camera turns can be asked about")
 
 
@@ -65,6 +67,13 @@ def phrase(thing: Thing) -> str:
     return f"{thing.attributes[0]} {thing.name}"
 
 
+def stands(thing: Thing, relation: str, other: Thing) -> bool:
+    """Whether the relation holds between two things that both have a box."""
+    if not thing.box or not other.box:
+        return False
+    return bool(RELATIONS[relation].holds(thing.box, other.box))
+
+
 def shapes(frame: SceneFrame) -> dict[str, Thing]:
     """The shapes that can be seen, by phrase."""
     visible = {}
@@ -79,15 +88,13 @@ def all_shapes(scene: Scene) -> set[str]:
     return set().union(*map(shapes, scene))
 
 
-def events(scene: Scene, verb: str) -> list[tuple[int, str]]:
+def events(scene: Scene, verb: str) -> Iterator[tuple[int, str]]:
     """When which shape does it, in order of time."""
-    events = []
     for index, frame in enumerate(scene):
         ids = doers(frame, verb)
         for name, shape in shapes(frame).items():
             if shape.id in ids:
-                events.append((index, name))
-    return events
+                yield index, name
 
 
 def doers(frame: SceneFrame, verb: str) -> set[str]:
@@ -95,41 +102,35 @@ def doers(frame: SceneFrame, verb: str) -> set[str]:
     return {action.subject for action in frame.actions if action.verb == verb}
 
 
-def turns(scene: Scene) -> list[tuple[int, str]]:
+def turns(scene: Scene) -> Iterator[tuple[int, str]]:
     """The frame in which each turn of the camera starts, and its side."""
-    turns = []
     before = None
     for index, frame in enumerate(scene):
         # a turn goes on for several frames
         if frame.motion is not None and frame.motion != before:
-            turns.append((index, frame.motion.removeprefix("turn ")))
+            yield index, frame.motion.removeprefix("turn ")
         before = frame.motion
-    return turns
 
 
 # -------------------------------------------------------------------------------------- answers
 
 
-def _yes_or_no(holds: bool | None) -> str:
-    return "yes" if holds else "no"
-
-
-def _first_times(scene: Scene, verb: str) -> dict[str, int]:
-    """The frame in which each shape does it for the first time."""
-    times: dict[str, int] = {}
-    for index, name in events(scene, verb):
-        times.setdefault(name, index)
-    return times
+def _first_time(scene: Scene, verb: str, name: str) -> int | None:
+    """The frame in which a shape does it for the first time."""
+    for index, doer in events(scene, verb):
+        if doer == name:
+            return index
+    return None
 
 
 def _extreme(scene: Scene, which: str) -> str | None:
     """The shape that appears first or last; None where two do at once."""
-    arrivals = events(scene, "appear")
+    arrivals = list(events(scene, "appear"))
     if not arrivals:
         return None
     when, name = arrivals[-1 if which == "last" else 0]
-    times = [time for time, _ in arrivals]
-    return name if times.count(when) == 1 else None
+    together = [arrival for arrival, _ in arrivals if arrival == when]
+    return name if len(together) == 1 else None
 
 
 def _colour(scene: Scene, kind: str) -> str | None:
@@ -143,9 +144,11 @@ def _colour(scene: Scene, kind: str) -> str | None:
 
 def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
     """Whether `name` does it before `other` does the opposite; None where that is hard to say."""
-    comer, goer = (name, other) if verb == "appear" else (other, name)
-    arrival = _first_times(scene, "appear").get(comer)
-    departure = _first_times(scene, "disappear").get(goer)
+    names = [name, other]
+    if verb == "disappear":
+        names.reverse()
+    arrival = _first_time(scene, "appear", names[0])
+    departure = _first_time(scene, "disappear", names[1])
     if arrival is None or departure is None:
         return None
     # A shape disappears in the last frame that shows it: what comes in that frame or in the next
@@ -153,52 +156,52 @@ def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
     if 0 <= arrival - departure <= 1:
         return None
     comes_first = arrival < departure
-    return _yes_or_no(comes_first == (verb == "appear"))
+    return YES_NO[comes_first != (verb == "appear")]
 
 
 def _turn(scene: Scene, which: str) -> str | None:
-    starts = turns(scene)
-    if not starts:
+    sides = [side for _, side in turns(scene)]
+    if not sides:
         return None
-    _, side = starts[-1 if which == "last" else 0]
-    return side
+    return sides[-1 if which == "last" else 0]
 
 
 def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
-    time = _first_times(scene, verb.removesuffix("s")).get(name)
-    if time is None:
-        return None
+    time = _first_time(scene, verb.removesuffix("s"), name)
     for start, side in turns(scene):
-        if start > time:
+        if time is not None and start > time:
             return side
     return None
 
 
 def _place(
-    scene: Scene, name: str, relation: str, other: str, minute: str, second: str
+    scene: Scene,
+    name: str,
+    relation: str,
+    other: str,
+    minute: str,
+    second: str,
 ) -> str | None:
     """Whether it holds at a time; None where either is out of sight or the two are level."""
-    index = round((60 * int(minute) + int(second)) / FRAME_SECONDS)
+    seconds = 60 * int(minute) + int(second)
+    index = round(seconds / FRAME_SECONDS)
     visible = shapes(scene[index]) if index < len(scene) else {}
     if name not in visible or other not in visible:
         return None
-    ours = visible[name].box
-    theirs = visible[other].box
-    if ours is None or theirs is None:
+    boxes = np.array([visible[name].box, visible[other].box], float)
+    # all shapes have one size: their corners are as far apart as their centres
+    right, down, *_ = np.ptp(boxes, axis=0)
+    distance = right if relation in ("left of", "right of") else down
+    if distance < CLEAR:
         return None
-    axis = 0 if relation in ("left of", "right of") else 1
-    distance = box_centre(ours)[axis] - box_centre(theirs)[axis]
-    if abs(distance) < CLEAR:
-        return None
-    return _yes_or_no(relation_holds(relation, ours, theirs))
+    return YES_NO[not stands(visible[name], relation, visible[other])]
 
 
 def _shape_behind_wall(scene: Scene) -> str | None:
     """The shape before which a wall comes to stand."""
     for before, now in pairwise(scene):
-        walls = [item for item in now.things if item.name == WALL]
-        for wall, (name, shape) in product(walls, shapes(before).items()):
-            if shape.box and wall.box and relation_holds("inside", shape.box, wall.box):
+        for item, (name, shape) in product(now.things, shapes(before).items()):
+            if item.name == WALL and stands(shape, "inside", item):
                 return name
     return None
 
@@ -241,23 +244,21 @@ def _ask_turn(scene: Scene) -> Iterator[str]:
 def _ask_place(scene: Scene) -> Iterator[str]:
     """At whole seconds."""
     for second in range(1, int(len(scene) * FRAME_SECONDS)):
-        time = f"{second // 60}:{second % 60:02d}"
+        minutes, seconds = divmod(second, 60)
+        time = f"{minutes}:{seconds:02d}"
         visible = shapes(scene[round(second / FRAME_SECONDS)])
-        for (name, other), relation in product(permutations(visible, 2), PLACES):
-            yield f"Is the {name} {relation} the {other} at {time}?"
+        for name, other in permutations(visible, 2):
+            for relation in PLACES:
+                yield f"Is the {name} {relation} the {other} at {time}?"
 
 
-_QUESTIONS: Mapping[str, Callable[[Scene], Iterator[str]]] = {
-    "appearing": lambda scene: (
-        f"Which shape appears {which}?" for which in ("first", "last")
-    ),
-    "colour": lambda scene: (
-        f"What colour is the {kind} at the end?" for kind in KINDS
-    ),
+_QUESTIONS: Mapping[str, Callable[[Scene], Iterable[str]]] = {
+    "appearing": lambda _: ("Which shape appears first?", "Which shape appears last?"),
+    "colour": lambda _: map("What colour is the {} at the end?".format, KINDS),
     "order": _ask_order,
     "turn": _ask_turn,
     "place": _ask_place,
-    "hidden": lambda scene: iter(("Which shape is hidden by the wall?",)),
+    "hidden": lambda _: ("Which shape is hidden by the wall?",),
 }
 
 
@@ -267,6 +268,7 @@ def _choices(right: str, scene: Scene, rng: Generator) -> tuple[str, ...]:
         if right in answers:
             return answers
     # sorted, for the order of a set differs between runs
-    others = rng.permutation(sorted(all_shapes(scene) - {right}))
-    choices = [right, *others[: CHOICES - 1]]
-    return tuple(map(str, rng.permutation(choices)))
+    others = sorted(all_shapes(scene) - {right})
+    some = rng.permutation(others)[: CHOICES - 1]
+    choices = rng.permutation([right, *some])
+    return tuple(choices.tolist())

@@ -1,31 +1,26 @@
 """What each frame shows of a world: the picture, and everything that can be said of it."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
 
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    Action,
-    Box,
-    Relation,
-    SceneFrame,
-    Thing,
-    relation_holds,
-)
-from cuescope_shape_world.pictures import BLOCK, HORIZON, SIDE, WIDTH, Picture
+from cuescope_sdk.grounding import RELATIONS, Action, Relation, SceneFrame, Thing
+from cuescope_shape_world.pictures import HORIZON, SIDE, WIDTH, Picture
+from cuescope_shape_world.questions import stands
 from cuescope_shape_world.words import HILL, WALL
-from cuescope_shape_world.worlds import Wall, World, wall_box
+from cuescope_shape_world.worlds import World
 
+Box = tuple[float, float, float, float]
+WALL_ID = f"{WALL}-0"  # there is one at most
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
 
 def pictures(world: World) -> tuple[Picture, ...]:
     """A picture a frame."""
-    return tuple(map(partial(_picture, world), range(len(world.camera))))
+    frames = range(len(world.camera))
+    return tuple(_picture(world, frame) for frame in frames)
 
 
 def scene(world: World) -> tuple[SceneFrame, ...]:
@@ -34,15 +29,19 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
     What a shape does in a frame it does since the frame before; it disappears in the last frame
     that shows it. What comes into view as the camera turns, or from behind a wall, does not appear.
     """
-    shifts = np.diff(world.camera, prepend=world.camera[:1]).tolist()
+    camera = world.camera
+    shifts = np.diff(camera, prepend=camera[:1]).tolist()
+    things = []
+    for frame in range(len(shifts)):
+        by_id = {item.id: item for item in _things(world, frame)}
+        things.append(by_id)
     graphs = []
-    for frame, picture in enumerate(pictures(world)):
-        things = _things(world, frame, picture)
-        actions = (*_shape_actions(world, frame), *_wall_actions(world, frame))
+    for frame, by_id in enumerate(things):
+        of_frame = tuple(by_id.values())
         graph = SceneFrame(
-            things=things,
-            relations=tuple(relations(things)),
-            actions=actions,
+            things=of_frame,
+            relations=tuple(relations(of_frame)),
+            actions=tuple(actions(things, shifts, frame)),
             motion=motion(shifts[frame]),
             closed=CLOSED,
         )
@@ -75,7 +74,7 @@ def relations(things: Sequence[Thing]) -> Iterator[Relation]:
             for predicate in _flat_relations(subject.box, other.box):
                 yield _relation(subject, predicate, other)
         # pixels show no place of what is hidden, only that something is behind the wall
-        elif other.name == WALL and relation_holds("inside", subject.box, other.box):
+        elif other.name == WALL and stands(subject, "inside", other):
             yield _relation(subject, "behind", other)
             yield _relation(other, "in front of", subject)
 
@@ -87,79 +86,82 @@ def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
 # Shapes stand still in most frames: the same two boxes are compared over and over.
 @lru_cache(maxsize=65536)
 def _flat_relations(box: Box, other: Box) -> tuple[str, ...]:
-    flat = [name for name in INVERSE if name not in IN_DEPTH]
-    return tuple(name for name in flat if relation_holds(name, box, other))
+    # of those in depth boxes tell nothing
+    return tuple(name for name, rule in RELATIONS.items() if rule.holds(box, other))
 
 
 def _picture(world: World, frame: int) -> Picture:
-    left = int(world.camera[frame])
-    skyline = world.skyline[left // BLOCK : (left + WIDTH) // BLOCK]
     shapes = []
     for index, life in enumerate(world.lives):
-        if world.visible(index)[frame]:
-            x, y = world.corner(index, frame)
+        if world.is_visible(index, frame):
+            x, y = life.places[frame].tolist()
             shapes.append((life.phrases[frame], x, y))
-    walls = map(partial(wall_box, world), _walls(world, frame))
-    return Picture(tuple(shapes), tuple(walls), tuple(skyline.tolist()))
+    walls = tuple(wall.box for wall in world.walls_at(frame))
+    return Picture(tuple(shapes), walls, world.heights(frame))
 
 
-def _walls(world: World, frame: int) -> list[Wall]:
-    """The walls that stand in this frame."""
-    return [wall for wall in world.walls if wall.first <= frame <= wall.last]
-
-
-def _things(world: World, frame: int, picture: Picture) -> tuple[Thing, ...]:
+def _things(world: World, frame: int) -> Iterator[Thing]:
     """Shapes, also those behind a wall; the walls; the skyline, as high as its highest part."""
-    things = []
     for index, life in enumerate(world.lives):
-        if not world.in_view(life)[frame]:
+        if life.in_view[frame]:
+            colour, kind = life.phrases[frame].split()
+            x, y = life.places[frame].tolist()
+            yield Thing(
+                id=f"shape-{index}",
+                name=kind,
+                attributes=(colour,),
+                box=(x, y, x + SIDE, y + SIDE),
+                visible=world.is_visible(index, frame),
+            )
+    for wall in world.walls_at(frame):
+        yield Thing(id=WALL_ID, name=WALL, attributes=("grey",), box=wall.box)
+    top = HORIZON - max(world.heights(frame))
+    box = (0, top, WIDTH, HORIZON)
+    yield Thing(id=HILL, name=HILL, attributes=("black",), box=box)
+
+
+def actions(
+    things: Sequence[dict[str, Thing]],
+    shifts: Sequence[int | None],
+    index: int,
+) -> Iterator[Action]:
+    """What is done from the frame before to this one, and what is seen here for the last time."""
+    before = things[index - 1] if index else {}
+    # Only while the camera stands: else things come into view, and leave it, by its turning.
+    stood = index > 0 and shifts[index] == 0
+    stands_on = shifts[index + 1 : index + 2] == [0]
+    for item in things[index].values():
+        if not item.visible:
             continue
-        colour, kind = life.phrases[frame].split()
-        x, y = world.corner(index, frame)
-        shape = Thing(
-            id=f"shape-{index}",
-            name=kind,
-            attributes=(colour,),
-            box=(x, y, x + SIDE, y + SIDE),
-            visible=not world.hidden(index)[frame],
-        )
-        things.append(shape)
-    for index, box in enumerate(picture.walls):
-        wall = Thing(id=f"{WALL}-{index}", name=WALL, attributes=("grey",), box=box)
-        things.append(wall)
-    skyline = (0, HORIZON - max(picture.skyline), WIDTH, HORIZON)
-    things.append(Thing(id=HILL, name=HILL, attributes=("black",), box=skyline))
-    return tuple(things)
+        if stood and _is_new(item, before):
+            yield Action(subject=item.id, verb="appear")
+        if stands_on and _is_new(item, things[index + 1]):
+            yield Action(subject=item.id, verb="disappear")
+        if item.id in before:
+            for verb in _changes(before[item.id], item, shifts[index]):
+                yield Action(subject=item.id, verb=verb)
 
 
-def _shape_actions(world: World, frame: int) -> Iterator[Action]:
-    """What the shapes do that can be seen in this frame."""
-    last = len(world.camera) - 1
-    for index, life in enumerate(world.lives):
-        name = f"shape-{index}"
-        visible = world.visible(index)
-        if not visible[frame]:
-            continue
-        # By `there`, not `visible`: what a wall or the camera reveals does not appear.
-        if frame and not life.there[frame - 1]:
-            yield Action(subject=name, verb="appear")
-        if frame < last and not life.there[frame + 1]:
-            yield Action(subject=name, verb="disappear")
-        # a movement is told from the frame before, which must show it too
-        if frame and visible[frame - 1]:
-            step = life.corners[frame] - life.corners[frame - 1]
-            verb = movement(*step.tolist())
-            if verb:
-                yield Action(subject=name, verb=verb)
-            if life.phrases[frame] != life.phrases[frame - 1]:
-                colour = life.phrases[frame].split()[0]
-                yield Action(subject=name, verb=f"turn {colour}")
+def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
+    """What a shape or wall did between two frames, while the view went by `step` px."""
+    # the skyline changes as the camera turns: that is no deed of the hill
+    if step is None or now.name == HILL:
+        return
+    if before.box is not None and now.box is not None:
+        dx = round(now.box[0] - before.box[0])
+        dy = round(now.box[1] - before.box[1])
+        verb = movement(dx + step, dy)  # in the panorama, not in the view
+        if verb:
+            yield verb
+    if before.attributes != now.attributes:
+        yield f"turn {now.attributes[0]}"
 
 
-def _wall_actions(world: World, frame: int) -> Iterator[Action]:
-    """Walls come and go."""
-    for index, wall in enumerate(_walls(world, frame)):
-        if frame == wall.first:
-            yield Action(subject=f"{WALL}-{index}", verb="appear")
-        if frame == wall.last:
-            yield Action(subject=f"{WALL}-{index}", verb="disappear")
+def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
+    """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
+    if thing.id in others:
+        return False
+    for other in others.values():
+        if other.name == WALL and stands(thing, "inside", other):
+            return False
+    return True

@@ -5,7 +5,7 @@ What it says step by step, under dials; and what it makes up of a video that it 
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
@@ -24,7 +24,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.grounding import Claim
+from cuescope_sdk.grounding import Claim, SceneFrame
 from cuescope_sdk.models import refuse_unanswerable
 from cuescope_shape_world import statements
 from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
@@ -57,7 +57,10 @@ class ScriptedOptions(Options):
         description="the same where a shape of the split ood is seen; default: accuracy",
     )
     steps: int = Field(
-        7, ge=1, le=64, description="steps of a trace; of a short video fewer"
+        7,
+        ge=1,
+        le=64,
+        description="steps of a trace; of a short video fewer",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -101,23 +104,22 @@ class Scripted(Plugin):
     drawn from the seed, the question and what it sees: what looks the same gets the same trace.
     """
 
-    Options: ClassVar[type[Options]] = ScriptedOptions
+    Options = ScriptedOptions
+    options: ScriptedOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"text", "logits"})
     )
 
     def __init__(self, options: ScriptedOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ScriptedOptions = options
         self.fingerprint = digest("scripted", VERSION, options)
         dials = options.model_dump(exclude_defaults=True).items()
         listed = ", ".join(f"{name} {value}" for name, value in dials)
-        self.facts: Mapping[str, str] = {"dials": listed or "all true"}
+        self.facts = {"dials": listed or "all true"}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """A trace as `text`; `logits` are 1 for the chosen answer and 0 for the others."""
-        for trial in trials:
-            refuse_unanswerable("scripted", self.capabilities, trial)
+        refuse_unanswerable("scripted", self.capabilities, trials)
         return [self._response(trial.sample) for trial in trials]
 
     def reason(self, sample: Sample) -> tuple[list[Step], str]:
@@ -126,43 +128,28 @@ class Scripted(Plugin):
         # in one order, so that the order of the choices does not decide which wrong one is drawn
         choices = sorted(sample.choices or listed_choices(question))
         if self.options.reliance == "question":
-            return self._guess(question, choices, len(sample.frames))
+            rng = self._rng("steps", question)
+            steps = guess(question, len(sample.frames), self.options.steps, rng)
+            rng = self._rng("answer", question)
+            return steps, _draw_answer(None, choices, 0.0, rng)
         scene, content = track_frames(sample.frames)
-        steps = script(
-            scene, question, self.options, self._rng("steps", question, content)
-        )
-        chance = self.options.accuracy
+        rng = self._rng("steps", question, content)
+        steps = script(scene, question, self.options, rng)
+        chance = self.options.ood_accuracy
         # it is not told the split: the shapes tell it
-        if self.options.ood_accuracy is not None and not HELD_OUT.isdisjoint(
-            all_shapes(scene)
-        ):
-            chance = self.options.ood_accuracy
-        right = answer(question, scene)
+        if chance is None or HELD_OUT.isdisjoint(all_shapes(scene)):
+            chance = self.options.accuracy
         rng = self._rng("answer", question, content)
-        return steps, _draw_answer(right, choices, chance, rng)
-
-    def _guess(
-        self, question: str, choices: Sequence[str], frames: int
-    ) -> tuple[list[Step], str]:
-        """The same without a look at the video."""
-        rng = self._rng("steps", question)
-        named = phrases_in(question)
-        steps = []
-        for frame in draw_moments(frames, self.options.steps, rng):
-            statement = _guess_statement(named, rng)
-            steps.append(Step(frame, statement))
-        rng = self._rng("answer", question)
-        return steps, _draw_answer(None, choices, 0.0, rng)
+        return steps, _draw_answer(answer(question, scene), choices, chance, rng)
 
     def _response(self, sample: Sample) -> Response:
         steps, answer = self.reason(sample)
         as_json = "json" in (sample.question or "").lower()
-        logits = None
-        if sample.choices:
-            logits = np.array(
-                [choice == answer for choice in sample.choices], np.float32
-            )
-        return Response(text=write_trace(steps, answer, as_json=as_json), logits=logits)
+        trace = write_trace(steps, answer, as_json=as_json)
+        if not sample.choices:
+            return Response(text=trace)
+        logits = np.array(sample.choices) == answer
+        return Response(text=trace, logits=logits.astype(np.float32))
 
     def _rng(self, *names: str) -> Generator:
         return generator(self.options.seed, "scripted", *names)
@@ -177,30 +164,35 @@ def listed_choices(question: str) -> list[str]:
 def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
     if as_json:
         beliefs = [step.belief for step in steps]
-        trace = json.dumps(beliefs, indent=1)
+        lines = [json.dumps(beliefs, indent=1)]
     else:
-        trace = "\n".join(
-            f"{n}. {step.sentence}" for n, step in enumerate(steps, start=1)
-        )
-    return f"{trace}\nAnswer: {answer}"
+        numbered = enumerate(steps, start=1)
+        lines = [f"{number}. {step.sentence}" for number, step in numbered]
+    return "\n".join([*lines, f"Answer: {answer}"])
 
 
 def _draw_answer(
-    right: str | None, choices: Sequence[str], chance: float, rng: Generator
+    right: str | None,
+    choices: Sequence[str],
+    chance: float,
+    rng: Generator,
 ) -> str:
     """The right answer with this chance, else another; any where none is known to be right."""
     knows = rng.random() < chance
     if right is not None and knows and (not choices or right in choices):
         return right
     others = [choice for choice in choices if choice != right]
-    return draw(others or list(choices) or ["unknown"], rng)
+    return draw(others or choices or ["unknown"], rng)
 
 
 # --------------------------------------------------------------------------------------- steps
 
 
 def script(
-    scene: Scene, question: str, dials: ScriptedOptions, rng: Generator
+    scene: Scene,
+    question: str,
+    dials: ScriptedOptions,
+    rng: Generator,
 ) -> list[Step]:
     """Steps over a video as it was seen.
 
@@ -223,8 +215,9 @@ def script(
                 steps.append(Step(frame, before))
                 continue
         if base is None:
-            later = frames[number + 1] if number + 1 < len(frames) else None
-            base = _draw_truth(scene, frame, later, before, named, rng)
+            later = map(scene.__getitem__, frames[number + 1 : number + 2])
+            truths = true_statements(scene, frame)
+            base = _draw_truth(truths, later, before, named, rng)
         # a single step is the first one
         progress = number / max(len(frames) - 1, 1)
         right = dials.true_claims(len(base.claims), progress, rng)
@@ -238,30 +231,26 @@ def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
     # a stretch without a frame would have none to draw
     stretches = np.array_split(np.arange(frames), min(steps, frames))
-    return list(map(int, map(rng.choice, stretches)))
+    return [int(rng.choice(stretch)) for stretch in stretches]
 
 
 def _draw_truth(
-    scene: Scene,
-    frame: int,
-    later: int | None,
+    truths: list[Statement],
+    later: Iterable[SceneFrame],
     before: Statement | None,
     named: set[str],
     rng: Generator,
 ) -> Statement:
-    """A true statement; each form is as likely as the others that there are."""
-    truths = true_statements(scene, frame)
+    """One of them; each form is as likely as the others that there are."""
     # Each wish is dropped where nothing would be left.
-    if later is not None:
-        truths = [truth for truth in truths if not truth.holds(scene[later])] or truths
+    for frame in later:
+        truths = [truth for truth in truths if not truth.holds(frame)] or truths
     if before is not None:
         unrelated = [truth for truth in truths if _is_unrelated(truth, before)]
         others = [truth for truth in truths if truth != before]
         truths = unrelated or others or truths
-    by_form: dict[str, list[Statement]] = {}
-    for truth in truths:
-        by_form.setdefault(truth.form, []).append(truth)
-    truths = by_form[draw(sorted(by_form), rng)]
+    form = draw(sorted({truth.form for truth in truths}), rng)
+    truths = [truth for truth in truths if truth.form == form]
     about_named = [truth for truth in truths if named.intersection(truth.about)]
     return draw(about_named or truths, rng)
 
@@ -273,12 +262,22 @@ def _is_unrelated(statement: Statement, other: Statement) -> bool:
     return statement.form != other.form and set(words).isdisjoint(other_words)
 
 
+def guess(question: str, frames: int, steps: int, rng: Generator) -> list[Step]:
+    """Steps over a video that is not looked at."""
+    named = phrases_in(question)
+    guesses = []
+    for moment in draw_moments(frames, steps, rng):
+        statement = _guess_statement(named, rng)
+        guesses.append(Step(moment, statement))
+    return guesses
+
+
 def _guess_statement(named: Sequence[str], rng: Generator) -> Statement:
     """Anything, of the shapes that the question names more often than of others."""
     of_question = named and rng.random() < 0.5
     name = str(rng.choice(named if of_question else PHRASES))
     other = str(rng.choice(PHRASES))
-    match int(rng.integers(4)):
+    match rng.integers(4):
         case 0:
             return statements.presence((name,))
         case 1 if name != other:

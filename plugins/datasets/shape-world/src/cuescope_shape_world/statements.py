@@ -7,13 +7,12 @@ up is a shape that the whole video never shows, so that it is false whatever a w
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import permutations, product, starmap
-from operator import attrgetter
+from itertools import permutations, product
 from typing import Literal, TypeVar
 
 from numpy.random import Generator
 
-from cuescope_sdk.grounding import INVERSE, Claim, SceneFrame, Thing, relation_holds
+from cuescope_sdk.grounding import RELATIONS, Claim, SceneFrame, Thing
 from cuescope_shape_world.questions import (
     PLACES,
     Scene,
@@ -21,11 +20,12 @@ from cuescope_shape_world.questions import (
     doers,
     phrase,
     shapes,
+    stands,
 )
 from cuescope_shape_world.words import COLOURS, KINDS, OPPOSITE, PHRASES, WALL
 
 T = TypeVar("T")
-Form = Literal["presence", "absence", "relation", "attribute", "action", "camera"]
+Form = Literal["presence", "absence", "relation", "attribute", "action", "ego-motion"]
 VERBS = ("appear", "disappear", *(f"move {way}" for way in OPPOSITE))
 MOST = 3  # things named as present in one sentence
 
@@ -46,7 +46,7 @@ class Statement:
 def is_true(claim: Claim, frame: SceneFrame) -> bool:
     """Whether a claim holds of what can be seen in a frame."""
     predicate = claim.predicate or ""
-    subjects = _referents(claim.subject, frame)
+    subjects = list(_referents(claim.subject, frame))
     match claim.kind:
         case "entity":
             holds = bool(subjects)
@@ -56,24 +56,19 @@ def is_true(claim: Claim, frame: SceneFrame) -> bool:
             ids = {subject.id for subject in subjects}
             holds = not ids.isdisjoint(doers(frame, predicate))
         case "relation":
-            pairs = product(subjects, _referents(claim.object or "", frame))
-            holds = any(starmap(partial(_stands, predicate), pairs))
+            others = _referents(claim.object or "", frame)
+            pairs = product(subjects, others)
+            holds = any(stands(subject, predicate, other) for subject, other in pairs)
         case _:
             holds = frame.motion == claim.predicate
     return holds != claim.negated
 
 
-def _stands(predicate: str, thing: Thing, other: Thing) -> bool:
-    """Whether the relation holds between two things that both have a box."""
-    if not thing.box or not other.box:
-        return False
-    return bool(relation_holds(predicate, thing.box, other.box))
-
-
-def _referents(words: str, frame: SceneFrame) -> list[Thing]:
+def _referents(words: str, frame: SceneFrame) -> Iterator[Thing]:
     """The visible things that "circle" or "red circle" may mean."""
-    visible = [item for item in frame.things if item.visible]
-    return [item for item in visible if words in (item.name, phrase(item))]
+    for item in frame.things:
+        if item.visible and words in (item.name, phrase(item)):
+            yield item
 
 
 # -------------------------------------------------------------------------------- the sentences
@@ -99,44 +94,43 @@ def absence(name: str) -> Statement:
 def relation(name: str, predicate: str, other: str) -> Statement:
     """ "the red circle is left of the blue star"."""
     words = f"the {name} is {predicate} the {other}"
-    claim = Claim(
-        kind="relation", text=words, subject=name, predicate=predicate, object=other
-    )
-    return _statement("relation", words, (name, other), claim)
+    return _statement("relation", words, (name, other), predicate, object=other)
 
 
 @cache
 def colour_of(kind: str, colour: str) -> Statement:
     """ "the circle is red"."""
-    words = f"the {kind} is {colour}"
-    claim = Claim(kind="attribute", text=words, subject=kind, predicate=colour)
-    return _statement("attribute", words, (kind,), claim)
+    return _statement("attribute", f"the {kind} is {colour}", (kind,), colour)
 
 
 @cache
 def action_of(name: str, verb: str) -> Statement:
     """ "the red circle appears", "the red circle is moving left"."""
-    predicate = verb.replace("move", "is moving") if "move" in verb else f"{verb}s"
-    words = f"the {name} {predicate}"
-    claim = Claim(kind="action", text=words, subject=name, predicate=verb)
-    return _statement("action", words, (name,), claim)
+    does = verb.replace("move", "is moving") if "move" in verb else f"{verb}s"
+    return _statement("action", f"the {name} {does}", (name,), verb)
 
 
 @cache
 def camera_turn(side: str) -> Statement:
     """ "the camera turns left"."""
-    words = f"the camera turns {side}"
-    claim = Claim(kind="ego-motion", text=words, predicate=f"turn {side}")
-    return Statement("camera", words, (), (claim,))
+    return _statement("ego-motion", f"the camera turns {side}", (), f"turn {side}")
 
 
-def _statement(form: Form, words: str, named: Sequence[str], *more: Claim) -> Statement:
-    """With a claim for each thing that is named, before what is said of them."""
-    claims = []
-    for name in named:
-        claim = Claim(kind="entity", text=words, subject=name)
+def _statement(
+    form: Form,
+    words: str,
+    named: tuple[str, ...],
+    predicate: str | None = None,
+    **details: str,
+) -> Statement:
+    """With a claim for each thing that is named, before what is said of the first of them."""
+    claims = [Claim(kind="entity", text=words, subject=name) for name in named]
+    if predicate is not None:
+        if named:
+            details["subject"] = named[0]
+        claim = Claim(kind=form, text=words, predicate=predicate, **details)
         claims.append(claim)
-    return Statement(form, words, tuple(named), (*claims, *more))
+    return Statement(form, words, named, tuple(claims))
 
 
 # ------------------------------------------------------------------------------------- the truth
@@ -146,16 +140,17 @@ def true_statements(scene: Scene, index: int) -> list[Statement]:
     """Never empty."""
     frame = scene[index]
     visible = shapes(frame)
-    statements = [*_presences(list(visible)), *_relations(visible)]
+    statements = list(_presences(list(visible)))
+    statements += _relations(visible)
     statements += _actions(frame, visible)
     if frame.motion is not None:
         statements.append(camera_turn(frame.motion.removeprefix("turn ")))
-    if WALL not in map(
-        attrgetter("name"), frame.things
-    ):  # else something may be hidden
-        statements += [
-            colour_of(shape.name, shape.attributes[0]) for shape in visible.values()
-        ]
+    names = [item.name for item in frame.things]
+    # behind a wall something may be hidden
+    if WALL not in names:
+        for shape in visible.values():
+            colour = shape.attributes[0]
+            statements.append(colour_of(shape.name, colour))
         unseen = all_shapes(scene) - visible.keys()
         statements += map(absence, sorted(unseen))
     return statements or [absence(PHRASES[0])]
@@ -169,38 +164,44 @@ def _presences(names: Sequence[str]) -> Iterator[Statement]:
 
 
 def _relations(visible: Mapping[str, Thing]) -> Iterator[Statement]:
-    for (name, other), predicate in product(permutations(visible, 2), PLACES):
-        if _stands(predicate, visible[name], visible[other]):
-            yield relation(name, predicate, other)
+    for name, other in permutations(visible, 2):
+        for predicate in PLACES:
+            if stands(visible[name], predicate, visible[other]):
+                yield relation(name, predicate, other)
 
 
 def _actions(frame: SceneFrame, visible: Mapping[str, Thing]) -> Iterator[Statement]:
-    for (name, thing), action in product(visible.items(), frame.actions):
-        if action.subject == thing.id and action.verb in VERBS:
-            yield action_of(name, action.verb)
+    for name, shape in visible.items():
+        for action in frame.actions:
+            if action.subject == shape.id and action.verb in VERBS:
+                yield action_of(name, action.verb)
 
 
 # --------------------------------------------------------------------------------- spoiling them
 
 
 def spoil(
-    statement: Statement, right: int, scene: Scene, index: int, rng: Generator
+    statement: Statement,
+    right: int,
+    scene: Scene,
+    index: int,
+    rng: Generator,
 ) -> Statement:
     """A statement like a true one of a frame, of whose claims exactly `right` are true."""
     about = statement.about
+    frame = scene[index]
     predicate = statement.claims[-1].predicate or ""
     match statement.form:
         case "presence":
             return presence(_replace_some(about, right, scene, rng))
         case "absence":
-            visible = sorted(shapes(scene[index]))
+            visible = sorted(shapes(frame))
             if visible:
                 return absence(draw(visible, rng))
             return presence(_replace_some(about, 0, scene, rng))
-        case "relation" if (
-            right == 2
-        ):  # both shapes are there, and stand the other way round
-            return relation(about[0], INVERSE[predicate], about[1])
+        # both shapes are there, and stand the other way round
+        case "relation" if right == 2:
+            return relation(about[0], RELATIONS[predicate].inverse, about[1])
         case "relation":
             name, other = _replace_some(about, right, scene, rng)
             return relation(name, predicate, other)
@@ -211,27 +212,24 @@ def spoil(
         case "action":
             verbs = (_opposite_verb(predicate), *VERBS)
             actions = map(partial(action_of, about[0]), verbs)
-            return next(action for action in actions if not action.holds(scene[index]))
-        case "camera":
+            return next(action for action in actions if not action.holds(frame))
+        case "ego-motion":
             return camera_turn(OPPOSITE[predicate.removeprefix("turn ")])
 
 
 def _opposite_verb(verb: str) -> str:
-    match verb.split():
-        case ["move", way]:
-            return f"move {OPPOSITE[way]}"
-        case ["appear"]:
-            return "disappear"
-        case _:
-            return "appear"
+    if verb == "appear":
+        return "disappear"
+    way = verb.removeprefix("move ")
+    return f"move {OPPOSITE[way]}" if way in OPPOSITE else "appear"
 
 
 def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statement:
     """Of a kind that is seen a colour that it never has; else of a kind that is never seen."""
     shown = all_shapes(scene)
     if right == 0:
-        kinds = {name.split()[1] for name in shown}
-        unseen = [other for other in KINDS if other not in kinds]
+        words = " ".join(shown)
+        unseen = [other for other in KINDS if other not in words]
         others = [other for other in KINDS if other != kind]
         kind = draw(unseen or others, rng)
     colours = [colour for colour in COLOURS if f"{colour} {kind}" not in shown]
@@ -239,7 +237,10 @@ def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statem
 
 
 def _replace_some(
-    phrases: Sequence[str], right: int, scene: Scene, rng: Generator
+    phrases: Sequence[str],
+    right: int,
+    scene: Scene,
+    rng: Generator,
 ) -> tuple[str, ...]:
     """The phrases with all but `right` of them replaced by shapes that are never shown."""
     names = list(phrases)
@@ -252,9 +253,9 @@ def _replace_some(
 
 def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
     """A shape that is not shown, if there is one of the same colour or kind."""
+    colour, kind = like.split()
     unseen = [name for name in PHRASES if name not in shown]
-    words = set(like.split())
-    akin = [name for name in unseen if words.intersection(name.split())]
+    akin = [name for name in unseen if colour in name or kind in name]
     return draw(akin or unseen or PHRASES, rng)
 
 

@@ -3,7 +3,7 @@
 With short sentences: some that are true of what can be seen, and near misses of them.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import permutations, product
 from typing import ClassVar, Literal, Self
@@ -12,8 +12,8 @@ from numpy.random import Generator
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, Sample, digest, generator
-from cuescope_sdk.grounding import INVERSE, Box, relation_holds
-from cuescope_shape_world.pictures import DRAWING_VERSION, SIDE, Picture, frame
+from cuescope_sdk.grounding import RELATIONS
+from cuescope_shape_world.pictures import DRAWING_VERSION, SIDE, Box, Picture, frame
 from cuescope_shape_world.questions import PLACES
 from cuescope_shape_world.scenes import pictures
 from cuescope_shape_world.words import COLOURS, KINDS, PHRASES
@@ -27,6 +27,12 @@ STRANGE = ("orange", "purple", "brown", "black", "white", "grey", "magenta")
 # More of these sentences drown the plain ones.
 PLACED = 4  # about places
 DENIED = 4  # denials of each sort
+
+# of a name, its colour and its kind
+PRESENCE = "There is {article} {0}."
+ABSENCE = "There is no {0}."
+COLOUR = "The {2} is {1}."
+DENIAL = "The {2} is not {1}."
 
 Sentence = tuple[str, bool]
 """Its text, and whether it is true of the picture."""
@@ -57,15 +63,19 @@ class ShapePictures(Plugin):
     that are not. The group is the video.
     """
 
-    Options: ClassVar[type[Options]] = ShapePicturesOptions
+    Options = ShapePicturesOptions
+    options: ShapePicturesOptions
     labels: tuple[str, ...] = ()
 
     def __init__(self, options: ShapePicturesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ShapePicturesOptions = options
-        parameters = (options.split, options.size, options.seed)
         self.fingerprint = digest(
-            "shape-pictures", PICTURES_VERSION, DRAWING_VERSION, *parameters
+            "shape-pictures",
+            PICTURES_VERSION,
+            DRAWING_VERSION,
+            options.split,
+            options.size,
+            options.seed,
         )
         self.facts = {"pictures": f"{options.size}, split {options.split}"}
 
@@ -96,7 +106,8 @@ class ShapePictures(Plugin):
 @lru_cache(maxsize=8)
 def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
     rng = generator(seed, "shape-pictures", split, str(index))
-    return pictures(draw_world(rng, FRAMES, PHRASES))
+    world = draw_world(rng, FRAMES, PHRASES)
+    return pictures(world)
 
 
 # ------------------------------------------------------------------------------------ captions
@@ -111,68 +122,61 @@ def describe(picture: Picture, rng: Generator) -> dict[str, tuple[str, ...]]:
     boxes: dict[str, Box] = {}
     for phrase, x, y in picture.shapes:
         boxes[phrase] = (x, y, x + SIDE, y + SIDE)
-    kinds = sorted({phrase.split()[1] for phrase in boxes})
-    present = {*boxes, *kinds}
-    absent = [name for name in (*PHRASES, *KINDS) if name not in present]
+    shapes = list(boxes)
+    kinds = sorted({phrase.split()[1] for phrase in shapes})
+    present = sorted(shapes + kinds)
+    every = (*PHRASES, *KINDS)
+    absent = [name for name in every if name not in present]
     coloured = [f"{colour} {kind}" for kind, colour in product(kinds, COLOURS)]
-    lacking = [phrase for phrase in coloured if phrase not in boxes]
+    lacking = [phrase for phrase in coloured if phrase not in shapes]
     # What is drawn at random is drawn in this order.
     strange = [f"{rng.choice(STRANGE)} {kind}" for kind in kinds]
-    sentences = [
-        *_sentences(_presence, (*PHRASES, *KINDS), present),
-        *_sentences(_colour, coloured, boxes),
-        *_sentences(_presence, strange, ()),
-        *_sentences(_colour, strange, ()),
-        *_draw_some(list(_places(boxes)), PLACED, rng),
-        *_draw_some(_sentences(_absence, sorted(present), ()), DENIED, rng),
-        *_draw_some(_sentences(_absence, absent, absent), DENIED, rng),
-        *_draw_some(_sentences(_denial, list(boxes), ()), DENIED, rng),
-        *_draw_some(_sentences(_denial, lacking, lacking), DENIED, rng),
-    ]
-    captions: list[str] = []
-    foils: list[str] = []
-    for text, is_true in sentences:
-        (captions if is_true else foils).append(text)
+    sentences = _sentences(PRESENCE, every, present)
+    sentences += _sentences(COLOUR, coloured, shapes)
+    sentences += _sentences(PRESENCE, strange, ())
+    sentences += _sentences(COLOUR, strange, ())
+    sentences += _draw_some(list(_places(boxes)), PLACED, rng)
+    denials = (
+        _sentences(ABSENCE, present, ()),
+        _sentences(ABSENCE, absent, absent),
+        _sentences(DENIAL, shapes, ()),
+        _sentences(DENIAL, lacking, lacking),
+    )
+    for of_one_sort in denials:
+        sentences += _draw_some(of_one_sort, DENIED, rng)
+    captions = [text for text, is_true in sentences if is_true]
+    foils = [text for text, is_true in sentences if not is_true]
     return {"captions": tuple(captions), "foils": tuple(foils)}
 
 
 def _sentences(
-    write: Callable[[str], str], names: Sequence[str], right: Collection[str]
+    template: str,
+    names: Sequence[str],
+    right: Collection[str],
 ) -> list[Sentence]:
     """One about each name; it is true of those in `right`."""
-    return [(write(name), name in right) for name in names]
-
-
-def _presence(name: str) -> str:
-    article = "an" if name[0] in "aeiou" else "a"
-    return f"There is {article} {name}."
-
-
-def _absence(name: str) -> str:
-    return f"There is no {name}."
-
-
-def _colour(phrase: str) -> str:
-    colour, kind = phrase.split()
-    return f"The {kind} is {colour}."
-
-
-def _denial(phrase: str) -> str:
-    colour, kind = phrase.split()
-    return f"The {kind} is not {colour}."
+    sentences = []
+    for name in names:
+        article = "an" if name[0] in "aeiou" else "a"
+        text = template.format(name, *name.split(), article=article)
+        sentences.append((text, name in right))
+    return sentences
 
 
 def _places(boxes: Mapping[str, Box]) -> Iterator[Sentence]:
     """Of every two shapes, both ways round."""
-    for (name, other), relation in product(permutations(boxes, 2), PLACES):
-        if relation_holds(relation, boxes[name], boxes[other]):
-            yield f"The {name} is {relation} the {other}.", True
-            yield f"The {name} is {INVERSE[relation]} the {other}.", False
+    for name, other in permutations(boxes, 2):
+        for relation in map(RELATIONS.__getitem__, PLACES):
+            if relation.holds(boxes[name], boxes[other]):
+                yield f"The {name} is {relation.name} the {other}.", True
+                yield f"The {name} is {relation.inverse} the {other}.", False
 
 
 def _draw_some(
-    sentences: Sequence[Sentence], most: int, rng: Generator
+    sentences: Sequence[Sentence],
+    most: int,
+    rng: Generator,
 ) -> list[Sentence]:
     """At most so many, drawn at random."""
-    order = rng.permutation(len(sentences))[:most]
-    return list(map(sentences.__getitem__, order))
+    order = rng.permutation(len(sentences))
+    return [sentences[number] for number in order[:most]]

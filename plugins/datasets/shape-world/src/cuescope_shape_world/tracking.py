@@ -2,20 +2,18 @@
 what moves, comes and goes, and where the camera turns. No annotation is read.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import Action, SceneFrame, Thing, relation_holds
+from cuescope_sdk.grounding import SceneFrame, Thing
 from cuescope_shape_world.detector import View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
 from cuescope_shape_world.questions import phrase
-from cuescope_shape_world.scenes import CLOSED, motion, movement
-from cuescope_shape_world.words import HILL, WALL
+from cuescope_shape_world.scenes import CLOSED, actions, motion
 
 AGREE = 0.75  # share of the skyline that must be the same after a shift
 KEPT = 1024  # videos that are remembered: several reasoners are shown the same
@@ -65,20 +63,15 @@ def track(views: Sequence[View]) -> tuple[SceneFrame, ...]:
 
     It says of a video of this world what `scenes.scene` knows of it, but for what is hidden.
     """
-    if not views:
-        return ()
     shifts = [0, *map(shift, views, views[1:])]
-    identities = _Identities()
-    things = []
-    for view, step in zip(views, shifts, strict=True):
-        things.append(identities.assign(view.things, step))
+    things = list(_identify(views, shifts))
     graphs = []
-    for index, step in enumerate(shifts):
+    for index, identified in enumerate(things):
         graph = SceneFrame(
-            things=tuple(things[index].values()),
-            actions=tuple(_actions(things, shifts, index)),
+            things=tuple(identified.values()),
+            actions=tuple(actions(things, shifts, index)),
             # where no shift fits, no turn is seen
-            motion=motion(step or 0),
+            motion=motion(shifts[index] or 0),
             closed=CLOSED,
         )
         graphs.append(graph)
@@ -95,99 +88,64 @@ def shift(view: View, later: View) -> int | None:
     width = len(skyline)
     if np.array_equal(skyline, other):
         return 0
-    if len(other) != width:
-        return None
     # Hills repeat by chance: of shifts that agree alike, the smallest is what a camera does.
     shifts = sorted(range(-width // 2, width // 2 + 1), key=abs)
-    best = max(shifts, key=partial(_agreement, skyline, other))
-    return best if _agreement(skyline, other, best) >= AGREE else None
+    agreement = partial(_agreement, skyline, other)
+    best = max(shifts, key=agreement)
+    return best if agreement(best) >= AGREE else None
 
 
 def _agreement(
-    skyline: Int[np.ndarray, " col"], other: Int[np.ndarray, " col"], by: int
+    skyline: Int[np.ndarray, " col"],
+    other: Int[np.ndarray, " col"],
+    by: int,
 ) -> float:
     """Share of columns with equal heights, where the two overlap."""
-    width = len(skyline)
-    ours = skyline[max(by, 0) : width + min(by, 0)]
-    theirs = other[max(-by, 0) : width + min(-by, 0)]
-    return float((ours == theirs).mean())
+    if by < 0:
+        return _agreement(other, skyline, -by)
+    equal = skyline[by:] == other[: len(other) - by]
+    return float(equal.mean())
 
 
-@dataclass
-class _Identities:
-    """Gives things their ids: a phrase keeps its id; a new colour at an old place is a change."""
+def _identify(
+    views: Sequence[View], shifts: Sequence[int | None]
+) -> Iterator[dict[str, Thing]]:
+    """The things of each frame by id; the first of several that have one phrase.
 
-    ids: dict[str, str] = field(default_factory=dict)
-    before: dict[str, Thing] = field(default_factory=dict)
-
-    def assign(
-        self, visible: Sequence[VisibleThing], step: int | None
-    ) -> dict[str, Thing]:
-        """The things of the next frame by id; the first of several that have one phrase."""
-        phrases = {item.phrase for item in visible}
+    A phrase keeps its id; a new colour at an old place is a change.
+    """
+    ids: dict[str, str] = {}
+    before: dict[str, Thing] = {}
+    # strict=False: the first view alone, or none, has a shift too
+    for view, step in zip(views, shifts, strict=False):
+        phrases = {visible.phrase for visible in view.things}
         now: dict[str, Thing] = {}
-        for item in visible:
-            key = self.ids.setdefault(item.phrase, self._former_id(item, phrases, step))
-            identified = Thing(
-                id=key, name=item.name, attributes=(item.colour,), box=item.box
+        for visible in view.things:
+            key = ids.get(visible.phrase)
+            if key is None:
+                # places in the view are those in the panorama only while the camera stands
+                former = before if step == 0 else {}
+                key = _former_id(visible, former, phrases)
+                ids[visible.phrase] = key
+            thing = Thing(
+                id=key,
+                name=visible.name,
+                attributes=(visible.colour,),
+                box=visible.box,
             )
-            now.setdefault(key, identified)
-        self.before = now
-        return now
-
-    def _former_id(
-        self, thing: VisibleThing, phrases: set[str], step: int | None
-    ) -> str:
-        """The id of what had another colour here; else the phrase itself."""
-        # places in the view are those in the panorama only while the camera stands
-        if step != 0:
-            return thing.phrase
-        for key, old in self.before.items():
-            same = old.name == thing.name and old.box == thing.box
-            if same and phrase(old) not in phrases:
-                return key
-        return thing.phrase
+            now.setdefault(key, thing)
+        yield now
+        before = now
 
 
-def _actions(
-    things: Sequence[dict[str, Thing]], shifts: Sequence[int | None], index: int
-) -> Iterator[Action]:
-    """What is done from the frame before to this one, and what is seen here for the last time."""
-    before = things[index - 1] if index else None
-    after = things[index + 1] if index + 1 < len(things) else None
-    for key, thing in things[index].items():
-        # Only while the camera stands: else things come into view, and leave it, by its turning.
-        if before is not None and shifts[index] == 0 and _is_new(thing, before):
-            yield Action(subject=key, verb="appear")
-        if after is not None and shifts[index + 1] == 0 and _is_new(thing, after):
-            yield Action(subject=key, verb="disappear")
-        if before is not None and key in before:
-            for verb in _changes(before[key], thing, shifts[index]):
-                yield Action(subject=key, verb=verb)
-
-
-def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
-    """What a shape or wall did between two frames, while the view went by `step` px."""
-    # the skyline changes as the camera turns: that is no deed of the hill
-    if step is None or now.name == HILL:
-        return
-    if before.box is not None and now.box is not None:
-        dx = round(now.box[0] - before.box[0])
-        dy = round(now.box[1] - before.box[1])
-        verb = movement(dx + step, dy)  # in the panorama, not in the view
-        if verb:
-            yield verb
-    if before.attributes != now.attributes:
-        yield f"turn {now.attributes[0]}"
-
-
-def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
-    """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
-    if thing.id in others:
-        return False
-    for other in others.values():
-        if other.name != WALL or thing.box is None or other.box is None:
-            continue
-        if relation_holds("inside", thing.box, other.box):
-            return False
-    return True
+def _former_id(
+    visible: VisibleThing,
+    before: Mapping[str, Thing],
+    phrases: set[str],
+) -> str:
+    """The id of what had another colour here; else the phrase itself."""
+    for key, thing in before.items():
+        same = thing.name == visible.name and thing.box == visible.box
+        if same and phrase(thing) not in phrases:
+            return key
+    return visible.phrase

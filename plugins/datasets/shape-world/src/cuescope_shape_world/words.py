@@ -3,10 +3,9 @@
 A phrase is "colour kind", such as "red circle".
 """
 
-from collections.abc import Mapping
 from itertools import filterfalse, product
 
-COLOURS: Mapping[str, tuple[int, int, int]] = {
+COLOURS = {
     "red": (255, 0, 0),
     "green": (0, 255, 0),
     "blue": (0, 0, 255),
@@ -15,12 +14,6 @@ COLOURS: Mapping[str, tuple[int, int, int]] = {
     "cyan": (0, 255, 255),
 }
 KINDS = ("square", "circle", "triangle", "diamond", "star", "heart")
-WAYS: Mapping[str, tuple[int, int]] = {
-    "left": (-1, 0),
-    "right": (1, 0),
-    "up": (0, -1),
-    "down": (0, 1),
-}
 OPPOSITE = {"left": "right", "right": "left", "up": "down", "down": "up"}
 FRAME_SECONDS = 0.5  # from a frame to the next
 

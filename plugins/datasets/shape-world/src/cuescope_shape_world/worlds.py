@@ -13,16 +13,19 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy.random import Generator
 
-from cuescope_shape_world.pictures import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH
-from cuescope_shape_world.words import COLOURS, HELD_OUT, WAYS
+from cuescope_shape_world.pictures import BLOCK, HEIGHT, HORIZON, SIDE, WIDTH, Box
+from cuescope_shape_world.words import COLOURS, HELD_OUT
 
 THINGS = 5
 TURN = 3  # frames of a turn
 TURN_STEP = BLOCK  # px that the view goes in a frame of a turn
 STEP = 4  # px that a shape moves a frame
+WAYS = [(-1, 0), (1, 0), (0, -1), (0, 1)]  # left, right, up, down
 APART = 2  # px between shapes at least
 MARGIN = 4  # px by which a wall is larger than what it hides
 TRIES = 60
+COMES_OR_GOES = 0.45  # chance of a shape to come late, and of one to go early
+RECOLOURS = 0.35  # chance of another colour, where there may be one
 
 Offsets = Int[np.ndarray, " frame"]
 Frames = Bool[np.ndarray, " frame"]  # in which of them something holds
@@ -31,20 +34,32 @@ Corners = Int[np.ndarray, "frame 2"]
 
 @dataclass(frozen=True, eq=False)
 class Life:
-    """One shape: its phrase, its corner in the panorama (px), and whether it is there, by frame."""
+    """One shape, by frame: its phrase, its corner (px), and whether it is there.
+
+    `corners` are those in the panorama, `places` those in the view.
+    """
 
     phrases: tuple[str, ...]
     corners: Corners
+    places: Corners
     there: Frames
+
+    @property
+    def in_view(self) -> Frames:
+        """Whether it is there and wholly within the view; in part, nothing is drawn."""
+        left = self.places[:, 0]
+        inside = (left >= 0) & (left <= WIDTH - SIDE)
+        return np.asarray(self.there & inside)
 
 
 @dataclass(frozen=True)
 class Wall:
-    """A wall in front of shape `hides`, from frame `first` to `last`."""
+    """A wall in front of shape `hides`, from frame `first` to `last`; its box in the view, px."""
 
     hides: int
     first: int
     last: int
+    box: Box
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,49 +71,50 @@ class World:
     lives: tuple[Life, ...]
     walls: tuple[Wall, ...] = ()
 
-    def in_view(self, life: Life) -> Frames:
-        """Whether it is there and wholly within the view; in part, nothing is drawn."""
-        x = life.corners[:, 0] - self.camera
-        inside: Frames = life.there & (x >= 0) & (x <= WIDTH - SIDE)
-        return inside
+    def walls_at(self, frame: int) -> list[Wall]:
+        """The walls that stand in this frame."""
+        return [wall for wall in self.walls if wall.first <= frame <= wall.last]
 
-    def hidden(self, index: int) -> Frames:
-        """Whether a wall stands before this shape."""
-        behind = np.zeros(len(self.camera), bool)
-        for wall in self.walls:
+    def is_visible(self, index: int, frame: int) -> bool:
+        """Whether the picture shows this shape, and no wall before it."""
+        for wall in self.walls_at(frame):
             if wall.hides == index:
-                behind[wall.first : wall.last + 1] = True
-        return behind
+                return False
+        return bool(self.lives[index].in_view[frame])
 
-    def visible(self, index: int) -> Frames:
-        """Whether the picture shows this shape."""
-        visible: Frames = self.in_view(self.lives[index]) & ~self.hidden(index)
-        return visible
-
-    def corner(self, index: int, frame: int) -> tuple[int, int]:
-        """Where the upper left corner of this shape is in the view, px."""
-        x, y = self.lives[index].corners[frame].tolist()
-        return x - int(self.camera[frame]), y
+    def heights(self, frame: int) -> tuple[int, ...]:
+        """Of the skyline, by block of the view, px."""
+        first = self.camera[frame] // BLOCK
+        heights = self.skyline[first : first + WIDTH // BLOCK]
+        return tuple(heights.tolist())
 
 
 def draw_world(
-    rng: Generator, frames: int, phrases: Sequence[str], held_out: int = 0
+    rng: Generator,
+    frames: int,
+    phrases: Sequence[str],
+    held_out: int = 0,
 ) -> World:
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
     while True:
         world = _attempt(rng, frames, phrases, held_out)
         if world is None:
             continue
-        visible = sum(map(world.in_view, world.lives), np.zeros(frames, int))
-        if (visible >= 2).all():  # else there is little to compare
+        shapes = np.sum([life.in_view for life in world.lives], axis=0)
+        # with fewer there is little to compare
+        if shapes.min() >= 2:
             return _add_wall(rng, world)
 
 
 def _attempt(
-    rng: Generator, frames: int, phrases: Sequence[str], held_out: int
+    rng: Generator,
+    frames: int,
+    phrases: Sequence[str],
+    held_out: int,
 ) -> World | None:
     camera = _camera(rng, frames)
-    skyline = rng.integers(3, HORIZON - 1, (camera.max() + WIDTH) // BLOCK)
+    blocks = (camera.max() + WIDTH) // BLOCK
+    skyline = rng.integers(3, HORIZON - 1, blocks)
     world = World(camera, skyline, ())
     free = set(phrases)
     for index in range(THINGS):
@@ -121,8 +137,9 @@ def _camera(rng: Generator, frames: int) -> Offsets:
     steps = np.zeros(frames, int)
     for first, end in pairwise(range(0, frames + 1, 8)):
         # the camera rests at both ends of a stretch, so that no two turns run together
-        start = int(rng.integers(first + 2, end - TURN))
-        steps[start : start + TURN] = TURN_STEP * rng.choice((-1, 1))
+        start = rng.integers(first + 2, end - TURN)
+        side = rng.choice((-1, 1))
+        steps[start : start + TURN] = TURN_STEP * side
     camera: Offsets = steps.cumsum()
     camera -= camera.min()
     return camera
@@ -130,45 +147,55 @@ def _camera(rng: Generator, frames: int) -> Offsets:
 
 def stands(camera: Offsets) -> Frames:
     """Whether the view is that of the frame before; true of the first frame."""
-    still: Frames = np.diff(camera, prepend=camera[:1]) == 0
+    steps = np.diff(camera, prepend=camera[:1])
+    still: Frames = steps == 0
     return still
 
 
 def _life(
-    rng: Generator, camera: Offsets, candidates: Sequence[str], free: Sequence[str]
+    rng: Generator,
+    camera: Offsets,
+    candidates: Sequence[str],
+    free: Sequence[str],
 ) -> Life | None:
     """A shape that may come late, go early, move, and change its colour for a free one."""
     frames = len(camera)
     still = stands(camera)
     first = 0
     last = frames - 1
-    if rng.random() < 0.45:
+    if rng.random() < COMES_OR_GOES:
         # where the camera stands: else its turning, and not the shape's coming, would show it
-        first = int(rng.choice(np.flatnonzero(still[2 : frames - 3]) + 2))
-    if rng.random() < 0.45:
+        moments = np.flatnonzero(still[: frames - 3])
+        first = int(rng.choice(moments[moments >= 2]))
+    if rng.random() < COMES_OR_GOES:
         # the frame after its last one is still: it is gone, and not out of view
-        last = int(rng.choice(np.flatnonzero(still[3:]) + 2))
+        moments = np.flatnonzero(still) - 1
+        last = int(rng.choice(moments[moments >= 2]))
     if last - first < 3:
         return None
     steps = _steps(rng, still, first, last)
     rests = still & ~steps.any(axis=1)
-    moments = np.flatnonzero(rests[first + 1 : last]) + first + 1
+    moments = np.flatnonzero(rests[:last])
+    moments = moments[moments > first]
     change = frames
-    if len(moments) and rng.random() < 0.35:
+    if len(moments) and rng.random() < RECOLOURS:
         change = int(rng.choice(moments))
     phrase = str(rng.choice(candidates))
     phrases = [phrase] * frames
     others = _recolour(phrase, free)
     if change < frames and others:
-        phrases[change:] = [str(rng.choice(others))] * (frames - change)
+        other = str(rng.choice(others))
+        phrases[change:] = [other] * (frames - change)
     # It is put where one frame at least shows it, and from there moved back and forth.
-    shown = int(rng.integers(first, last + 1))
-    view = np.array((camera[shown], HORIZON))
-    corner = view + rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
+    shown = rng.integers(first, last + 1)
+    place = rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
+    place += (0, HORIZON)
+    view = np.stack([camera, np.zeros(frames, int)], axis=1)
     path = steps.cumsum(axis=0)
+    corners = view[shown] + place + path - path[shown]
     there = np.zeros(frames, bool)
     there[first : last + 1] = True
-    return Life(tuple(phrases), corner + path - path[shown], there)
+    return Life(tuple(phrases), corners, corners - view, there)
 
 
 def _recolour(phrase: str, free: Sequence[str]) -> list[str]:
@@ -181,15 +208,15 @@ def _recolour(phrase: str, free: Sequence[str]) -> list[str]:
 def _steps(rng: Generator, still: Frames, first: int, last: int) -> Corners:
     """Pixels moved since the frame before: movements while the camera stands."""
     steps = np.zeros((len(still), 2), int)
-    for _ in range(int(rng.integers(1, 2 + len(still) // 4))):
+    most = 1 + len(still) // 4
+    for _ in range(rng.integers(1, most + 1)):
         start = int(rng.integers(first + 1, last + 1))
         length = int(rng.integers(2, 6))
         stop = min(start + length, last + 1)
         # two movements in a row would be one to whoever looks
-        moves_nearby = steps[max(first, start - 1) : stop + 1].any()
-        if still[start:stop].all() and not moves_nearby:
-            way = str(rng.choice(list(WAYS)))
-            steps[start:stop] = STEP * np.array(WAYS[way])
+        nearby = steps[max(first, start - 1) : stop + 1]
+        if still[start:stop].all() and not nearby.any():
+            steps[start:stop] = STEP * rng.choice(WAYS)
     return steps
 
 
@@ -198,15 +225,13 @@ def _fits(world: World, life: Life) -> bool:
     y = life.corners[life.there, 1]
     if y.min() < HORIZON + 1 or y.max() > HEIGHT - SIDE - 1:
         return False
-    visible = world.in_view(life)
-    there_before = life.there[1:] & life.there[:-1]
-    both = there_before & stands(world.camera)[1:]
-    changes = visible[1:] != visible[:-1]
-    if changes[both].any():
+    visible = life.in_view
+    stays = life.there[1:] & life.there[:-1]
+    changes = np.diff(visible) & stands(world.camera)[1:]
+    if changes[stays].any():
         return False
-    phrases_seen = set(compress(life.phrases, visible))
     # pixels could not tell a colour that no frame shows
-    if phrases_seen != set(life.phrases):
+    if set(life.phrases) != set(compress(life.phrases, visible)):
         return False
     for other in world.lives:
         together = life.there & other.there
@@ -217,7 +242,8 @@ def _fits(world: World, life: Life) -> bool:
 
 def _apart(life: Life, other: Life, gap: int) -> Frames:
     """Whether the corners of the two differ by the gap (px) or more, across or down."""
-    apart: Frames = np.abs(life.corners - other.corners).max(axis=1) >= gap
+    distance = np.abs(life.corners - other.corners)
+    apart: Frames = distance.max(axis=1) >= gap
     return apart
 
 
@@ -227,8 +253,13 @@ def _add_wall(rng: Generator, world: World) -> World:
     for _ in range(TRIES):
         # the shape is seen before the wall comes, and again when it has gone
         first = int(rng.integers(1, frames - 3))
-        last = min(first + int(rng.integers(1, 4)), frames - 2)
-        wall = Wall(int(rng.integers(len(world.lives))), first, last)
+        more = int(rng.integers(1, 4))
+        last = min(first + more, frames - 2)
+        hides = int(rng.integers(len(world.lives)))
+        x, y = world.lives[hides].places[first].tolist()
+        end = SIDE + MARGIN
+        box = (x - MARGIN, y - MARGIN, x + end, y + end)
+        wall = Wall(hides, first, last, box)
         if _hides(world, wall):
             return replace(world, walls=(wall,))
     return world
@@ -238,25 +269,16 @@ def _hides(world: World, wall: Wall) -> bool:
     """Whether it can stand there: over one shape at rest, clear of all others, camera at rest."""
     life = world.lives[wall.hides]
     span = slice(wall.first - 1, wall.last + 2)
-    moves = (life.corners[span] != life.corners[wall.first]).any()
+    moves = np.ptp(life.corners[span], axis=0).any()
+    turns = np.ptp(world.camera[span])
     changes_colour = len(set(life.phrases[span])) > 1
-    camera_stands = stands(world.camera)[wall.first : wall.last + 2].all()
-    if moves or changes_colour or not camera_stands:
+    if moves or turns or changes_colour or not life.in_view[span].all():
         return False
-    if not world.in_view(life)[span].all():
-        return False
-    x0, y0, x1, y1 = wall_box(world, wall)
+    x0, y0, x1, y1 = wall.box
     if x0 < 0 or x1 > WIDTH or y0 < HORIZON + 1 or y1 > HEIGHT:
         return False
-    for index, other in enumerate(world.lives):
+    for other in world.lives:
         clear = _apart(life, other, SIDE + MARGIN + APART) | ~other.there
-        if index != wall.hides and not clear[span].all():
+        if other is not life and not clear[span].all():
             return False
     return True
-
-
-def wall_box(world: World, wall: Wall) -> tuple[int, int, int, int]:
-    """In the view, px."""
-    x, y = world.corner(wall.hides, wall.first)
-    end = SIDE + MARGIN
-    return x - MARGIN, y - MARGIN, x + end, y + end

@@ -8,7 +8,6 @@ import csv
 import re
 from collections.abc import Iterator
 from importlib.resources import files
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -19,10 +18,8 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    Listing,
     folders_in,
     images_in,
-    required_place,
 )
 
 # The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
@@ -64,7 +61,7 @@ class SpuriousImageNet(ImageFolder):
     benchmark: str | None = "Spurious ImageNet"
     split_names: ClassVar[tuple[str, ...]] = ("test",)
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The images by class; raises UserError for a folder that is of no class."""
         root = self.place("images", "dataset/spurious_imagenet/images", ".")
         # A class may have several folders, one for each of its components.
@@ -93,31 +90,34 @@ class SpuriousImageNet(ImageFolder):
                 of_class.append(ImageItem(key, photo, (name,), annotations=known))
         # only classes with images are choices
         numbers = sorted(items)
-        labels = tuple(CLASSES[number][1] for number in numbers)
-        listed = chain.from_iterable(items[number] for number in numbers)
-        return Listing(labels, [*listed, *self._photos(numbers)])
+        self.labels = tuple(CLASSES[number][1] for number in numbers)
+        for number in numbers:
+            yield from items[number]
+        yield from self._photos(numbers)
 
     def _photos(self, numbers: list[int]) -> Iterator[ImageItem]:
         """ImageNet's own photos of the classes, spread evenly over its files."""
         if self.options.images is None:
             return
         root = self.options.images.expanduser()
-        folder = required_place(
-            root,
-            self.title,
+        folder = self.place(
             "train",
             "val",
             "ILSVRC/Data/CLS-LOC/train",
             "ILSVRC/Data/CLS-LOC/val",
+            root=root,
         )
         for number in numbers:
             wnid, name = CLASSES[number]
-            photos = images_in(required_place(folder, self.title, wnid))
+            photos = images_in(self.place(wnid, root=folder))
             known = {"wnid": wnid, "subgroup": f"photo of {name}"}
-            step = max(
-                1, len(photos) // self.options.beside
-            )  # not the first ones alone
+            # not the first ones alone
+            step = max(1, len(photos) // self.options.beside)
             for photo in photos[::step][: self.options.beside]:
                 yield ImageItem(
-                    f"{wnid}/{photo.name}", photo, (name,), name, annotations=known
+                    f"{wnid}/{photo.name}",
+                    photo,
+                    (name,),
+                    name,
+                    annotations=known,
                 )

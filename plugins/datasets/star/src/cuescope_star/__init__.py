@@ -17,12 +17,7 @@ from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
     VideoQuestions,
-    clip_times,
-    frames_at,
-    frames_between,
     held_out_categories,
-    read_json,
-    segment_of,
 )
 from cuescope_sdk.grounding import SCENE, TIMES, SceneFrame
 from cuescope_star.layout import (
@@ -53,7 +48,9 @@ class STAROptions(VideoQuestionOptions):
         None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
     )
     held_seed: int = Field(
-        0, ge=0, description="another seed, other held-out categories"
+        0,
+        ge=0,
+        description="another seed, other held-out categories",
     )
 
 
@@ -75,11 +72,12 @@ class STAR(VideoQuestions):
         # iid and ood are parts of one of the authors' splits
         official = self.options.ood if split in ("iid", "ood") else split
         file = self.file(f"STAR_{official}.json")
-        rows = read_json(file, QuestionRow, self.title)
-        self.classes = read_all_classes(self.options.path.expanduser(), self.title)
+        rows = file.json_rows(QuestionRow)
+        self.classes = read_all_classes(self.file)
         for row in rows:
-            location = f"{self.title}: {file.name} question '{row.question_id}'"
-            check_question(row, self.classes, location)
+            check_question(
+                row, self.classes, f"{file.name} question '{row.question_id}'"
+            )
         if split in ("iid", "ood"):
             rows = self._part(rows, split)
         self.rows = {row.question_id: row for row in rows}
@@ -112,12 +110,11 @@ class STAR(VideoQuestions):
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         row = self.rows[question.key]
-        file, probe = self.clips[question.video]
+        video = self.clips[question.video]
         # of the whole video, as the graphs' frames are counted
-        all_times = clip_times(file, probe)
-        segment = segment_of(all_times, row.start, row.end)
+        all_times = video.times()
+        within, segment = video.between(row.start, row.end)
         annotated = row.annotated
-        within = frames_between(all_times, row.start, row.end)
         frames = choose_frames(within, annotated, self.options.frames)
         scene = []
         times = []
@@ -132,7 +129,7 @@ class STAR(VideoQuestions):
         sample = super().__getitem__(index)
         return replace(
             sample,
-            frames=frames_at(file, probe, frames, segment),
+            frames=video.frames_at(frames, segment),
             annotations={
                 **sample.annotations,
                 SCENE: tuple(scene),

@@ -3,16 +3,15 @@
 By the categories that a question names and shows it is in or out of distribution.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from operator import attrgetter
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import find_file, read_classes, read_lines
+from cuescope_sdk.data import TextFile
 
 Box = tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
 FrameId = Annotated[
@@ -102,15 +101,13 @@ class Classes(BaseModel):
         return tuple(names.values())
 
 
-def read_all_classes(root: Path, title: str) -> Classes:
+def read_all_classes(find: Callable[[str], TextFile]) -> Classes:
     """The five files of `STAR_classes`; raises UserError for one that is missing or broken."""
-    objects = read_classes(find_file(root, "object_classes.txt", title), title)
-    verbs = read_classes(find_file(root, "verb_classes.txt", title), title)
-    texts = read_classes(find_file(root, "action_classes.txt", title), title)
+    objects = find("object_classes.txt").codes()
+    verbs = find("verb_classes.txt").codes()
+    texts = find("action_classes.txt").codes()
     actions = {}
-    for location, line in read_lines(
-        find_file(root, "action_mapping.txt", title), title
-    ):
+    for location, line in find("action_mapping.txt").lines():
         words = line.split()
         if len(words) != 3:
             raise UserError(location, expected="'a000 v004 o019'", got=f"'{line[:60]}'")
@@ -120,7 +117,7 @@ def read_all_classes(root: Path, title: str) -> Classes:
         require_class(thing, objects, location)
         phrases = phrases_of(texts[action], objects[thing])
         actions[action] = ActionClass(verb=verbs[verb], phrases=phrases, object=thing)
-    relations = read_classes(find_file(root, "relationship_classes.txt", title), title)
+    relations = find("relationship_classes.txt").codes()
     return Classes(
         objects=objects,
         relations=relations,
@@ -203,7 +200,9 @@ def part_of(row: QuestionRow, held: frozenset[str], classes: Classes) -> Part | 
 
 
 def video_parts(
-    rows: Iterable[QuestionRow], held: frozenset[str], classes: Classes
+    rows: Iterable[QuestionRow],
+    held: frozenset[str],
+    classes: Classes,
 ) -> list[Part | None]:
     """The part of each row; a video with an `ood` row has no `iid` row, so that none is in both."""
     rows = list(rows)

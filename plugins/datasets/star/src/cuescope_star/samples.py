@@ -35,7 +35,9 @@ def scene_frame(situation: Situation, classes: Classes) -> SceneFrame:
         codes += filter(None, (action.subject, action.object))
         if action.verb in _SUPPORTED and action.object:
             relation = Relation(
-                subject=action.subject, predicate="on", object=action.object
+                subject=action.subject,
+                predicate="on",
+                object=action.object,
             )
             relations.append(relation)
     things = _things_in_boxes(situation, classes)
@@ -57,7 +59,9 @@ def noun(name: str) -> str:
 
 
 def choose_frames(
-    within: Sequence[int], annotated: Collection[int], wanted: int
+    within: Sequence[int],
+    annotated: Collection[int],
+    wanted: int,
 ) -> tuple[int, ...]:
     """`wanted` of the frames `within` a clip: of each equal part the annotated one next to its
     middle, or the middle one where none is annotated.
@@ -90,14 +94,18 @@ def _relation(subject: str, other: str, label: str) -> Relation:
     # in front of, behind: said of the object, seen from the person
     if subject == PERSON and label in _WORDS["of_the_object"]:
         return Relation(
-            subject=other, predicate=_WORDS["of_the_object"][label], object=subject
+            subject=other,
+            predicate=_WORDS["of_the_object"][label],
+            object=subject,
         )
     return Relation(subject=subject, predicate=label.replace("_", " "), object=other)
 
 
 def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
     for (subject, other), label in zip(
-        situation.rel_pairs, situation.rel_labels, strict=True
+        situation.rel_pairs,
+        situation.rel_labels,
+        strict=True,
     ):
         verb = _WORDS["contact_verbs"].get(classes.relations[label])
         if verb is not None:
@@ -109,8 +117,7 @@ def _contacts(situation: Situation, classes: Classes) -> Iterator[Action]:
 def _actions(situation: Situation, classes: Classes) -> Iterator[Action]:
     for code in situation.actions:
         action = classes.actions[code]
-        down = (
-            ("put down",) if action.verb == "put" else ()
-        )  # as the authors' answers say it
+        # as the authors' answers say it
+        down = ("put down",) if action.verb == "put" else ()
         for verb in dict.fromkeys((action.verb, *action.phrases, *down)):
             yield Action(subject=PERSON, verb=verb, object=action.object)

@@ -11,7 +11,13 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import Field
 
 from cuescope_sdk import NamesPart, UserError, Words
-from cuescope_sdk.data import Episode, EpisodeOptions, Episodes, held_out_categories
+from cuescope_sdk.data import (
+    Episode,
+    EpisodeOptions,
+    Episodes,
+    TextFile,
+    held_out_categories,
+)
 from cuescope_teach.layout import Task, files_of, read_instance, read_task
 from cuescope_teach.samples import choose_moments, scenes
 
@@ -68,7 +74,7 @@ class TEACh(Episodes):
                 yield self._episode(file, official, tasks.get(game))
 
     def _episode(self, file: Path, split: str, task: Task | None) -> Episode:
-        instance = read_instance(file, self.title)
+        instance = read_instance(TextFile(file, self.title))
         moments = instance.moments
         indices = choose_moments(moments, self.options.frames)
         folder = self.images / split / instance.game_id
@@ -100,7 +106,7 @@ class TEACh(Episodes):
         tasks = {}
         for file in files:
             game = file.name.removesuffix(".game.json")
-            tasks[game] = read_task(file, self.title)
+            tasks[game] = read_task(TextFile(file, self.title))
         held = held_out_categories(
             self.options.held_tasks,
             {task.task_name for task in tasks.values()},

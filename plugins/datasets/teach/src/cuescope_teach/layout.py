@@ -7,7 +7,7 @@ from typing import Optional
 from pydantic import BaseModel, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import read_json_object, require_inside
+from cuescope_sdk.data import TextFile, require_inside
 
 DRIVER = 1  # the agent that moves; 0 is the commander, who only speaks
 
@@ -111,9 +111,9 @@ class Game(BaseModel):
     tasks: tuple[Task, ...]
 
 
-def read_instance(path: Path, title: str) -> Instance:
+def read_instance(file: TextFile) -> Instance:
     """An instance; raises UserError for a file that is none, and for pictures without actions."""
-    instance = read_json_object(path, Instance, title)
+    instance = file.json_object(Instance)
     for pictures, actions in (
         ("driver_image_history", "driver_action_history"),
         ("driver_images_future", "driver_actions_future"),
@@ -122,7 +122,7 @@ def read_instance(path: Path, title: str) -> Instance:
         count_of_actions = len(getattr(instance, actions))
         if count != count_of_actions:
             raise UserError(
-                f"{title}: {path.name}",
+                file.name,
                 expected=f"as many {pictures} as {actions}",
                 got=f"{count} and {count_of_actions}",
             )
@@ -130,26 +130,26 @@ def read_instance(path: Path, title: str) -> Instance:
     times = [action.time_start for action in done]
     # Scenes are read off the order: two clocks would mix what was done before and after.
     if times != sorted(times):
-        raise UserError(
-            f"{title}: {path.name}", expected="actions in the order of their time_start"
-        )
+        raise UserError(file.name, expected="actions in the order of their time_start")
     if not instance.moments:
-        raise UserError(
-            f"{title}: {path.name}", expected="a picture and a successful action"
-        )
+        raise UserError(file.name, expected="a picture and a successful action")
     return instance
 
 
-def read_task(path: Path, title: str) -> Task:
+def read_task(file: TextFile) -> Task:
     """The task of a game; raises UserError for a file that is none."""
-    tasks = read_json_object(path, Game, title).tasks
+    tasks = file.json_object(Game).tasks
     if not tasks:
-        raise UserError(f"{title}: {path.name}", expected="a task", got="none")
+        raise UserError(file.name, expected="a task", got="none")
     return tasks[0]
 
 
 def files_of(
-    root: Path, folder: str, split: str, suffix: str, title: str
+    root: Path,
+    folder: str,
+    split: str,
+    suffix: str,
+    title: str,
 ) -> list[Path]:
     """The files `root/folder/split/*suffix`, by name; raises UserError where there is none."""
     split_folder = root / folder / split
@@ -164,7 +164,9 @@ def files_of(
     files = sorted(split_folder.glob(f"*{suffix}"))
     if not files:
         raise UserError(
-            f"{title}: {folder}/{split}", expected=f"files *{suffix}", got="none"
+            f"{title}: {folder}/{split}",
+            expected=f"files *{suffix}",
+            got="none",
         )
     # a link may lead out of the data
     require_inside([root], files, title)

@@ -18,9 +18,8 @@ VERBS: Mapping[str, Sequence[str]] = _WORDS["verbs"]
 NOUNS: Mapping[str, str] = _WORDS["nouns"]
 # AI2-THOR turns by a quarter
 TURNS = {"turn left": -90, "turn right": 90}  # degrees
-WITH_HELD = frozenset(
-    {"Place", "Pour"}
-)  # done to what is held; the id is of where it goes
+# done to what is held; the id is of where it goes
+WITH_HELD = frozenset({"Place", "Pour"})
 
 
 def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:

@@ -3,12 +3,13 @@
 `metadata.csv` of the authors' `waterbird_complete95_forest2water2`, beside its species folders.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 
 from cuescope_sdk import PlantedCue
-from cuescope_sdk.data import ImageFolder, ImageItem, Listing, read_csv
+from cuescope_sdk.data import ImageFolder, ImageItem
 
 BIRDS = ("landbird", "waterbird")
 BACKGROUNDS = ("land", "water")  # at the index of the bird that it gives away
@@ -43,31 +44,20 @@ class Waterbirds(ImageFolder):
     )
     split_names: ClassVar[tuple[str, ...]] = ("train", "val", "test")
 
-    def read(self, split: str) -> Listing:
+    def read(self, split: str) -> Iterator[ImageItem]:
         """The photos of a split."""
-        table = self.place(
+        self.labels = BIRDS
+        table = self.file(
             "metadata.csv", "waterbird_complete95_forest2water2/metadata.csv"
         )
-        rows = read_csv(table, PhotoRow, self.title)
-        number = self.split_names.index(
-            split
-        )  # 0 train, 1 val, 2 test, as the authors count
-        items = []
-        for row in rows:
+        folder = table.path.parent
+        # 0 train, 1 val, 2 test, as the authors count
+        number = self.split_names.index(split)
+        for row in table.csv_rows(PhotoRow):
             if row.split == number:
                 bird = BIRDS[row.y]
                 name = row.img_filename
-                annotations = _annotations(row)
-                items.append(
-                    ImageItem(
-                        name,
-                        table.parent / name,
-                        (bird,),
-                        bird,
-                        annotations=annotations,
-                    )
-                )
-        return Listing(BIRDS, items)
+                yield ImageItem(name, folder / name, (bird,), bird, _annotations(row))
 
 
 def _annotations(row: PhotoRow) -> dict[str, object]:

@@ -54,7 +54,7 @@ class Processes(WorkerExecutor):
             raise UserError(
                 f"processes:{workers}",
                 expected=f"at most {len(gpus)}, one process a GPU",
-                got=f"{workers}",
+                got=str(workers),
                 remedy=f"Take processes:{len(gpus)}, or --device cpu",
             )
         most = MOST_PER_CORE * usable_cores()
@@ -63,21 +63,21 @@ class Processes(WorkerExecutor):
                 f"processes:{workers}",
                 expected=f"at most {most}, {MOST_PER_CORE} a core",
             )
-        threads = self.options.threads or max(1, usable_cores() // workers)
-        settings = environments(gpus, workers, threads, self.options.threads)
-        return ProcessPool(settings), workers
+        return ProcessPool(environments(gpus, workers, self.options.threads)), workers
 
 
 def environments(
-    gpus: list[str], workers: int, threads: int, asked: int | None
+    gpus: list[str],
+    workers: int,
+    threads: int | None,
 ) -> list[dict[str, str]]:
     """What is set in each process before it imports anything."""
-    named = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    number = threads or max(1, usable_cores() // workers)
+    share = dict.fromkeys(names, str(number))
     # what the person has set stays, unless they ask for threads here
-    kept = {
-        name: os.environ[name] for name in named if name in os.environ and asked is None
-    }
-    share = dict.fromkeys(named, str(threads)) | kept
+    if threads is None:
+        share = {name: os.environ.get(name, number) for name, number in share.items()}
     if not gpus:
         return [share] * workers
     return [share | {"CUDA_VISIBLE_DEVICES": gpu} for gpu in gpus[:workers]]

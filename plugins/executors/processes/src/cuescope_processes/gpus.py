@@ -13,11 +13,8 @@ def visible_gpus(device: str) -> list[str]:
     if named is not None:
         numbers = map(str.strip, named.split(","))
         return [number for number in numbers if number and not number.startswith("-")]
-    torch = sys.modules.get(
-        "torch"
-    )  # importing it costs seconds, and not every model needs it
-    if torch is None:
-        count = len(list(Path("/dev").glob("nvidia[0-9]*")))
-    else:
+    count = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    # importing it costs seconds, and not every model needs it
+    if torch := sys.modules.get("torch"):
         count = torch.cuda.device_count()
     return list(map(str, range(count)))

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -20,14 +21,19 @@ GONE_SECONDS = 5.0  # between the end of its messages and its exit code
 _starting = RLock()
 
 
+@dataclass(frozen=True)
+class _Worker:
+    process: SpawnProcess
+    pipe: "Connection[bytes, bytes]"
+    environment: Mapping[str, str]
+
+
 class ProcessPool(Pool):
     """A process for each environment, reached through a pipe."""
 
     def __init__(self, environments: Sequence[Mapping[str, str]]) -> None:
         self._free = list(environments)
-        self._taken: dict[int, Mapping[str, str]] = {}
-        self._processes: dict[int, SpawnProcess] = {}
-        self._connections: dict[int, Connection[bytes, bytes]] = {}
+        self._workers: dict[int, _Worker] = {}
 
     def start(self, worker: int, setup: bytes) -> None:
         """Begin a process in an environment that is free."""
@@ -35,38 +41,33 @@ class ProcessPool(Pool):
         ours, theirs = context.Pipe()
         process = context.Process(target=work, args=(theirs,), daemon=True)
         environment = self._free.pop(0)
-        self._taken[worker] = environment
         with _starting, _environment(environment), _without_main(), _without_ctrl_c():
             process.start()
         theirs.close()  # so that the pipe ends with the process
-        self._processes[worker] = process
-        self._connections[worker] = ours
+        self._workers[worker] = _Worker(process, ours, environment)
         self.submit(worker, setup)
 
     def submit(self, worker: int, batch: bytes) -> None:
         """Send it; that the process is dead is told by `wait`."""
         with suppress(OSError):
-            self._connections[worker].send_bytes(batch)
+            self._workers[worker].pipe.send_bytes(batch)
 
     def kept(self, worker: int) -> None:
         """Let it begin the next batch."""
-        if worker in self._connections:
+        if worker in self._workers:
             self.submit(worker, KEPT)
 
     def wait(self) -> list[tuple[int, bytes | Death]]:
         """What has come."""
-        ready = wait(list(self._connections.values()))
-        # a copy: what is dead is forgotten
-        connections = list(self._connections.items())
+        pipes = {number: worker.pipe for number, worker in self._workers.items()}
+        ready = wait(list(pipes.values()))
         return [
-            self._receive(worker)
-            for worker, connection in connections
-            if connection in ready
+            self._receive(number) for number, pipe in pipes.items() if pipe in ready
         ]
 
     def _receive(self, worker: int) -> tuple[int, bytes | Death]:
         try:
-            return worker, self._connections[worker].recv_bytes()
+            return worker, self._workers[worker].pipe.recv_bytes()
         except (EOFError, OSError):
             process = self._forget(worker)
             process.join(GONE_SECONDS)
@@ -74,22 +75,23 @@ class ProcessPool(Pool):
             return worker, Death(_reason(process.exitcode))
 
     def _forget(self, worker: int) -> SpawnProcess:
-        self._connections.pop(worker).close()
-        self._free.append(self._taken.pop(worker))
-        return self._processes.pop(worker)
+        gone = self._workers.pop(worker)
+        gone.pipe.close()
+        self._free.append(gone.environment)
+        return gone.process
 
     def end(self, *, at_once: bool) -> None:
         """End the processes; none is left."""
         deadline = time.monotonic() + END_SECONDS
         if not at_once:
-            for worker in self._processes:
-                self.submit(worker, END)
-            for process in self._processes.values():
-                process.join(max(0.0, deadline - time.monotonic()))
-        for process in self._processes.values():
-            process.kill()
-        for worker in list(self._processes):
-            self._forget(worker).join(GONE_SECONDS)
+            for number in self._workers:
+                self.submit(number, END)
+            for worker in self._workers.values():
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        for worker in self._workers.values():
+            worker.process.kill()
+        for number in list(self._workers):
+            self._forget(number).join(GONE_SECONDS)
 
 
 def _reason(code: int | None) -> str:

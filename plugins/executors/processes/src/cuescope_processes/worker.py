@@ -22,7 +22,9 @@ def work(connection: "Connection[bytes, bytes]") -> None:
     may_begin = Semaphore(1)
     answering = Answering()
     Thread(
-        target=_receive, args=(connection, inbox, answering, may_begin), daemon=True
+        target=_receive,
+        args=(connection, inbox, answering, may_begin),
+        daemon=True,
     ).start()
     reply = answering.open(inbox.get())
     while True:

@@ -15,13 +15,7 @@ from pydantic import (
 
 from cuescope_ray.frames import as_pixels, files_of
 from cuescope_sdk import NamesHost, Trial, UserError
-from cuescope_sdk.workers import (
-    Pool,
-    Setup,
-    WorkerExecutor,
-    WorkerOptions,
-    loaded_versions,
-)
+from cuescope_sdk.workers import Pool, Setup, WorkerExecutor, WorkerOptions
 
 CLUSTER = 16  # workers of a cluster, while nobody has asked it
 WORKERS = 2  # of a local Ray without GPUs
@@ -74,6 +68,13 @@ class RayOptions(WorkerOptions):
         """That of the cluster, None for a Ray of this machine's own."""
         return None if self.where is None or self.where.isdecimal() else self.where
 
+    @property
+    def asked(self) -> int | None:
+        """Workers that were asked for."""
+        if self.where is None or self.address is not None:
+            return self.workers
+        return int(self.where)
+
 
 class Ray(WorkerExecutor):
     """Each actor opens the model once; a dead one is replaced, wherever there is room."""
@@ -83,16 +84,9 @@ class Ray(WorkerExecutor):
     name: ClassVar[str] = "ray"
 
     @property
-    def _workers(self) -> int | None:
-        """Workers that were asked for."""
-        where = self.options.where
-        local = where is not None and self.options.address is None
-        return int(where) if local and where else self.options.workers
-
-    @property
     def expected(self) -> int:
         """Those that were asked for; how many a cluster has is not known before it is joined."""
-        return self._workers or (CLUSTER if self.options.address else WORKERS)
+        return self.options.asked or (CLUSTER if self.options.address else WORKERS)
 
     def pool(self) -> tuple[Pool, int]:
         """The actors; raises UserError for a cluster that does not answer or has no room."""
@@ -100,13 +94,15 @@ class Ray(WorkerExecutor):
             import ray
         except ImportError as error:
             raise UserError(
-                "--executor ray needs Ray", got=str(error), remedy="pip install ray"
+                "--executor ray needs Ray",
+                got=str(error),
+                remedy="pip install ray",
             ) from error
         from cuescope_ray.cluster import connect, room
         from cuescope_ray.pool import RayPool
 
         options = self.options
-        asked = self._workers
+        asked = options.asked
         most = MOST_PER_CORE * (os.cpu_count() or 1)
         if options.address is None and (asked or 0) > most:
             raise UserError(
@@ -133,13 +129,13 @@ class Ray(WorkerExecutor):
         if self.options.address is None:
             return Setup(build)
         files = files_of(trials) if self.options.frames == "paths" else ()
-        return Setup(build, loaded_versions(), files)
+        return Setup.elsewhere(build, files)
 
     def pack(self, trials: Sequence[Trial]) -> bytes:
         """A batch, with the pixels of its frames where that is asked for."""
-        return super().pack(
-            as_pixels(trials) if self.options.frames == "bytes" else trials
-        )
+        if self.options.frames == "bytes":
+            trials = as_pixels(trials)
+        return super().pack(trials)
 
     def _needs(self, gpus: int) -> dict[str, float]:
         """What Ray sets aside for a worker; memory in bytes."""
@@ -147,8 +143,8 @@ class Ray(WorkerExecutor):
         wanted = options.num_gpus
         if wanted is None:
             wanted = float(gpus > 0 and self.context.device != "cpu")
-        memory = {"memory": options.memory * 1e9} if options.memory else {}
-        return {"CPU": options.num_cpus, "GPU": wanted, **memory}
+        memory = 1e9 * (options.memory or 0)
+        return {"CPU": options.num_cpus, "GPU": wanted, "memory": memory}
 
 
 def in_words(needs: dict[str, float]) -> str:
@@ -156,6 +152,7 @@ def in_words(needs: dict[str, float]) -> str:
     words = [f"{needs['CPU']:g} CPU"]
     if needs["GPU"]:
         words.append(f"{needs['GPU']:g} GPU")
-    if "memory" in needs:
+    if needs["memory"]:
         words.append(f"{needs['memory'] / 1e9:g} GB")
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if words[1:] else words[0]
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

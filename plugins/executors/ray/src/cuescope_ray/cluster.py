@@ -6,6 +6,7 @@ import socket
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from math import ceil
 from threading import Thread
 from typing import Any
@@ -40,28 +41,23 @@ def connect(address: str | None, cpus: float, seconds: float) -> None:
         if not _here or (_here["address"] == address and cpus <= _here["cpus"]):
             return  # the person's own, or the one of an audit before
         ray.shutdown()
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         cpus = max(cpus, os.cpu_count() or 1)
-        settings = {"num_cpus": ceil(cpus), "object_store_memory": STORE_BYTES}
         # in this thread: Ray's processes end with the one that started them
         with _on_this_machine_alone():
             _init(
-                ray,
                 "ray",
                 BUSY,
                 address="local",
                 include_dashboard=False,
-                **settings,
-                **quiet,
+                num_cpus=ceil(cpus),
+                object_store_memory=STORE_BYTES,
             )
         _warn_of_outer_addresses(ray)
     else:
         require_answer(address)
         where = f"ray:{address}"
-        _within(
-            seconds, where, lambda: _init(ray, where, START, address=address, **quiet)
-        )
+        _within(seconds, where, partial(_init, where, START, address=address))
     _here.update(address=address, cpus=cpus)
 
 
@@ -103,11 +99,13 @@ def _warn_of_outer_addresses(ray: Any) -> None:
         )
 
 
-def _init(ray: Any, where: str, remedy: str, **settings: Any) -> None:
+def _init(where: str, remedy: str, **settings: Any) -> None:
+    import ray
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Ray's own future
-            ray.init(**settings)
+            ray.init(logging_level=logging.ERROR, log_to_driver=False, **settings)
     except Exception as error:
         words = " ".join(str(error).split())[:300] or type(error).__name__
         raise UserError(f"{where} cannot be used", got=words, remedy=remedy) from error
@@ -122,7 +120,9 @@ def require_answer(address: str) -> None:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except OSError as error:
         raise UserError(
-            f"ray:{address} does not answer", got=str(error), remedy=START
+            f"ray:{address} does not answer",
+            got=str(error),
+            remedy=START,
         ) from error
 
 
@@ -132,9 +132,8 @@ def room(ray: Any, needs: Mapping[str, float]) -> int:
     for node in ray.nodes():
         if node["Alive"]:
             has = node["Resources"]
-            workers += int(
-                min(has.get(name, 0.0) / need for name, need in needs.items() if need)
-            )
+            fit = [has.get(name, 0.0) / need for name, need in needs.items() if need]
+            workers += int(min(fit))
     return workers
 
 

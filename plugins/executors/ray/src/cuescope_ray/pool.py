@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from cuescope_ray.actor import actor_class
@@ -18,15 +19,16 @@ class RayPool(Pool):
     def __init__(self, ray: Any, needs: Mapping[str, float], patience: float) -> None:
         self._ray = ray
         self._patience = patience
-        memory = {"memory": needs["memory"]} if "memory" in needs else {}
-        resources = {"num_cpus": needs["CPU"], "num_gpus": needs["GPU"], **memory}
-        # batches are taken beside the one that is answered
-        how = {
-            "max_restarts": 0,
-            "max_task_retries": 0,
-            "concurrency_groups": {"beside": 1},
-        }
-        self._class = ray.remote(**how, **resources)(actor_class())
+        actor = ray.remote(
+            num_cpus=needs["CPU"],
+            num_gpus=needs["GPU"],
+            memory=needs["memory"] or None,
+            max_restarts=0,
+            max_task_retries=0,
+            # batches are taken beside the one that is answered
+            concurrency_groups={"beside": 1},
+        )
+        self._class = actor(actor_class())
         self._actors: dict[int, Any] = {}
         self._calls: dict[
             int, deque[Any]
@@ -63,11 +65,8 @@ class RayPool(Pool):
         """What the workers' first calls gave."""
         messages: list[tuple[int, bytes | Death]] = []
         while not messages:
-            first = {
-                of_worker[0]: worker
-                for worker, of_worker in self._calls.items()
-                if of_worker
-            }
+            asked = filter(itemgetter(1), self._calls.items())
+            first = {calls[0]: worker for worker, calls in asked}
             done, _ = self._ray.wait(list(first), timeout=LOOK_SECONDS)
             for call in done:
                 messages += self._receive(first[call])
@@ -112,9 +111,6 @@ class RayPool(Pool):
                 else:
                     actor.__ray_terminate__.remote()
         self._actors = {}
-        self._calls = {}
-        self._batches = {}
-        self._began = {}
 
 
 def _reason(error: Exception) -> str:

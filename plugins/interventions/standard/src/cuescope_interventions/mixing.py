@@ -131,6 +131,8 @@ def _take(frame: Frame, inside: Mask | None, pixels: Pixels, mask: Mask) -> Pixe
     drawn = region.resize((cols, rows), Image.Resampling.NEAREST)
     outside = ~np.asarray(drawn)
     nearest = distance_transform_edt(
-        outside, return_distances=False, return_indices=True
+        outside,
+        return_distances=False,
+        return_indices=True,
     )
     return np.asarray(taken[tuple(nearest)])

@@ -18,7 +18,9 @@ LEVELS = {"black": 0, "grey": 128, "white": 255}
 
 
 def _paint_over(
-    case: Case, name: str, paint: Callable[[Pixels, Mask], Pixels]
+    case: Case,
+    name: str,
+    paint: Callable[[Pixels, Mask], Pixels],
 ) -> Trial:
     """The region's pixels are painted over; the name says all that decides the paint."""
     return change_frames(case.sample, case.place, name, lambda _: paint)

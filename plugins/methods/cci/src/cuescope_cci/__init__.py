@@ -127,7 +127,10 @@ class CCI(Plugin):
         attach_examples(audit, sources, self.options.pictures)
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], texts: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        texts: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """The importance map (row, col) of each canvas sample for its text, on the patch grid."""
         from cuescope_cci.trials import ask_images, importance_maps, with_text

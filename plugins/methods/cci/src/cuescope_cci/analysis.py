@@ -7,7 +7,14 @@ from itertools import compress
 import numpy as np
 
 from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, is_small
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, areas, groups, groups_of
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    Sources,
+    areas,
+    groups,
+    groups_of,
+)
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Figure, is_mixed, share
 from cuescope_sdk.maths import softmax
@@ -19,10 +26,10 @@ class Row:
 
     feature: str
     label: str | None
-    sources: Sequence[AnswerSource]
+    sources: Sources
 
 
-def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
+def rows(sources: Sources, labels: Sequence[str]) -> list[Row]:
     """All images, each label, and each factor's values."""
     by_name = groups(sources)
     rows = [Row(BACKGROUND, None, by_name.pop(BACKGROUND))]
@@ -37,7 +44,7 @@ def rows(sources: Sequence[AnswerSource], labels: Sequence[str]) -> list[Row]:
 
 
 def share_of(
-    sources: Sequence[AnswerSource],
+    sources: Sources,
     holds: Callable[[AnswerSource], bool],
     confidence: float,
 ) -> Figure:
@@ -46,7 +53,7 @@ def share_of(
     return share(values, groups_of(sources), confidence=confidence)
 
 
-def by_size(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
+def by_size(sources: Sources) -> dict[str, list[AnswerSource]]:
     """Images whose object is smaller than the median of its label, and the others."""
     _, label = np.unique([str(source.label) for source in sources], return_inverse=True)
     small = is_small(areas(sources), label)
@@ -77,7 +84,10 @@ def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> 
 
 def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
     """Whether the class answered goes with the kind of background, all kinds taken together."""
-    if known is None or known.overall_q is None or known.overall_q > options.fdr:
+    if known is None:
+        return False
+    q_value = known.tests.overall_q
+    if q_value is None or q_value > options.fdr:
         return False
     overruled = share_of(
         known.sources, lambda source: source.overruled, options.confidence
@@ -87,7 +97,9 @@ def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
 
 
 def _is_backed(
-    alone_p: float | None, known: Backgrounds | None, options: CCIOptions
+    alone_p: float | None,
+    known: Backgrounds | None,
+    options: CCIOptions,
 ) -> bool:
     """Whether the model is better than chance, or answers so to the background alone."""
     if known is None:
@@ -95,7 +107,7 @@ def _is_backed(
     return known.better_than_chance or (alone_p is not None and alone_p <= options.fdr)
 
 
-def possible_mislabels(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+def possible_mislabels(sources: Sources) -> list[AnswerSource]:
     """Wrong answers that the objects alone give too, as surely as right ones of that class.
 
     Confident learning (Northcutt et al., 2021): the probability of the class is at least the mean

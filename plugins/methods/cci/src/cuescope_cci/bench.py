@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,12 +10,11 @@ from jaxtyping import Num
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
-from cuescope_cci.paper import NAMES, paper_rows
+from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
+from cuescope_cci.paper import NAMES, TableRow, paper_rows
 from cuescope_sdk import (
     Audit,
-    Cell,
     Context,
-    NamesPlugin,
     Options,
     Picture,
     Plugin,
@@ -31,7 +29,7 @@ from cuescope_sdk import (
 
 # What computes is imported where it runs: `cuescope bench --help` imports this module.
 if TYPE_CHECKING:
-    from cuescope_sdk.explain import Direction, Explainer, Schedule
+    from cuescope_sdk.explain import Explainer, Perturbation
     from cuescope_sdk.statistics import Groups
 
 Task = Literal["classification", "retrieval", "failures"]
@@ -46,18 +44,10 @@ SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2
 class CCIBenchOptions(Options):
     """What is compared, and on what."""
 
-    model: Annotated[str, NamesPlugin()] = Field(
-        "toy-clip", description="SPEC of the model"
-    )
-    model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="options of the model"
-    )
-    data: Annotated[str, NamesPlugin()] = Field(
-        "scenes", description="SPEC of labelled images"
-    )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="options of the data"
-    )
+    model: Spec = Field("toy-clip", description="SPEC of the model")
+    model_options: PluginOptions = Field({}, description="options of the model")
+    data: Spec = Field("scenes", description="SPEC of labelled images")
+    data_options: PluginOptions = Field({}, description="options of the data")
     limit: PositiveInt = Field(200, description="images, drawn by seed")
     steps: PositiveInt = Field(
         10, description="steps over half of the pixels (rise: all); the paper takes 100"
@@ -70,11 +60,11 @@ class CCIBenchOptions(Options):
         description="tables 1 and 2, figure 1d; retrieval needs annotations['caption'] or "
         "['captions'], failures need masks",
     )
-    tools: Annotated[dict[str, str], NamesPlugin()] = Field(
+    tools: Tools = Field(
         {},
         description="for failures: segmenter=SPEC where the data has no masks; text-generator",
     )
-    cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    cci_options: PluginOptions = Field(
         {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
     )
     pictures: NonNegativeInt = Field(
@@ -86,11 +76,11 @@ class CCIBenchOptions(Options):
     explainers: Annotated[tuple[str, ...], Words()] = Field(
         (), description="of `saliency`; default: all of them"
     )
-    explainer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    explainer_options: PluginOptions = Field(
         {"rise_masks": 500},
         description="options of `saliency`; RISE's paper takes 2,000",
     )
-    curves_dtype: Literal["float32", "bfloat16", "float16"] = Field(
+    curves_dtype: Dtype = Field(
         "float32",
         description="of the forward passes of the curves; maps are in float32",
     )
@@ -102,7 +92,7 @@ class Questions:
 
     samples: Sequence[Sample]
     texts: Mapping[str, Sequence[str]]
-    curves: Callable[[Maps, "Schedule", "Direction"], Curves]
+    curves: Callable[["Perturbation", Maps], Curves]
 
 
 class CCIBench(Plugin):
@@ -116,7 +106,7 @@ class CCIBench(Plugin):
 
     def run(self) -> Iterator[Table | Picture]:
         """For each task, protocol and direction: areas, gains image by image, and the curves."""
-        from cuescope_sdk.explain import DIRECTIONS, Schedule
+        from cuescope_sdk.explain import Perturbation
         from cuescope_sdk.statistics import Groups
 
         for task in self.options.tasks:
@@ -143,12 +133,12 @@ class CCIBench(Plugin):
             head = f"{model} on {len(questions.samples)} images of {data}"
             groups = Groups.of(questions.samples)
             for protocol in self.options.protocols:
-                schedule = Schedule(protocol=protocol, steps=self.options.steps)
-                for direction in DIRECTIONS:
-                    curves = _curves_by_name(questions, maps, schedule, direction)
-                    yield areas_table(task, schedule, direction, curves, head)
-                    yield gains_table(task, protocol, direction, curves, OURS, groups)
-                    yield curves_picture(task, schedule, direction, curves)
+                schedule = Perturbation(protocol=protocol, steps=self.options.steps)
+                for perturbation in schedule.both:
+                    curves = _curves_by_name(questions, maps, perturbation)
+                    yield areas_table(task, perturbation, curves, head)
+                    yield gains_table(task, perturbation, curves, groups)
+                    yield curves_picture(task, perturbation, curves)
 
     def _failures(self, session: Any) -> Iterator[Table]:
         from cuescope_cci.failures import failures_table, masks_table
@@ -162,26 +152,24 @@ class CCIBench(Plugin):
 
     def _pictures(self, questions: Questions, maps: MapsByName) -> Iterator[Picture]:
         """Figure 3: one image, and the maps of all explainers for its text."""
-        from cuescope_sdk.maths import rescale, upsample
-        from cuescope_sdk.report import draw_beside, overlay_heat
+        from cuescope_sdk.maths import upsample
+        from cuescope_sdk.report import PanelRow, draw_beside
 
         [(who, texts), *_] = questions.texts.items()
         # the first ones: samples were drawn by seed already
         for index, sample in enumerate(questions.samples[: self.options.pictures]):
             image = np.asarray(sample.frames[0].load())
             drawings = [image]
-            for by_text in maps.values():
-                heat = upsample(by_text[who][index], image.shape[:2])
-                drawings.append(overlay_heat(image, rescale(heat)))
+            for name, by_text in maps.items():
+                heat = upsample(by_text[who][index], image.shape[:2], rescaled=True)
+                drawings += PanelRow(name, image, heat=heat).overlays()
             yield Picture(
                 title=f"Maps for '{texts[index]}'",
                 caption="From the left: the image, " + ", ".join(maps),
                 image=draw_beside(drawings),
             )
 
-    def _session(
-        self, task: Task, dtype: Literal["float32", "bfloat16", "float16"]
-    ) -> Any:
+    def _session(self, task: Task, dtype: Dtype) -> Any:
         options = self.options
         model_options = dict(options.model_options)
         if task == "retrieval":
@@ -202,7 +190,7 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explain import canvas_samples, retrieval_curves
+        from cuescope_sdk.explain import canvas_samples
 
         samples = canvas_samples(audit, audit.samples)
         dtype = self.options.curves_dtype
@@ -214,15 +202,19 @@ class CCIBench(Plugin):
         if not all(captions):
             return None
         first_captions = [of_sample[0] for of_sample in captions]
-        curves = partial(retrieval_curves, scoring, samples, captions)
+
+        def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
+            return perturbation.retrieval_curves(scoring, samples, captions, maps)
+
         # a map is about the first caption; the curves ask for all of them
         return Questions(samples, {"": first_captions}, curves)
 
     def _classification(
-        self, samples: Sequence[Sample], audit: Audit, scoring: Audit
+        self,
+        samples: Sequence[Sample],
+        audit: Audit,
+        scoring: Audit,
     ) -> Questions:
-        from cuescope_sdk.explain import classification_curves
-
         texts: dict[str, list[str]] = {"GT": []}
         for sample in samples:
             if sample.label is None:
@@ -235,8 +227,8 @@ class CCIBench(Plugin):
             outcomes = audit.respond(Trial(sample=sample) for sample in samples)
             texts["Pred"] = [str(outcome.prediction) for outcome in outcomes]
 
-        def curves(maps: Maps, schedule: "Schedule", direction: "Direction") -> Curves:
-            by_top = classification_curves(scoring, samples, maps, schedule, direction)
+        def curves(perturbation: "Perturbation", maps: Maps) -> Curves:
+            by_top = perturbation.classification_curves(scoring, samples, maps)
             return {f"@{k}": curve for k, curve in by_top.items()}
 
         return Questions(
@@ -281,42 +273,43 @@ def captions_of(sample: Sample) -> tuple[str, ...]:
 
 
 def _curves_by_name(
-    questions: Questions, maps: MapsByName, schedule: "Schedule", direction: "Direction"
+    questions: Questions,
+    maps: MapsByName,
+    perturbation: "Perturbation",
 ) -> Mapping[str, Curves]:
     """The curves of each explainer: those of the text "GT" at the top "@1" are "GT@1"."""
     curves: dict[str, dict[str, np.ndarray]] = {}
     for name, by_text in maps.items():
         curves[name] = {}
         for who, of_text in by_text.items():
-            for top, curve in questions.curves(of_text, schedule, direction).items():
+            for top, curve in questions.curves(perturbation, of_text).items():
                 curves[name][who + top] = curve
     return curves
 
 
 def areas_table(
     task: str,
-    schedule: "Schedule",
-    direction: "Direction",
+    perturbation: "Perturbation",
     curves: Mapping[str, Curves],
     head: str,
 ) -> Table:
     """The area of each explainer's mean curve, beside the paper's own."""
-    from cuescope_sdk.explain import auc
-
     # deletion takes away what the answer needs, so a good map's curve falls
+    direction = perturbation.direction
     better = "lower" if direction == "deletion" else "higher"
-    title = f"{_title(task, schedule.protocol)}: {direction} AUC, {better} is better"
-    note = f"{head}; {schedule.steps} steps of {schedule.per_step:.1%} of the pixels."
+    title = f"{_title(task, perturbation)}: {direction} AUC, {better} is better"
+    share = f"{perturbation.per_step:.1%} of the pixels"
+    note = f"{head}; {perturbation.steps} steps of {share}."
     columns = ("explainer", *next(iter(curves.values())))
     rows = []
     for name, by_column in curves.items():
-        row: dict[str, Cell] = {"explainer": name}
+        row: TableRow = {"explainer": name}
         for column, curve in by_column.items():
-            row[column] = auc(curve)
+            row[column] = perturbation.auc(curve)
         rows.append(row)
     published = []
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
-    if schedule.protocol == "paper":
+    if perturbation.protocol == "paper":
         note += f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
         for row in paper_rows(task, direction):
             # figures of explainers that were left out here would stand alone
@@ -333,31 +326,27 @@ def areas_table(
     )
 
 
-def _title(task: str, protocol: str) -> str:
-    return f"{task.capitalize()}, {protocol} protocol"
+def _title(task: str, perturbation: "Perturbation") -> str:
+    return f"{task.capitalize()}, {perturbation.protocol} protocol"
 
 
 def curves_picture(
     task: str,
-    schedule: "Schedule",
-    direction: "Direction",
+    perturbation: "Perturbation",
     curves: Mapping[str, Curves],
 ) -> Picture:
     """Figure 4: the mean curve of each explainer, of the first column."""
-    from cuescope_sdk.report import Line, line_chart
+    from cuescope_sdk.report import line_chart
 
     # one column: a line for each explainer is as much as a chart can show
     column = next(iter(curves[OURS]))
-    changed = 100 * schedule.changed
-    lines = []
+    changed = 100 * perturbation.changed
+    lines = {}
     for name, by_column in curves.items():
-        mean = by_column[column].mean(axis=0)
-        lines.append(Line(name, changed, mean))
-    verb, falls = (
-        ("deleted", "falls") if direction == "deletion" else ("inserted", "rises")
-    )
+        lines[name] = (changed, by_column[column].mean(axis=0))
+    verb, falls = perturbation.words
     return Picture(
-        title=f"{_title(task, schedule.protocol)}: {direction} curves, {column}",
+        title=f"{_title(task, perturbation)}: {perturbation.direction} curves, {column}",
         caption=f"A faithful map's curve {falls} fast.",
         image=line_chart(lines, "", f"pixels {verb} (%)", column),
     )
@@ -365,41 +354,25 @@ def curves_picture(
 
 def gains_table(
     task: str,
-    protocol: str,
-    direction: "Direction",
+    perturbation: "Perturbation",
     curves: Mapping[str, Curves],
-    ours: str,
     groups: "Groups",
 ) -> Table:
-    """By how much one explainer's area is better than each rival's on the same images."""
-    against = f"{ours} against"
+    """By how much CCI's area is better than each rival's; a star where the interval is not on 0."""
+    against = f"{OURS} against"
     rows = []
     for name, rival in curves.items():
-        if name != ours:
-            row: dict[str, Cell] = {against: name}
+        if name != OURS:
+            row: TableRow = {against: name}
             for column, curve in rival.items():
-                row[column] = gain(curves[ours][column], curve, direction, groups)
+                gain = perturbation.gain(curves[OURS][column], curve, groups)
+                row[column] = f"{gain} *" if gain.sign else str(gain)
             rows.append(row)
     return Table(
-        title=f"{_title(task, protocol)}: what {ours} gains in {direction} AUC",
-        columns=(against, *curves[ours]),
+        title=f"{_title(task, perturbation)}: what {OURS} gains in {perturbation.direction} AUC",
+        columns=(against, *curves[OURS]),
         rows=tuple(rows),
         notes=(
-            f"Above 0: {ours} is better. In brackets: 95% interval, for groups too.",
+            f"Above 0: {OURS} is better. In brackets: 95% interval, for groups too.",
         ),
-    )
-
-
-def gain(
-    ours: np.ndarray, theirs: np.ndarray, direction: "Direction", groups: "Groups"
-) -> str:
-    """How much better the first area is, with its interval; a star where that leaves out 0."""
-    from cuescope_sdk.explain import paired_difference
-
-    if direction == "deletion":  # less is better
-        ours, theirs = theirs, ours
-    difference = paired_difference(ours, theirs, groups)
-    star = " *" if difference.sign else ""
-    return (
-        f"{difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]{star}"
     )

@@ -1,13 +1,12 @@
 """What a data set's wrong answers lean on, by our rule and by the paper's (Figure 1d, Table 4)."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
 from cuescope_cci.analysis import share_of
 from cuescope_cci.error_source import (
-    AnswerSource,
+    Sources,
     answer_sources,
     by_rule,
     counted_sources,
@@ -17,9 +16,9 @@ from cuescope_cci.error_source import (
 )
 from cuescope_cci.error_source.regions import segment
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.paper import read_rows
+from cuescope_cci.paper import TableRow, read_rows
 from cuescope_cci.scores import iou
-from cuescope_sdk import Audit, Cell, Table
+from cuescope_sdk import Audit, Table
 from cuescope_sdk.explain import foreground_of
 
 RULES = {"": "hidden", ", IoU": "iou"}  # the paper's is the second
@@ -56,9 +55,9 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     )
 
 
-def _shares(members: Sequence[AnswerSource], confidence: float) -> dict[str, Cell]:
+def _shares(members: Sources, confidence: float) -> TableRow:
     wrong = share_of(members, lambda source: source.wrong, confidence)
-    shares: dict[str, Cell] = {"wrong %": str(wrong)}
+    shares: TableRow = {"wrong %": str(wrong)}
     for words, rule in RULES.items():
         judged = by_rule(wrong_answers(members), rule)
         background = share_of(judged, lambda source: source.on_background, confidence)
@@ -68,7 +67,7 @@ def _shares(members: Sequence[AnswerSource], confidence: float) -> dict[str, Cel
     return shares
 
 
-def paper_failures() -> list[dict[str, Cell]]:
+def paper_failures() -> list[TableRow]:
     """The paper's own: sections 1, 3.1 and 4.2, tables 3 and 4, CLIP ViT-B/16 of OpenAI."""
     return read_rows("failures.csv")
 

@@ -1,6 +1,6 @@
 """Images beside their clusters, importance and mask; answers that the background decides."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -9,6 +9,7 @@ from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
 from cuescope_cci.error_source import (
     BACKGROUND,
     AnswerSource,
+    Sources,
     clearest_first,
     factor_words,
     groups,
@@ -30,10 +31,7 @@ from cuescope_sdk.report import (
     draw_beside,
     image_panels,
     interval,
-    overlay_heat,
     signed,
-    tint_clusters,
-    typical,
 )
 
 ON_BACKGROUND = "Wrong answers that lean on the background"
@@ -48,7 +46,7 @@ RULE = (
 )
 
 
-def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) -> None:
+def attach_examples(audit: Audit, sources: Sources, most: int) -> None:
     """Pictures of background errors, fine-grained errors and right answers."""
     by_kind: dict[str, list[AnswerSource]] = defaultdict(list)
     for source in sources:
@@ -61,7 +59,9 @@ def attach_examples(audit: Audit, sources: Sequence[AnswerSource], most: int) ->
             panels = list(map(_panel, examples))
             captions = "; ".join(map(caption, examples))
             picture = Picture(
-                title=title, caption=f"{captions}.", image=image_panels(panels)
+                title=title,
+                caption=f"{captions}.",
+                image=image_panels(panels),
             )
             audit.attach(picture)
 
@@ -79,15 +79,11 @@ def _kind(source: AnswerSource) -> str:
 def _panel(source: AnswerSource) -> PanelRow:
     return PanelRow(
         caption=caption(source),
-        image=_image(source),
+        image=np.asarray(source.sample.frames[0].load()),
         clusters=source.cluster,
         heat=source.importance,
         mask=source.foreground,
     )
-
-
-def _image(source: AnswerSource) -> np.ndarray:
-    return np.asarray(source.sample.frames[0].load())
 
 
 def caption(source: AnswerSource) -> str:
@@ -109,7 +105,7 @@ def caption(source: AnswerSource) -> str:
 
 def attach_evidence(
     audit: Audit,
-    sources: Sequence[AnswerSource],
+    sources: Sources,
     known: Backgrounds | None,
     scores: Sequence[Score],
 ) -> None:
@@ -161,9 +157,7 @@ def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]
             yield shown
 
 
-def pull_contrast(
-    row: PullRow, members: Sequence[AnswerSource], sources: Sequence[AnswerSource]
-) -> Contrast | None:
+def pull_contrast(row: PullRow, members: Sources, sources: Sources) -> Contrast | None:
     """Images of a kind of background answered as the class, beside others of the same labels."""
     answered = []
     turned = []
@@ -191,7 +185,7 @@ def pull_contrast(
     )
 
 
-def overall_contrast(sources: Sequence[AnswerSource]) -> Contrast | None:
+def overall_contrast(sources: Sources) -> Contrast | None:
     """Answers that the background decides, beside those that the objects decide."""
     overruled = []
     others = []
@@ -228,8 +222,8 @@ def _contrast(
     label: str | None,
     left: str,
     right: str,
-    misled: Sequence[AnswerSource],
-    others: Sequence[AnswerSource],
+    misled: Sources,
+    others: Sources,
     rule: str,
 ) -> Contrast | None:
     by_key = {}
@@ -238,28 +232,20 @@ def _contrast(
         key = source.sample.key
         by_key[key] = source
         where[key] = Occurrence(sample=source.key, frame=0)
-    shown = typical(_wholes(misled))
-    # as many of each label beside them: else the classes would differ, not the backgrounds
-    labels = Counter(outcome.trial.sample.label for outcome in shown)
-    beside: list[Outcome] = []
-    for name, count in labels.items():
-        of_label = [source for source in others if source.label == name]
-        beside += typical(_wholes(of_label), count)
-    if not beside:  # no such label: any other shows more than none
-        beside = typical(_wholes(others))
     return contrast(
         feature,
-        {left: shown, right: beside},
+        {left: _wholes(misled), right: _wholes(others)},
         label=label,
         where=where,
         words=lambda outcome: _apart_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
         rule=rule,
+        matched=True,
         counted=False,
     )
 
 
-def _wholes(sources: Sequence[AnswerSource]) -> list[Outcome]:
+def _wholes(sources: Sources) -> list[Outcome]:
     """The answers to the images as they are."""
     return [source.outcomes[0] for source in sources]
 
@@ -271,10 +257,7 @@ def _apart_words(source: AnswerSource) -> str:
 
 def draw(source: AnswerSource) -> bytes:
     """The clusters of an image and their importance, over the image."""
-    image = _image(source)
-    return draw_beside(
-        [tint_clusters(image, source.cluster), overlay_heat(image, source.importance)]
-    )
+    return draw_beside(_panel(source).overlays())
 
 
 # ------------------------------------------------------------------------------------------- table

@@ -9,16 +9,20 @@ Centres = Float[np.ndarray, "cluster dim"]
 
 
 def euclidean_kmeans(
-    points: Points, k: int, rng: np.random.Generator, *, restarts: int = 1
+    points: Points,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    restarts: int = 1,
 ) -> tuple[Centres, Labels]:
     """Centroids and each point's cluster by Euclidean distance; at most one for a distinct point.
 
-    k-means++ (Arthur and Vassilvitskii, 2007); of several `restarts` the one with the least sum of
-    squares is kept. A cluster may be empty. Raises ValueError for no points, or k below 1.
+    No cluster is empty, and the largest come first. k-means++ (Arthur and Vassilvitskii, 2007); of
+    several `restarts` the one with the least sum of squares is kept. Raises ValueError for no
+    points, or k below 1.
     """
-    from scipy.cluster.vq import (
-        kmeans2,
-    )  # a tenth of a second, which not all who import us need
+    # a tenth of a second, which not all who import us need
+    from scipy.cluster.vq import kmeans2
 
     if k < 1 or len(points) == 0:
         raise ValueError(
@@ -32,5 +36,18 @@ def euclidean_kmeans(
         spread = ((points - centroid[cluster]) ** 2).sum()
         if spread < least:
             least = spread
-            best = np.asarray(centroid), np.asarray(cluster)
-    return best
+            best = centroid, cluster
+    return _largest_first(*best)
+
+
+def _largest_first(centroid: Centres, cluster: Labels) -> tuple[Centres, Labels]:
+    """Of equal sizes the first to appear leads."""
+    used, first, number, sizes = np.unique(
+        cluster,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    # k-means numbers clusters at random: by size they are the same on every machine
+    order = np.lexsort((first, -sizes))
+    return centroid[used[order]], np.argsort(order)[number]

@@ -1,10 +1,8 @@
 """The facts at the head of the report: accuracy, what was tested, sizes, suspect labels."""
 
-from collections.abc import Sequence
-
 from cuescope_cci.analysis import by_size, possible_mislabels, share_of
 from cuescope_cci.backgrounds.measure import Backgrounds
-from cuescope_cci.error_source import AnswerSource, wrong_answers
+from cuescope_cci.error_source import Sources, wrong_answers
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import Figure
@@ -22,16 +20,16 @@ NAMED = 5  # samples that a note names
 
 def percent(share: Figure) -> str:
     """`33% [23, 45], few`."""
-    if share.value is None or share.low is None or share.high is None:
+    if share.points is None:
         return "none"
     few = ", few" if share.few else ""
-    return f"{share.value:.0%} [{100 * share.low:.0f}, {100 * share.high:.0f}]{few}"
+    return "{:.0f}% [{:.0f}, {:.0f}]".format(*share.points) + few
 
 
 def note_accuracy(
     audit: Audit,
     options: CCIOptions,
-    sources: Sequence[AnswerSource],
+    sources: Sources,
     known: Backgrounds | None,
 ) -> None:
     """How often the model is right, and whether that is better than chance."""
@@ -95,12 +93,9 @@ def _groups_words(known: Backgrounds) -> str:
 def _kinds_words(known: Backgrounds) -> str:
     if not known.tests.count:
         return "none could be compared: shares are reported, and no finding"
-    p_value = (
-        f"; all together p = {known.overall_p:.2g}"
-        if known.overall_p is not None
-        else ""
-    )
-    return f"{known.tests.count} pairs of a kind and a class tested{p_value}"
+    words = f"{known.tests.count} pairs of a kind and a class tested"
+    # where a pair was tested, all together were
+    return f"{words}; all together p = {known.tests.overall_p:.2g}"
 
 
 def _size_words(known: Backgrounds, options: CCIOptions) -> str:
@@ -138,9 +133,7 @@ def missed_words(findable: tuple[float, float | None] | None) -> str:
     )
 
 
-def note_settings(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
-) -> None:
+def note_settings(audit: Audit, options: CCIOptions, sources: Sources) -> None:
     """What the maps are about, and what tells which region an answer leans on."""
     subjects = {"predicted": "the predicted class", "true": "the true class"}
     subject = subjects.get(options.target, repr(options.text))

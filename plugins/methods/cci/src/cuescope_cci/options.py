@@ -1,12 +1,16 @@
 """What a user can set: what the paper leaves open is an option."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options, Words
+from cuescope_sdk import NamesPlugin, Options, Words
 
+Dtype = Literal["float32", "bfloat16", "float16"]
+Spec = Annotated[str, NamesPlugin()]
+PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
+Tools = Annotated[dict[str, str], NamesPlugin()]
 Rule = Literal["hidden", "iou", "soft-iou", "mass"]
 
 

@@ -6,13 +6,14 @@ from importlib.resources import files
 
 from cuescope_sdk import Cell
 
+TableRow = dict[str, Cell]
 # Explainer -> its row of the paper.
 NAMES: dict[str, str] = tomllib.loads(
     files(__package__).joinpath("explainers.toml").read_text("utf-8")
 )
 
 
-def read_rows(file: str) -> list[dict[str, Cell]]:
+def read_rows(file: str) -> list[TableRow]:
     """The rows of a table of the paper, without what it leaves open."""
     lines = files(__package__).joinpath(file).read_text("utf-8").splitlines()
     rows = []
@@ -29,11 +30,11 @@ def _cell(text: str) -> Cell:
         return text
 
 
-def paper_rows(task: str, direction: str) -> tuple[dict[str, Cell], ...]:
+def paper_rows(task: str, direction: str) -> list[TableRow]:
     """A half of table 1 ("classification") or 2 ("retrieval"), as the bench prints it.
 
     About the true class (GT) and the predicted one, of image (IR) and text retrieval. The areas
     are of deletion and insertion, CLIP ViT-B/16.
     """
     rows = read_rows("table_1.csv" if task == "classification" else "table_2.csv")
-    return tuple(row for row in rows if row.pop("direction") == direction)
+    return [row for row in rows if row.pop("direction") == direction]

@@ -1,6 +1,7 @@
 """From the sources of answers to the rows and the sentences of the report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
 from cuescope_cci.analysis import Row, is_finding, is_overall_finding, rows, share_of
 from cuescope_cci.backgrounds.measure import (
@@ -9,13 +10,8 @@ from cuescope_cci.backgrounds.measure import (
     measure_backgrounds,
     smallest_findable,
 )
-from cuescope_cci.backgrounds.pulls import FEWEST
-from cuescope_cci.error_source import (
-    BACKGROUND,
-    AnswerSource,
-    counted_sources,
-    wrong_answers,
-)
+from cuescope_cci.backgrounds.pulls import FEWEST, Pull
+from cuescope_cci.error_source import Sources, counted_sources, wrong_answers
 from cuescope_cci.notes import (
     missed_words,
     note_accuracy,
@@ -29,9 +25,7 @@ from cuescope_cci.tables import error_table, rules_table
 from cuescope_sdk import Audit, Score
 
 
-def scores(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
-) -> Iterator[Score]:
+def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Score]:
     """The figures of each group and label, and the facts at the head of the report."""
     known = audit.once(measure_backgrounds, audit, options, sources)
     note_accuracy(audit, options, sources, known)
@@ -57,7 +51,8 @@ def scores(
     found = {(score.feature, score.label) for score in all_scores if score.finding}
     # without a finding a reader must know what could have been seen at all
     if known is not None and not found:
-        audit.note("could be missed", missed_words(smallest_findable(audit, known)))
+        findable = smallest_findable(audit, known, options.fdr)
+        audit.note("could be missed", missed_words(findable))
     # the overall row leads where it is found; else the pairs that are
     yield from sorted(
         all_scores, key=lambda score: (score.feature, score.label) not in found
@@ -70,39 +65,49 @@ def _strongest_first(score: Score) -> tuple[bool, float, float]:
 
 
 def _row_scores(
-    row: Row, known: Backgrounds | None, options: CCIOptions
+    row: Row,
+    known: Backgrounds | None,
+    options: CCIOptions,
 ) -> Iterator[Score]:
     """How often the background overrules the object, and what the wrong answers lean on."""
     # what was overruled needs the answers to both parts
     tested = [source for source in row.sources if source.is_tested]
     overruled = share_of(tested, lambda source: source.overruled, options.confidence)
     if known is None:
-        yield _share_score(row, "pull", overruled)
+        yield _score(row, "pull", overruled, overruled.images)
     else:
-        yield _overall_score(overruled, known, options)
+        yield _overall_score(row, overruled, known, options)
     # the paper's shares are of wrong answers (COVAR, Table 4)
     wrong = wrong_answers(row.sources)
     background = share_of(
         wrong, lambda source: source.on_background, options.confidence
     )
     fine = share_of(wrong, lambda source: source.fine_grained, options.confidence)
-    yield _share_score(row, "bg_er", background)
-    yield _share_score(row, "fine_er", fine)
+    yield _score(row, "bg_er", background, background.images)
+    yield _score(row, "fine_er", fine, fine.images)
 
 
-def _share_score(row: Row, metric: str, share: Figure) -> Score:
+def _score(
+    row: Row | PullRow, metric: str, figure: Figure | Pull, n: int, **tested: Any
+) -> Score:
     return Score(
         feature=row.feature,
         label=row.label,
         metric=metric,
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        n=share.images,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        n=n,
+        **tested,
     )
 
 
-def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -> Score:
+def _overall_score(
+    row: Row,
+    overruled: Figure,
+    known: Backgrounds,
+    options: CCIOptions,
+) -> Score:
     """All kinds of backgrounds and all classes together."""
     finding = is_overall_finding(known, options)
     # no pair was tested: then no p-value stands behind the missing finding
@@ -114,17 +119,13 @@ def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -
     elif untested:
         statement = untested_statement(known, overruled)
     # Without kinds nothing was asked of the share, so it is no figure of a candidate.
-    share = overruled if has_kinds else MISSING
-    return Score(
-        feature=BACKGROUND,
-        label=None,
-        metric="pull",
-        value=share.value,
-        low=share.low,
-        high=share.high,
-        n=overruled.images,
-        p_value=known.overall_p,
-        q_value=known.overall_q,
+    return _score(
+        row,
+        "pull",
+        overruled if has_kinds else MISSING,
+        overruled.images,
+        p_value=known.tests.overall_p,
+        q_value=known.tests.overall_q,
         finding=finding,
         # that nothing could be tested must be read, or no finding would look like no cue
         always_reported=untested and has_kinds,
@@ -132,7 +133,7 @@ def _overall_score(overruled: Figure, known: Backgrounds, options: CCIOptions) -
     )
 
 
-def overall_statement(overruled: Figure, tested: Sequence[AnswerSource]) -> str:
+def overall_statement(overruled: Figure, tested: Sources) -> str:
     """The finding about all backgrounds as a sentence."""
     count = sum(source.overruled for source in tested)
     return (
@@ -162,14 +163,11 @@ def untested_statement(known: Backgrounds, overruled: Figure) -> str:
 
 def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
     finding = is_finding(row, known, options)
-    return Score(
-        feature=row.feature,
-        label=row.label,
-        metric="pull",
-        value=row.pull.value,
-        low=row.pull.low,
-        high=row.pull.high,
-        n=row.images,
+    return _score(
+        row,
+        "pull",
+        row.pull,
+        row.images,
         p_value=row.p_value,
         q_value=row.q_value,
         finding=finding,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 
 from cuescope_sdk.maths import energy_share, upsample
 from cuescope_sdk.statistics import Groups, mean_interval
@@ -61,32 +61,20 @@ def region_of_map(
         return None
     # top 1: soft IoU compares weights with a mask of 0 and 1
     fine = upsample(values / values.max(), foreground.shape)
-    match overlap:
-        case "iou":
-            # IoU needs a set of pixels, and the paper does not say where it cuts its heatmaps.
-            strong = fine >= strongest * fine.max()
-            fore = iou(strong, foreground)
-            back = iou(strong, ~foreground)
-        case "soft-iou":
-            fore = soft_iou(fine, foreground)
-            back = soft_iou(fine, ~foreground)
-        case "mass":
-            fore = energy_share(fine, foreground)
-            back = 1 - fore
+    if overlap == "mass":
+        fore = energy_share(fine, foreground)
+        back = 1 - fore
+    else:
+        # A set of pixels for IoU; the paper does not say where it cuts its heatmaps.
+        shown = fine >= strongest * fine.max() if overlap == "iou" else fine
+        fore = iou(shown, foreground)
+        back = iou(shown, ~foreground)
     return "background" if back > fore else "foreground"
 
 
-def iou(one: Mask, other: Mask) -> float:
-    """Intersection over union; 1 for two empty masks."""
-    union = int((one | other).sum())
-    if not union:
-        return 1.0
-    return int((one & other).sum()) / union
-
-
-def soft_iou(importance: Float[np.ndarray, "mask_row mask_col"], mask: Mask) -> float:
-    """Intersection over union with the map, in [0, 1], as a degree of membership."""
-    values = np.asarray(importance, dtype=np.float64)
+def iou(shown: Num[np.ndarray, "mask_row mask_col"] | Mask, mask: Mask) -> float:
+    """Intersection over union; a map in [0, 1] is a degree of membership. 1 for two empty ones."""
+    values = np.asarray(shown, dtype=np.float64)
     union = float(np.maximum(values, mask).sum())
     if not union:
         return 1.0
@@ -156,12 +144,17 @@ class Figure:
     q_value: float | None = None
 
     def __str__(self) -> str:
-        if self.value is None or self.low is None or self.high is None:
+        if self.points is None:
             return "none"
         few = " few" if self.few else ""
-        return (
-            f"{100 * self.value:.0f} [{100 * self.low:.0f}, {100 * self.high:.0f}]{few}"
-        )
+        return "{:.0f} [{:.0f}, {:.0f}]".format(*self.points) + few
+
+    @property
+    def points(self) -> tuple[float, float, float] | None:
+        """Value, low and high times 100; None where they are unknown."""
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        return 100 * self.value, 100 * self.low, 100 * self.high
 
     @property
     def star(self) -> bool:
@@ -176,7 +169,10 @@ MISSING = Figure()
 
 
 def share(
-    holds: Bool[np.ndarray, " image"], groups: Groups, *, confidence: float = 0.95
+    holds: Bool[np.ndarray, " image"],
+    groups: Groups,
+    *,
+    confidence: float = 0.95,
 ) -> Figure:
     """The share of images for which something holds; its interval draws whole groups."""
     # the mean of no image would be NaN

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Sequence
 
 from cuescope_cci.analysis import Row, by_size, share_of
-from cuescope_cci.error_source import AnswerSource, by_rule, factor_words, wrong_answers
+from cuescope_cci.error_source import (
+    AnswerSource,
+    Sources,
+    by_rule,
+    factor_words,
+    wrong_answers,
+)
 from cuescope_sdk import Cell, Table
 
 LEANS: dict[str, Callable[[AnswerSource], bool]] = {
@@ -19,9 +25,7 @@ RULES: dict[str, str] = {
 }
 
 
-def error_table(
-    table: Sequence[Row], counted: Sequence[AnswerSource], confidence: float
-) -> Table:
+def error_table(table: Sequence[Row], counted: Sources, confidence: float) -> Table:
     """What the wrong answers lean on, a row a group (Figure 1d, Table 4)."""
     everything, *others = table
     by_name = {"all images": everything.sources, **by_size(counted)}
@@ -52,9 +56,7 @@ def error_table(
     )
 
 
-def rules_table(
-    sources: Sequence[AnswerSource], used: str, confidence: float
-) -> Table | None:
+def rules_table(sources: Sources, used: str, confidence: float) -> Table | None:
     """What the wrong answers lean on by each rule, ours and the paper's always among them.
 
     None where nothing is wrong.
@@ -88,7 +90,7 @@ def rules_table(
     )
 
 
-def _shares(wrong: Sequence[AnswerSource], confidence: float) -> dict[str, Cell]:
+def _shares(wrong: Sources, confidence: float) -> dict[str, Cell]:
     return {
         column: str(share_of(wrong, leans, confidence))
         for column, leans in LEANS.items()

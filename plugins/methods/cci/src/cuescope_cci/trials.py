@@ -12,7 +12,7 @@ from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
-from cuescope_sdk.explain import faithfulness_trials
+from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
 
 
@@ -33,23 +33,11 @@ def patch_clusters(
     if metric == "cosine":
         # A few patches of a ViT have norms far above the rest (registers); by distance each of
         # them would be a cluster of its own.
-        cluster = spherical_kmeans(
-            normalise(points), k, seed, restarts=restarts
-        ).cluster
+        _, cluster, _ = spherical_kmeans(normalise(points), k, seed, restarts=restarts)
     else:
         rng = np.random.default_rng(seed)
         _, cluster = euclidean_kmeans(points.astype(float), k, rng, restarts=restarts)
-    return number_by_size(np.asarray(cluster)).reshape(rows, cols)
-
-
-def number_by_size(cluster: Int[np.ndarray, " patch"]) -> Int[np.ndarray, " patch"]:
-    """The same clusters, numbered from the largest; of equal ones the first to appear leads."""
-    _, first, inverse, counts = np.unique(
-        cluster, return_index=True, return_inverse=True, return_counts=True
-    )
-    # k-means numbers clusters at random: by size a map has the same colours on every machine.
-    order = np.lexsort((first, -counts))
-    return np.asarray(np.argsort(order)[inverse], dtype=np.int16)
+    return np.asarray(cluster, dtype=np.int16).reshape(rows, cols)
 
 
 class PatchClusters(Readout):
@@ -128,7 +116,10 @@ class AnsweredImage(ClusteredImage):
 
 
 def ask_images(
-    audit: Audit, options: CCIOptions, samples: Sequence[Sample], start: int = 0
+    audit: Audit,
+    options: CCIOptions,
+    samples: Sequence[Sample],
+    start: int = 0,
 ) -> list[AnsweredImage]:
     """Cluster the images, which are on the model's canvas already, and hide each cluster.
 
@@ -202,10 +193,9 @@ def most_trials(audit: Audit, options: CCIOptions) -> int:
     # a text of its own is asked apart from the choices
     texts = 2 if options.target == "text" else 1
     trials = texts * (options.k + 2) + 3
-    checks = faithfulness_trials(
-        audit, images=options.faithfulness, steps=options.steps
-    )
-    return len(audit.samples) * trials + checks + 1  # the embeddings of all classes
+    check = FaithfulnessCheck(options.faithfulness, options.steps)
+    # 1: the embeddings of all classes
+    return len(audit.samples) * trials + check.most_trials(audit) + 1
 
 
 def answers_about(

@@ -8,7 +8,7 @@ import numpy as np
 from cuescope_cci.analysis import is_finding
 from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
 from cuescope_cci.error_source import (
-    AnswerSource,
+    Sources,
     counted_sources,
     factor_words,
     groups,
@@ -19,32 +19,24 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import is_mixed
 from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
-from cuescope_sdk.explain import measure_faithfulness
+from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.statistics import gap_intervals
 
 ON_CUE = 0.8  # of the images of a kind show the planted cue: then the kind is that cue
 
 
-def evidence(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
-) -> Iterator[Evidence]:
+def evidence(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Evidence]:
     """The planted truth where the data has an answer sheet, backgrounds alone, faithfulness."""
     known = audit.once(measure_backgrounds, audit, options, sources)
     findings = []
     if known is not None:
         findings = [row for row in known.rows if is_finding(row, known, options)]
-    for row in findings:
-        yield check_alone(row)
-    regions = check_regions(audit.samples, sources, options.confidence)
-    if regions is not None:
-        yield regions
-    cues = check_cues(audit.planted_cues, audit.samples, sources, findings)
-    if cues is not None:
-        yield cues
+    yield from map(check_alone, findings)
+    yield from check_regions(audit.samples, sources, options.confidence)
+    yield from check_cues(audit.planted_cues, audit.samples, sources, findings)
     explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
-    yield from measure_faithfulness(
-        audit, explainer, "CCI", images=options.faithfulness, steps=options.steps
-    )
+    check = FaithfulnessCheck(options.faithfulness, options.steps)
+    yield from check.evidence(audit, explainer, "CCI")
 
 
 @dataclass(frozen=True)
@@ -55,7 +47,10 @@ class AuditedMaps:
     images: Mapping[str, AnsweredImage]
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        choices: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """The importance map (row, col) of each canvas sample for its text."""
         images = [self.images[sample.key] for sample in samples]
@@ -93,14 +88,16 @@ def check_alone(row: PullRow) -> Evidence:
 
 
 def check_regions(
-    samples: Sequence[Sample], sources: Sequence[AnswerSource], confidence: float
-) -> Evidence | None:
+    samples: Sequence[Sample],
+    sources: Sources,
+    confidence: float,
+) -> Iterator[Evidence]:
     """Whether errors lean on the background where the planted background misled, and only there.
 
     The answer sheet says "background of LABEL" for the label that a background was planted for: it
     misled where that label is the wrong answer. It would catch a rule that calls every error a
     background error: what counts is the difference between both sorts of errors, and without
-    errors of both sorts nothing is decided. None without such a sheet, or without errors.
+    errors of both sorts nothing is decided. Nothing without such a sheet, or without errors.
     """
     sheet = answer_sheet(samples)
     wrong = []
@@ -114,24 +111,28 @@ def check_regions(
             misled.append(any(present))
             leans.append(source.on_background)
     if not wrong:
-        return None
+        return
     planted = np.array(misled)
     leaning = np.array(leans)
     counts = f"of {len(wrong)} errors, {planted.sum()} name the label of the planted background"
     if not is_mixed(planted):
-        return Evidence(
+        yield Evidence(
             check="planted background",
             verdict="inconclusive",
             detail=f"{counts}; {leaning.sum()} lean on the background. Without errors of both "
             "sorts nothing is decided",
             n=len(wrong),
         )
+        return
     # clips of one video lean alike
     drawn = groups_of(wrong)
     # Less without the planted cue than with it: the gap of "leans on an object".
     on_object = (~leaning).astype(np.float64)
     [low], [high] = gap_intervals(
-        on_object, planted[:, None], drawn, confidence=confidence
+        on_object,
+        planted[:, None],
+        drawn,
+        confidence=confidence,
     )
     with_cue = leaning[planted].mean()
     without = leaning[~planted].mean()
@@ -141,7 +142,7 @@ def check_regions(
         verdict = "supported"
     elif high < 0:
         verdict = "refuted"
-    return Evidence(
+    yield Evidence(
         check="planted background",
         verdict=verdict,
         detail=f"{counts}: {with_cue:.0%} of these lean on the background, and "
@@ -164,19 +165,19 @@ def answer_sheet(samples: Sequence[Sample]) -> dict[str, Mapping[str, Sequence[b
 def check_cues(
     planted: Sequence[PlantedCue],
     samples: Sequence[Sample],
-    sources: Sequence[AnswerSource],
+    sources: Sources,
     found: Sequence[PullRow],
-) -> Evidence | None:
+) -> Iterator[Evidence]:
     """Whether what was found is what was planted, by the answer sheet.
 
-    It would catch findings on decoys: a single one refutes. None without planted cues of labels,
+    It would catch findings on decoys: a single one refutes. Nothing without planted cues of labels,
     or without findings.
     """
     # by label, as a finding names the class that the background pulls to
     cues = {label: cue.key for cue in planted for label in cue.labels}
     # without findings nothing is wrong: what was missed is told by the limit
     if not cues or not found:
-        return None
+        return
     sheet = answer_sheet(samples)
     # the same images as in the features, whose names findings have
     members = groups(counted_sources(sources))
@@ -190,7 +191,7 @@ def check_cues(
         else:
             others.append(f"'{row.label}' before {factor_words(row.feature)}")
     wrongly = f"; not planted: {', '.join(others)}" if others else ""
-    return Evidence(
+    yield Evidence(
         check="planted cues",
         verdict="refuted" if others else "supported",
         detail=f"{len(right)} of {len(cues)} planted backgrounds were found{wrongly}",

@@ -83,11 +83,10 @@ class Confirm(Plugin):
         require_data(audit, self.data_needs, "confirm")
         plugins = audit.once(interventions, audit, self.options)
         study = audit.once(prepare, audit, self.options)
-        cues = audit.once(merge_cues, audit, self.options, study)
+        cues = audit.once(merge_cues, study)
         if cues:
             # merged cues are fewer tests, so fewer samples are enough
-            study = replace(study, cues=cues)
-            power = power_line(study, len(plugins), self.options)
+            power = power_line(replace(study, cues=cues), len(plugins))
             audit.note("power", power)
             # a plan shows no notes
             if audit.context.planning:
@@ -103,29 +102,32 @@ class Confirm(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """The verdicts."""
         from cuescope_confirm.figures import contrasts
         from cuescope_confirm.merging.sources import sources
         from cuescope_confirm.reasoning import say_do_gap
         from cuescope_confirm.report import scores
-        from cuescope_confirm.study import prepare
 
         results = audit.once(_results, audit, self.options, outcomes)
-        rows = list(scores(audit, results))
-        admitted = say_do_gap(audit, self.options, results)
+        rows = list(scores(results))
+        admitted = say_do_gap(results)
         if admitted is not None:
             audit.attach(admitted)
-        for item in sources(audit.once(prepare, audit, self.options), results):
+        for item in (*sources(results), *contrasts(results)):
             audit.attach(item)
-        for shown in contrasts(audit, results):
-            audit.attach(shown)
         return rows
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Each witness, and what was planted."""
         from cuescope_confirm.verify import evidence
@@ -137,14 +139,16 @@ class Confirm(Plugin):
             return
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)
-        yield from evidence(audit, results)
+        yield from evidence(results)
 
 
 def _results(
-    audit: Audit, options: ConfirmOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: ConfirmOptions,
+    outcomes: Sequence[Outcome],
 ) -> "Results":
     from cuescope_confirm.analysis import measure
     from cuescope_confirm.trials import gather, with_answers
 
     dossier = audit.once(gather, audit, options)
-    return measure(audit, options, with_answers(dossier, outcomes))
+    return measure(with_answers(dossier, outcomes))

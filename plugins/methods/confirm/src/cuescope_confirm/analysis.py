@@ -1,15 +1,15 @@
 """From answers to verdicts: each witness's effect beyond its placebo, and what all of them say."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating import Target
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
     POWER,
     Control,
@@ -26,8 +26,6 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study, roots
 from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
-from cuescope_sdk import Audit
-from cuescope_sdk.interventions import Intervention
 from cuescope_sdk.statistics import Groups
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
@@ -41,33 +39,22 @@ UNEXPLAINED = (
 COARSE = ("frames",)  # what holds more than the cue
 
 
-@dataclass(frozen=True, eq=False)
-class Testimony:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Testimony(Witness):
     """A witness with its effect, and what this says of the cue."""
 
-    witness: Witness
     effect: Effect
     decision: Decision
 
     @property
-    def name(self) -> str:
-        """What the intervention is called."""
-        return self.witness.spec
-
-    @property
-    def kind(self) -> type[Intervention]:
-        """The class of the intervention."""
-        return self.witness.kind
-
-    @property
     def removes(self) -> bool:
         """Whether the cue is taken out."""
-        return self.kind.effect == "removes"
+        return self.plugin.effect == "removes"
 
     @property
     def is_coarse(self) -> bool:
         """Whether all of a frame is changed, with whatever is in it."""
-        return self.kind.needs in COARSE
+        return self.plugin.needs in COARSE
 
     @property
     def confirms(self) -> bool:
@@ -77,8 +64,7 @@ class Testimony:
     @property
     def accuracy(self) -> Float[np.ndarray, "3"]:
         """Share of right answers as the samples are, changed, and with the placebo."""
-        answers = self.witness.answers
-        with_cue = answers.right[~answers.control]
+        with_cue = self.answers.right[self.answers.with_cue]
         return np.asarray(with_cue.mean(axis=0))
 
 
@@ -105,12 +91,18 @@ class Row:
     @property
     def confirming(self) -> list[Testimony]:
         """The witnesses that confirm, those that take the cue out before others, clearest first."""
-        return _confirming(self.measured)
+        able = [testimony for testimony in self.measured if testimony.confirms]
+        able.sort(key=lambda testimony: testimony.effect.corrected)
+        # stable: the clearest stay first on each side
+        return sorted(able, key=lambda testimony: not testimony.removes)
 
     def clearest(self, *, removes: bool) -> list[Testimony]:
         """Of the finer ones those that confirm in one direction, the largest sure effect first."""
-        able = [testimony for testimony in self.fine if testimony.confirms]
-        able = [testimony for testimony in able if testimony.removes == removes]
+        able = [
+            testimony
+            for testimony in self.fine
+            if testimony.confirms and testimony.removes == removes
+        ]
         return sorted(able, key=lambda testimony: -testimony.effect.low)
 
 
@@ -119,17 +111,11 @@ def _clearness(testimony: Testimony) -> tuple[float, float]:
     return testimony.effect.corrected, -testimony.effect.least
 
 
-def _confirming(measured: Iterable[Testimony]) -> list[Testimony]:
-    able = [testimony for testimony in measured if testimony.confirms]
-    return sorted(
-        able, key=lambda testimony: (not testimony.removes, testimony.effect.corrected)
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Results:
     """All cues, the worst first."""
 
+    study: Study
     rows: tuple[Row, ...]
     tests: int
     confidence: float
@@ -147,39 +133,37 @@ class Results:
         return [row.ruling.verdict for row in self.rows].count(verdict)
 
 
-def measure(audit: Audit, options: ConfirmOptions, dossier: Dossier) -> Results:
+def measure(dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
-    # what is known before the answers: whether a place is known, and how many samples have it
-    able = [witness for witness in dossier.witnesses if is_tested(witness, options)]
-    # placebos are no tests of their own, and cost no correction
-    tested = [witness for witness in able if witness.target.role == "finding"]
+    study = dossier.study
+    tested = []
+    for witness in dossier.witnesses:
+        # placebos are no tests of their own, and cost no correction
+        is_finding = witness.target.role == "finding"
+        if is_finding and is_tested(study, witness):
+            tested.append(witness)
     # two-sided intervals whose lower ends are those of one-sided tests
-    confidence = 1 - 2 * (1 - options.confidence) / max(len(tested), 2)
+    confidence = 1 - 2 * (1 - study.options.confidence) / max(len(tested), 2)
     effects = []
     for witness in tested:
-        answers = witness.answers
-        with_cue = ~answers.control
+        with_cue = witness.answers.with_cue
         effect = effect_of(
             change_beyond(witness, PLACEBO)[with_cue],
-            groups_of(answers, with_cue),
-            controls_of(options, dossier, witness),
-            audit.rng("confirm", "effect", witness.target.cue.id, witness.spec),
+            groups_of(witness.answers, with_cue),
+            controls_of(dossier, witness),
+            study.rng("effect", witness.target.cue.id, witness.spec),
             confidence,
             change_beyond(witness, AS_IS)[with_cue],
         )
         effects.append(effect)
     by_witness = dict(zip(tested, correct(effects), strict=True))
-    rows = [_row(target, dossier, by_witness, options) for target in dossier.targets]
+    rows = [_row(dossier, target, by_witness) for target in dossier.targets]
     rows.sort(key=_rank)
-    return Results(tuple(rows), len(tested), confidence)
+    return Results(study, tuple(rows), len(tested), confidence)
 
 
-def _row(
-    target: Target,
-    dossier: Dossier,
-    effects: Mapping[Witness, Effect],
-    options: ConfirmOptions,
-) -> Row:
+def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) -> Row:
+    options = dossier.study.options
     measured = []
     unmeasured = []
     # an effect far below the gap in the run would not explain it
@@ -191,24 +175,27 @@ def _row(
             continue
         level = 1 - options.confidence
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
-        measured.append(Testimony(witness, effect, decision))
+        measured.append(Testimony(**vars(witness), effect=effect, decision=decision))
     ruling = _ruling(target, measured, unmeasured)
-    lost = None
+    row = Row(target, tuple(measured), tuple(unmeasured), ruling)
     # what is not shown to cause answers has cost none
     if ruling.verdict == "causes":
-        lost = _lost(target, measured, options)
-    return Row(target, tuple(measured), tuple(unmeasured), ruling, lost)
+        return replace(row, lost=_lost(row, options.confidence))
+    return row
 
 
-def is_tested(witness: Witness, options: ConfirmOptions) -> bool:
-    """Whether a witness can decide: it applies, has a placebo, and its place is well known."""
-    with_cue = int((~witness.answers.control).sum())
-    if witness.kind.placebo == "none" or with_cue < options.least:
+def is_tested(study: Study, witness: Witness) -> bool:
+    """Whether a witness can decide: it applies, has a placebo, and its place is well known.
+
+    All of this is known before the answers.
+    """
+    count = witness.answers.with_cue.sum()
+    if witness.plugin.placebo == "none" or count < study.options.least:
         return False
-    if witness.kind.needs in EXACT:
+    if witness.plugin.needs in EXACT:
         return True
     located = witness.target.located
-    return located is not None and located.quality.good
+    return located is not None and located.is_sure
 
 
 def _rank(row: Row) -> tuple[bool, float, float]:
@@ -223,7 +210,7 @@ def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
     values = witness.answers.values
     sign = witness.target.direction.sign
     # putting a cue in does the reverse of taking it out
-    if witness.kind.effect == "inserts":
+    if witness.plugin.effect == "inserts":
         sign = -sign
     return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
 
@@ -234,37 +221,35 @@ def groups_of(answers: Answers, rows: Bool[np.ndarray, " pair"]) -> Groups:
     return Groups.of([pair.case.sample for pair in pairs])
 
 
-def controls_of(
-    options: ConfirmOptions, dossier: Dossier, witness: Witness
-) -> dict[Control, Measure]:
+def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
     """What a witness does where a cause would do nothing, as far as enough samples tell it."""
+    study = dossier.study
     controls: dict[Control, Measure] = {}
-    without = witness.answers.control
+    without = ~witness.answers.with_cue
     # fewer would decide nothing, and cost the power
-    if without.sum() >= options.least:
+    if without.sum() >= study.options.least:
         change = change_beyond(witness, PLACEBO)[without]
         controls["without the cue"] = change, groups_of(witness.answers, without)
     for name, placebo in witness.target.placebos.items():
         for other in dossier.witnesses_of(placebo):
-            if other.plugin is witness.plugin and is_tested(other, options):
-                everything = np.full(len(other.answers.pairs), True)
-                groups = groups_of(other.answers, everything)
+            if other.plugin is witness.plugin and is_tested(study, other):
+                # a placebo is changed where it is, and nowhere else
+                groups = groups_of(other.answers, other.answers.with_cue)
                 controls[name] = change_beyond(other, PLACEBO), groups
     return controls
 
 
 def _ruling(
-    target: Target, measured: Sequence[Testimony], unmeasured: Sequence[Witness]
+    target: Target,
+    measured: Sequence[Testimony],
+    unmeasured: Sequence[Witness],
 ) -> Ruling:
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
-    is_located = target.located.quality.good
+    is_located = target.located.is_sure
+    has_pairs = any(witness.answers.pairs for witness in unmeasured)
     # pairs were made, but too few: no tool would help
-    if (
-        not measured
-        and is_located
-        and any(witness.answers.pairs for witness in unmeasured)
-    ):
+    if has_pairs and is_located and not measured:
         return Ruling("cannot tell", missing="samples with the cue")
     removing: list[Decision] = []
     inserting: list[Decision] = []
@@ -278,10 +263,8 @@ def _ruling(
         if testimony.is_coarse:
             coarse.append(testimony.decision)
         # what leaves something of the cue proves nothing where it has no effect
-        elif testimony.confirms or not testimony.kind.partial:
-            side = inserting
-            if testimony.removes:
-                side = removing
+        elif testimony.confirms or not testimony.plugin.partial:
+            side = removing if testimony.removes else inserting
             side.append(testimony.decision)
     ruling = rule(removing, inserting, coarse, located=bool(measured) or is_located)
     if ruling.verdict == "causes" and not target.direction.shown:
@@ -291,24 +274,22 @@ def _ruling(
     return ruling
 
 
-def _lost(
-    target: Target, measured: Sequence[Testimony], options: ConfirmOptions
-) -> tuple[float, float, float] | None:
+def _lost(row: Row, confidence: float) -> tuple[float, float, float] | None:
     """By the clearest witness that confirms, one that takes the cue out before others."""
-    if target.direction.toward == "its own answer":  # right ones and wrong ones
+    if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None
-    for testimony in _confirming(measured):
+    for testimony in row.confirming:
         # a clip that stands still is no sample as it is
         if testimony.removes or not testimony.is_coarse:
-            answers = testimony.witness.answers
-            with_cue = ~answers.control
+            answers = testimony.answers
+            with_cue = answers.with_cue
             right = answers.right[with_cue]
             gain = right[:, CHANGED] - right[:, PLACEBO]
             return accuracy_lost(
                 gain if testimony.removes else -gain,
                 groups_of(answers, with_cue),
-                share_showing(target),
-                options.confidence,
+                share_showing(row.target),
+                confidence,
             )
     return None
 
@@ -318,13 +299,14 @@ def share_showing(target: Target) -> float:
     located = target.located
     if located is None:
         return 0.0
-    judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
+    judged = set()
+    for key, sample in target.samples.items():
+        if target.is_judged(sample):
+            judged.add(key)
     showing = judged & located.places.keys()
     without = judged & located.without
-    if not showing and not without:
-        return 0.0
     # of a sample in neither nobody knows
-    share = len(showing) / len(showing | without)
+    share = len(showing) / max(len(showing | without), 1)
     # the pool may hold more judged samples than the data: their share is put right
     return share * len(judged) / len(target.samples)
 
@@ -334,12 +316,11 @@ def rarest_finding(study: Study) -> tuple[int, str] | None:
 
     None where no finding says where it occurs.
     """
-    rarest: tuple[int, str] | None = None
+    counts = []
     for cue in study.cues:
-        shown = roots(cue.feature.occurrences, study.seen)
-        of_label = [key for key in shown if is_of_label(cue, study.seen[key])]
-        share = len(of_label or shown) / max(len(study.seen), 1)
-        count = round(share * len(study.held))
-        if cue.feature.occurrences and (rarest is None or count < rarest[0]):
-            rarest = count, cue.name
-    return rarest
+        if cue.feature.occurrences:
+            shown = roots(cue.feature.occurrences, study.seen)
+            of_label = [key for key in shown if is_of_label(cue, study.seen[key])]
+            share = len(of_label or shown) / max(len(study.seen), 1)
+            counts.append((round(share * len(study.held)), cue.name))
+    return min(counts, key=itemgetter(0), default=None)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import softmax
 
 from cuescope_confirm.scores import BoolPerSample, PerSample
-from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, shuffle
-from cuescope_sdk import Audit, Outcome, Sample, Trial
+from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, pick, shuffle
+from cuescope_sdk import Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
@@ -59,8 +59,7 @@ def view_of(cue: Cue, sample: Sample) -> Sample | None:
 
     A finding about a label is not about a question that this label is no answer to.
     """
-    labels = cue.labels or (cue.label,)
-    if labels == (None,) or not set(labels).isdisjoint(sample.choices):
+    if not cue.labels or not set(cue.labels).isdisjoint(sample.choices):
         return sample
     if not cue.is_object:
         if cue.foreign or not sample.choices:
@@ -89,11 +88,10 @@ def is_of_label(cue: Cue, sample: Sample) -> bool:
 
     Of an object's name every sample is that asks for it.
     """
-    if cue.labels:
-        return sample.label in cue.labels
-    if cue.is_object and cue.label not in sample.choices:
+    is_asked = cue.is_object and cue.label not in sample.choices
+    if cue.label is not None and (is_asked or cue.foreign):
         return True
-    return cue.label is None or cue.foreign or sample.label == cue.label
+    return not cue.labels or sample.label in cue.labels
 
 
 def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
@@ -106,10 +104,10 @@ def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
     return views
 
 
-def trial_of(audit: Audit, trial: Trial) -> Trial:
+def trial_of(study: Study, trial: Trial) -> Trial:
     """A trial with the output that this model answers such a sample by."""
     # a model has logits for choices alone
-    logits = "logits" in audit.capabilities.outputs and trial.sample.choices
+    logits = "logits" in study.audit.capabilities.outputs and trial.sample.choices
     return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
 
 
@@ -141,9 +139,7 @@ def says(text: str | None, answer: str | None) -> bool:
     if text == answer:
         return True
     marked = re.findall(r"answer(?:\s+is|\s*:)\s*([^\n]+)", text.strip(), re.IGNORECASE)
-    last = text
-    if marked:
-        last = marked[-1]
+    [last] = marked[-1:] or [text]
     words = last.strip().lower().rstrip(".")
     # escaped: an answer may hold signs, as "C++"
     target = re.escape(answer.strip().lower())
@@ -158,7 +154,7 @@ class RunAnswers:
     `of_label` are those of its label.
     """
 
-    samples: tuple[Sample, ...]
+    outcomes: Sequence[Outcome]
     present: BoolPerSample
     of_label: BoolPerSample
     right: PerSample
@@ -169,29 +165,42 @@ class RunAnswers:
         values = self.right if values is None else values
         return stratified_gap(values, self.present, self.labels, among)
 
+    def pull(self, cue: Cue) -> Gap:
+        """By how much samples of other labels are taken for the cue's more often where it is."""
+        taken = [gives(outcome, cue.label) for outcome in self.outcomes]
+        return self.gap(~self.of_label, np.array(taken, float))
 
-def run_answers(audit: Audit, study: Study, cue: Cue) -> RunAnswers:
+
+def run_answers(study: Study, cue: Cue) -> RunAnswers:
     """What the run's own samples tell of a cue."""
-    views = views_of(_some(audit, study, cue), cue)
-    samples = tuple(views.values())
+    views = views_of(_some(study, cue), cue)
     shown = cue.samples_with_cue(views)
-    labels = [sample.label for sample in samples]
-    present = [key in shown for key in views]
-    of_label = [is_of_label(cue, sample) for sample in samples]
+    present = []
+    of_label = []
+    trials = []
+    labels = []
+    for key, sample in views.items():
+        present.append(key in shown)
+        of_label.append(is_of_label(cue, sample))
+        trials.append(trial_of(study, Trial(sample=sample)))
+        labels.append(str(sample.label))
+    # in one call: batches are full, and a plan counts all of it
+    outcomes = study.audit.respond(trials)
+    right = map(gives, outcomes, labels)
     return RunAnswers(
-        samples=samples,
+        outcomes,
         present=np.array(present, bool),
         of_label=np.array(of_label, bool),
-        right=_matches(audit, samples, labels),
-        labels=np.array(list(map(str, labels))),
+        right=np.array(list(right), float),
+        labels=np.array(labels),
     )
 
 
-def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
+def direction_of(study: Study, cue: Cue) -> Direction:
     """By the run's own samples: of its label, then those taken for it."""
     if cue.is_background or cue.kind in MODALITIES:
         return Direction("its own answer", sign=-1)
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     gap, z = answers.gap(answers.of_label)
     # without a gap nobody has measured that nothing differs
     is_shown = gap is None or abs(z) >= SHOWN
@@ -199,7 +208,7 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     if gap is not None and gap < 0 and z <= -1:
         return Direction(gap=gap, shown=is_shown, z=z)
     if cue.label is not None and not answers.of_label.all():
-        pull, z_of_pull = pull_of(audit, answers, cue)
+        pull, z_of_pull = answers.pull(cue)
         # two standard errors: this is the second thing that is tried
         if pull is not None and pull > 0 and z_of_pull >= 2:
             return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
@@ -207,70 +216,43 @@ def direction_of(audit: Audit, study: Study, cue: Cue) -> Direction:
     return Direction(sign=-1 if helps else 1, gap=gap, shown=is_shown, z=z)
 
 
-def pull_of(audit: Audit, answers: RunAnswers, cue: Cue) -> Gap:
-    """By how much samples of other labels are taken for the cue's more often where it is."""
-    others = ~answers.of_label
-    labels = [cue.label] * len(answers.samples)
-    taken = _matches(audit, answers.samples, labels, others)
-    return answers.gap(others, taken)
-
-
 def stratified_gap(
-    values: PerSample, present: BoolPerSample, labels: Any, among: BoolPerSample
+    values: PerSample,
+    present: BoolPerSample,
+    labels: Any,
+    among: BoolPerSample,
 ) -> Gap:
     """Mean with the cue minus mean without it, label by label, and how many standard errors it is.
 
     Labels weigh as often as they show the cue; None where no label has both.
     """
-    gaps = []
-    weights = []
-    variances = []
+    by_label = []
     for label in np.unique(labels[among]):
         of_label = among & (labels == label)
         shown = values[of_label & present]
         others = values[of_label & ~present]
         if len(shown) and len(others):
+            gap = shown.mean() - others.mean()
             variance = shown.var() / len(shown) + others.var() / len(others)
-            gaps.append(shown.mean() - others.mean())
-            weights.append(len(shown))
-            variances.append(variance)
-    if not gaps:
+            by_label.append((len(shown), gap, variance))
+    if not by_label:
         return None, 0.0
-    share = np.array(weights) / sum(weights)
-    gap = float(share @ np.array(gaps))
-    variance = share**2 @ np.array(variances)
-    error = float(np.sqrt(variance))
+    weights, gaps, variances = np.array(by_label).T
+    share = weights / weights.sum()
+    gap = float(share @ gaps)
+    error = float(np.sqrt(share**2 @ variances))
     # answers that are all alike have no error to divide by
     return gap, gap / max(error, 1e-9)
 
 
-def _matches(
-    audit: Audit,
-    samples: Sequence[Sample],
-    answers: Sequence[str | None],
-    among: BoolPerSample | None = None,
-) -> PerSample:
-    """Whether each sample is answered so; 0 for those that are not `among` the asked ones."""
-    values = np.zeros(len(samples))
-    if among is None:
-        among = np.full(len(samples), True)
-    rows = np.flatnonzero(among).tolist()
-    trials = [trial_of(audit, Trial(sample=samples[row])) for row in rows]
-    # in one call: batches are full, and a plan counts all of it
-    outcomes = audit.respond(trials)
-    for row, outcome in zip(rows, outcomes, strict=True):
-        values[row] = gives(outcome, answers[row])
-    return values
-
-
-def _some(audit: Audit, study: Study, cue: Cue) -> Samples:
+def _some(study: Study, cue: Cue) -> Samples:
     """The run's samples, or a draw of them, those that show the cue among them."""
     if len(study.seen) <= MOST_SEEN:
         return study.seen
     shown = cue.samples_with_cue(study.seen)
     others = study.seen.keys() - shown
-    rng = audit.rng("confirm", "seen")
+    rng = study.rng("seen")
     # an even draw would hold too few samples of a rare cue
     keys = shuffle(sorted(shown), rng)[: MOST_SEEN // 2]
     keys += shuffle(sorted(others), rng)[: MOST_SEEN - len(keys)]
-    return {key: study.seen[key] for key in sorted(keys)}
+    return pick(study.seen, sorted(keys))

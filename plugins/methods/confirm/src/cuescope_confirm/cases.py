@@ -1,25 +1,19 @@
 """What an intervention is done to for a cue, and its placebo: pairs of cases of the same sample."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
 
-from cuescope_confirm.locating import Target
+from cuescope_confirm.locating import Target, most_changed
 from cuescope_confirm.locating.annotated import object_masks
-from cuescope_confirm.locating.places import size_of, stretch
-from cuescope_confirm.study import BACKGROUNDS, shuffle
-from cuescope_sdk import Audit, Sample
-from cuescope_sdk.interventions import (
-    Case,
-    Intervention,
-    LocatedCue,
-    Place,
-    elsewhere,
-    other_frames,
-)
+from cuescope_confirm.locating.places import LocatedCue, size_of, stretch
+from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
+from cuescope_sdk import Sample
+from cuescope_sdk.interventions import Case, Intervention, Place
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
@@ -38,31 +32,30 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(
-    audit: Audit, target: Target, kind: type[Intervention], most: int
-) -> list[Pair]:
-    """At most so many pairs of one intervention for one cue; [] where there are none.
+def pairs_of(study: Study, target: Target, plugin: Intervention) -> list[Pair]:
+    """The pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
     """
     if target.located is None:
         return []
     is_finding = target.role == "finding"
+    most = most_changed(study, target.role)
     # on other labels the cue has the same id, and needs a draw of its own
     role = () if is_finding else (target.role,)
-    rng = audit.rng("confirm", "pairs", target.cue.id, *sort_of(kind), *role)
-    maker = PairMaker(target, target.located, kind, rng)
+    rng = study.rng("pairs", target.cue.id, *sort_of(plugin), *role)
+    maker = PairMaker(target, target.located, plugin, rng)
     pairs = list(islice(maker.pairs(), most))
-    is_in_place = kind.placebo in ("elsewhere", "other frames")
-    if is_finding and is_in_place and kind.effect == "removes" and pairs:
+    is_in_place = plugin.placebo in ("elsewhere", "other frames")
+    if is_finding and is_in_place and plugin.effect == "removes" and pairs:
         pairs += islice(maker.controls(pairs), most // CONTROLS)
     return pairs
 
 
-def sort_of(kind: type[Intervention]) -> tuple[str, ...]:
+def sort_of(plugin: Intervention) -> tuple[str, ...]:
     """What decides the cases of an intervention."""
-    where = () if kind.in_place else ("anywhere",)
-    return kind.needs, kind.effect, kind.placebo, *where
+    where = () if plugin.in_place else ("anywhere",)
+    return plugin.needs, plugin.effect, plugin.placebo, *where
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,65 +64,55 @@ class PairMaker:
 
     target: Target
     located: LocatedCue
-    kind: type[Intervention]
+    plugin: Intervention
     rng: np.random.Generator
 
     def pairs(self) -> Iterator[Pair]:
         """In a random order."""
-        needs = self.kind.needs
+        needs = self.plugin.needs
         if needs == "name":
             return self._mentions()
-        if needs == "region" and self.kind.effect == "inserts":
+        if needs == "region" and self.plugin.effect == "inserts":
             return self._insertions()
-        makers: dict[str, Callable[[Sample], Pair | None]] = {
+        makers: dict[str, Callable[[Sample, Place], Pair | None]] = {
             "frames": self._frames,
             "words": self._words,
-            "modality": self._whole,
+            "modality": lambda sample, place: Pair(Case(sample, place), None),
             "question": self._question,
-            "region": self._swap
-            if self.kind.placebo == "other donor"
-            else self._region,
+            "region": self._region,
         }
-        return filter(None, map(makers[needs], self._samples_with()))
+        if needs == "region" and self.plugin.placebo == "other donor":
+            makers["region"] = self._swap
+        samples = self._shuffle_judged(self.located.places)
+        places = [self.located.places[sample.key] for sample in samples]
+        return filter(None, map(makers[needs], samples, places))
 
     def controls(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         """The same in samples that do not show the cue, where a localiser would see it.
 
         At the places of samples with it where none is known.
         """
+        make = self._frames
         likest: Mapping[str, Place] = {}
-        if self.kind.needs == "region":
+        if self.plugin.needs == "region":
+            make = self._region
             likest = self.located.likest
-        samples = self._samples_without()
+        samples = self._shuffle_judged(self.located.without)
         # stable: within each side the order stays random
         samples.sort(key=lambda sample: sample.key not in likest)
         for number, sample in enumerate(samples):
             # pairs in turns: there may be more samples without the cue
             model = pairs[number % len(pairs)].case
             place = likest.get(sample.key) or fit_place(model.place, _sizes(sample))
-            if place is None:
-                continue
-            if self.kind.needs == "frames":
-                pair = self._frames(sample, model.place)
-            else:
-                pair = self._region(sample, place)
+            pair = None if place is None else make(sample, place)
             if pair is not None:
                 yield replace(pair, control=True)
 
-    def _samples_with(self) -> list[Sample]:
+    def _shuffle_judged(self, keys: Iterable[str]) -> list[Sample]:
         # sorted: a set has no order of its own, and a seed must give the same draw
-        return self._shuffle_judged(sorted(self.located.places))
-
-    def _samples_without(self) -> list[Sample]:
-        return self._shuffle_judged(sorted(self.located.without))
-
-    def _shuffle_judged(self, keys: Sequence[str]) -> list[Sample]:
-        samples = map(self.target.samples.__getitem__, keys)
+        samples = map(self.target.samples.__getitem__, sorted(keys))
         judged = filter(self.target.is_judged, samples)
         return shuffle(list(judged), self.rng)
-
-    def _place(self, sample: Sample) -> Place:
-        return self.located.places.get(sample.key, Place())
 
     def _case(self, sample: Sample, place: Place) -> Case:
         # drawn once: case and placebo share it, as an editor draws by it
@@ -145,32 +128,28 @@ class PairMaker:
 
     # ---------------------------------------------------------------- of one sample
 
-    def _whole(self, sample: Sample) -> Pair:
-        return Pair(Case(sample, self._place(sample)), None)
-
-    def _region(self, sample: Sample, place: Place | None = None) -> Pair | None:
-        place = place or self._place(sample)
+    def _region(self, sample: Sample, place: Place) -> Pair | None:
         if place.area < SMALLEST:
             return None
         # the placebo is as large, elsewhere, and covers as much of the object
-        other = elsewhere(place, self._objects(sample), self.rng)
+        other = place.elsewhere(self._objects(sample), self.rng)
         if other is None:
             return None
         case = self._case(sample, place)
         # no word: an editor must not look for the cue where it is not
         return Pair(case, replace(case, place=other, word=None))
 
-    def _frames(self, sample: Sample, place: Place | None = None) -> Pair | None:
-        frames = (place or self._place(sample)).frames
+    def _frames(self, sample: Sample, place: Place) -> Pair | None:
+        frames = place.frames
         count = len(sample.frames)
         free = sorted(set(range(count)).difference(frames))
-        other = other_frames(Place(frames=frames), count, self.rng)
+        other = place.other_frames(count, self.rng)
         # frames of another sample, which may be longer
         if not frames or max(frames) >= count or not free:
             return None
         without = Place(frames=tuple(free))
         case = Case(sample, Place(frames=frames), donor_place=without)
-        if self.kind.effect == "inserts":
+        if self.plugin.effect == "inserts":
             return Pair(case, replace(case, place=without))
         if other is None:
             return None
@@ -179,8 +158,8 @@ class PairMaker:
         donor_place = Place(frames=tuple(left))
         return Pair(case, replace(case, place=other, donor_place=donor_place))
 
-    def _words(self, sample: Sample) -> Pair | None:
-        spans = self._place(sample).spans
+    def _words(self, sample: Sample, place: Place) -> Pair | None:
+        spans = place.spans
         words = re.finditer(r"\w+", sample.question or "")
         free = []
         for word in islice(words, 1, None):
@@ -190,7 +169,7 @@ class PairMaker:
                 free.append((start, end))
         count = len(spans)
         # as many words as the cue has, so that the question loses as much
-        if not count or len(free) < count:
+        if not 0 < count <= len(free):
             return None
         rows = self.rng.choice(len(free), count, replace=False)
         other = tuple(free[row] for row in sorted(rows))
@@ -204,7 +183,8 @@ class PairMaker:
             taken.update(map(str, sample.choices))
         # a thing that is an answer would be a hint
         others = [name for name in NOTHING if name not in taken]
-        for sample in self._samples_without() or self._samples_with():
+        samples = self._shuffle_judged(self.located.without)
+        for sample in samples or self._shuffle_judged(self.located.places):
             question = (sample.question or "").lower()
             # where the question names it already, a sentence would add nothing
             if question and word.lower() not in question:
@@ -214,9 +194,9 @@ class PairMaker:
 
     # -------------------------------------------------------------- with another one
 
-    def _question(self, sample: Sample) -> Pair | None:
+    def _question(self, sample: Sample, place: Place) -> Pair | None:
         """Another label's question, and as a placebo another one of the same label."""
-        chosen = []
+        cases = []
         for donors in self._donors(sample):
             able = []
             for donor in donors:
@@ -226,41 +206,39 @@ class PairMaker:
                     able.append(donor)
             if not able:
                 return None
-            chosen.append(self._any(able))
-        case = Case(sample, self._place(sample), donor=chosen[0])
-        return Pair(case, replace(case, donor=chosen[1]))
+            cases.append(Case(sample, place, donor=self._any(able)))
+        case, placebo = cases
+        return Pair(case, placebo)
 
     def _any(self, samples: Sequence[Sample]) -> Sample:
         return samples[int(self.rng.integers(len(samples)))]
 
-    def _swap(self, sample: Sample) -> Pair | None:
-        place = self._place(sample)
+    def _swap(self, sample: Sample, place: Place) -> Pair | None:
         # what is pasted must leave the sample's own object
-        if self._is_background and self.kind.in_place:
+        if self._is_background and self.plugin.in_place:
             place = self._beside_object(place, sample)
         if place.area < SMALLEST:
             return None
         without, keeping = self._donors(sample)
         likest = self.located.likest
         # colours come from where the localiser looks, so this must be known
-        if likest and not self.kind.in_place:
+        if likest and not self.plugin.in_place:
             without = [donor for donor in without if donor.key in likest]
         others = shuffle(without, self.rng)
         same = self._covering_donor(place, keeping)
         if not others or same is None:
             return None
         case = self._case(sample, place)
-        placebo = self._with_donor(case, same)
-        return Pair(self._with_donor(case, others[0]), placebo)
+        return Pair(self._with_donor(case, others[0]), self._with_donor(case, same))
 
     def _with_donor(self, case: Case, donor: Sample) -> Case:
         """Of the donor is taken what is no object, or where the cue is or would be; else all."""
         located = self.located
-        if self.kind.in_place:
+        if self.plugin.in_place:
             place = self._background(donor)
         else:
-            where = {**located.likest, **located.places}
-            place = where.get(donor.key, Place())
+            likest = located.likest.get(donor.key, Place())
+            place = located.places.get(donor.key, likest)
         return replace(case, donor=donor, donor_place=place)
 
     def _donors(self, sample: Sample) -> tuple[list[Sample], list[Sample]]:
@@ -268,13 +246,9 @@ class PairMaker:
         samples = self.target.samples
         showing = [samples[key] for key in self.located.places if key != sample.key]
         if self.target.by_label:
-            same: list[Sample] = []
-            other: list[Sample] = []
-            for donor in showing:
-                side = other
-                if self._form(donor) == self._form(sample):
-                    side = same
-                side.append(donor)
+            form = self._form(sample)
+            same = [donor for donor in showing if self._form(donor) == form]
+            other = [donor for donor in showing if self._form(donor) != form]
             return other, same
         without = [samples[key] for key in sorted(self.located.without)]
         # the same labels on both sides, or the label would change with the cue
@@ -289,8 +263,8 @@ class PairMaker:
     def _covering_donor(self, place: Place, donors: Sequence[Sample]) -> Sample | None:
         """Of some that show the cue, the one whose own region covers most of the place."""
         some = shuffle(donors, self.rng)[:DONORS]
-        if not some or not self.kind.in_place:
-            return next(iter(some), None)
+        if not some or not self.plugin.in_place:
+            return some[0] if some else None
         sizes = [mask.shape for mask in place.masks]
         shares = []
         for donor in some:
@@ -298,39 +272,38 @@ class PairMaker:
             shares.append(_share(place, fit_place(shown, sizes)))
         best = int(np.argmax(shares))
         # a cue that lies elsewhere would not be pasted, and so be no placebo
-        if shares[best] >= COVERED:
-            return some[best]
-        return None
+        return some[best] if shares[best] >= COVERED else None
 
     @property
     def _is_background(self) -> bool:
-        area = self.located.quality.area or 0.0
+        area = self.located.area or 0.0
         return self.target.cue.kind in BACKGROUNDS or area > WIDE
 
     def _background(self, donor: Sample) -> Place:
         """What is not the donor's object, where that is known: its object is not taken along."""
         if not self._is_background:
             return Place()
-        return Place(masks=tuple(map(np.invert, self._objects(donor))))
+        return Place(tuple(map(np.invert, self._objects(donor))))
 
     def _insertions(self) -> Iterator[Pair]:
         # every sample shows it: there is none to put it into
         if self.target.by_label:
             return
         samples = self.target.samples
-        by_label: dict[str | None, list[Sample]] = {}
+        by_label = defaultdict[str | None, list[Sample]](list)
         for key in sorted(self.located.without):
-            of_label = by_label.setdefault(samples[key].label, [])
-            of_label.append(samples[key])
+            by_label[samples[key].label].append(samples[key])
         donors = []
         for key, shown in sorted(self.located.places.items()):
             if shown.area >= SMALLEST and samples[key].label in by_label:
                 donors.append(samples[key])
-        for sample in self._samples_without() if donors else ():
+        if not donors:
+            return
+        for sample in self._shuffle_judged(self.located.without):
             donor = self._any(donors)
             of_label = by_label[donor.label]
             alike = [other for other in of_label if other.key != sample.key]
-            place = fit_place(self._place(donor), _sizes(sample))
+            place = fit_place(self.located.places[donor.key], _sizes(sample))
             if place is None or not alike:
                 continue
             place = self._beside_object(place, sample)
@@ -339,10 +312,7 @@ class PairMaker:
             # of the donor's label, so that only the cue differs
             other = self._any(alike)
             case = self._case(sample, place)
-            yield Pair(
-                replace(case, donor=donor, donor_place=self._background(donor)),
-                replace(case, donor=other, donor_place=self._background(other)),
-            )
+            yield Pair(self._with_donor(case, donor), self._with_donor(case, other))
 
     def _beside_object(self, place: Place, sample: Sample) -> Place:
         """Without what would cover the sample's own object."""
@@ -351,7 +321,7 @@ class PairMaker:
             return place
         free = map(np.invert, objects)
         masks = map(np.logical_and, place.masks, free)
-        return Place(masks=tuple(masks), frames=place.frames)
+        return Place(tuple(masks), place.frames)
 
 
 def _sizes(sample: Sample) -> list[tuple[int, ...]]:
@@ -365,7 +335,7 @@ def fit_place(place: Place, sizes: Sequence[tuple[int, ...]]) -> Place | None:
     if len(sizes) != len(place.masks):
         return None
     masks = map(stretch, place.masks, sizes)
-    return Place(masks=tuple(masks), frames=place.frames)
+    return Place(tuple(masks), place.frames)
 
 
 def _share(place: Place, other: Place | None) -> float:

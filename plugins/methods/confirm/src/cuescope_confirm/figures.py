@@ -5,7 +5,7 @@ from io import BytesIO
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.trials import CHANGED, PLACEBO, Answers, box_of, shown_frames
@@ -26,10 +26,10 @@ RULE = (
 )
 
 
-def contrasts(audit: Audit, results: Results) -> Iterator[Contrast]:
+def contrasts(results: Results) -> Iterator[Contrast]:
     """One for each of the first cues, by its clearest witness."""
     for row in results.rows[:SHOWN]:
-        shown = _contrast(audit, row)
+        shown = _contrast(results.study.audit, row)
         if shown is not None:
             yield shown
 
@@ -38,12 +38,12 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
     decisive = row.decisive
     if decisive is None:
         return None
-    answers = decisive.witness.answers
+    answers = decisive.answers
     plain = []
     changed = []
     numbers: dict[str, int] = {}
     where: dict[str, Occurrence] = {}
-    for number in np.flatnonzero(~answers.control).tolist():
+    for number in np.flatnonzero(answers.with_cue).tolist():
         before, after, _ = answers.trials[number]
         plain.append(before)
         changed.append(after)
@@ -51,15 +51,13 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         numbers[after.sample.key] = number
         place = answers.pairs[number].case.place
         frame = next(iter(shown_frames(place)), 0)
-        region = None
         # where it is put in, the sample as it is does not show it yet
-        if decisive.removes:
-            region = box_of(place, frame)
+        region = box_of(place, frame) if decisive.removes else None
+        # the changed one is no sample of the data: a drawing is shown in its place
+        drawn = Occurrence(sample=f"changed: {key}", frame=frame)
+        where[after.sample.key] = drawn
+        # an edit of the model leaves the key, and the sample stands for both
         where[key] = Occurrence(sample=key, frame=frame, region=region)
-        if (
-            after.sample.key != key
-        ):  # no sample of the data: a drawing is shown in its place
-            where[after.sample.key] = Occurrence(sample=f"changed: {key}", frame=frame)
 
     def drawing(outcome: Outcome) -> bytes | None:
         key = outcome.trial.sample.key
@@ -68,13 +66,11 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
             return None
         return _below(answers, numbers[key], where[key].frame or 0)
 
-    right = answers.right[~answers.control, PLACEBO]
-    share = (
-        ""
-        if np.isnan(right).all()
-        else f" With the placebo {np.nanmean(right):.0%} are right."
-    )
-    name = f"{decisive.name}: {decisive.kind.title}"
+    right = answers.right[answers.with_cue, PLACEBO]
+    rule = RULE
+    if not np.isnan(right).all():
+        rule += f" With the placebo {np.nanmean(right):.0%} are right."
+    name = f"{decisive.spec}: {decisive.plugin.title}"
     return contrast(
         row.target.cue.feature.key,
         {"as it is": audit.respond(plain), name: audit.respond(changed)},
@@ -82,7 +78,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
         where=where,
         drawing=drawing,
         paired=True,
-        rule=RULE + share,
+        rule=rule,
     )
 
 
@@ -103,33 +99,23 @@ def _below(answers: Answers, number: int, frame: int) -> bytes | None:
             pixels[masks[frame]] = GREY
         said = answers.said.get((number, column))
         images[f"{name}: {said}" if said else name] = pixels
-    if images:
-        return draw_below(images)
-    return None
+    return draw_below(images) if images else None
 
 
 def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
     """A JPEG: pictures one below the other, each with its words below it."""
-    pictures = []
-    for image in images.values():
+    strips = []
+    font = ImageFont.load_default(STRIP - 8)
+    for words, image in images.items():
         rows, cols, _ = image.shape
         height = max(1, round(SIDE * rows / cols))
-        how = Image.Resampling.NEAREST
         # enlarged, pixels keep their edges; made smaller, LANCZOS keeps detail
-        if cols >= SIDE:
-            how = Image.Resampling.LANCZOS
-        picture = Image.fromarray(image)
-        pictures.append(picture.resize((SIDE, height), how))
-    height = sum(picture.height + STRIP for picture in pictures)
-    sheet = Image.new("RGB", (SIDE, height), PAPER)
-    draw = ImageDraw.Draw(sheet)
-    font = ImageFont.load_default(STRIP - 8)
-    top = 0
-    for words, picture in zip(images, pictures, strict=True):
-        sheet.paste(picture, (0, top))
-        top += picture.height
-        draw.text((6, top + 2), words[:MOST], fill=INK, font=font)
-        top += STRIP
+        how = Image.Resampling.LANCZOS if cols >= SIDE else Image.Resampling.NEAREST
+        picture = Image.fromarray(image).resize((SIDE, height), how)
+        strip = ImageOps.expand(picture, (0, 0, 0, STRIP), PAPER)
+        draw = ImageDraw.Draw(strip)
+        draw.text((6, height + 2), words[:MOST], fill=INK, font=font)
+        strips.append(np.asarray(strip))
     out = BytesIO()
-    sheet.save(out, "JPEG", quality=85)
+    Image.fromarray(np.vstack(strips)).save(out, "JPEG", quality=85)
     return out.getvalue()

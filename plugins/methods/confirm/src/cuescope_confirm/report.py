@@ -1,17 +1,15 @@
 """Rows, sentences and tables of the dossier."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import Control, Decision, Effect, Verdict, samples_needed
 from cuescope_confirm.study import Study
 from cuescope_confirm.trials import AS_IS, NOTHING, Witness
-from cuescope_sdk import Audit, Cell, Score, Table
+from cuescope_sdk import Cell, Score, Table
 
 CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
 VERDICTS: tuple[Verdict, ...] = ("causes", "accompanies", "cannot tell")
@@ -52,10 +50,10 @@ def with_interval(effect: Effect) -> str:
     return f"{points(effect.value)} ({points(effect.low)} to {points(effect.high)})"
 
 
-def power_line(study: Study, interventions: int, options: ConfirmOptions) -> str:
+def power_line(study: Study, interventions: int) -> str:
     """How many samples are enough, and how many there probably are."""
     tests = len(study.cues) * interventions
-    needed = samples_needed(SHOWN_EFFECT, tests, level=1 - options.confidence)
+    needed = samples_needed(SHOWN_EFFECT, tests, level=1 - study.options.confidence)
     words = (
         f"{needed} changed samples show an effect of {SHOWN_EFFECT:.0%} with 80% power, corrected "
         f"for up to {tests} tests"
@@ -71,8 +69,9 @@ def power_line(study: Study, interventions: int, options: ConfirmOptions) -> str
     return f"{words}; {least}, the rarest finding: {enough}"
 
 
-def scores(audit: Audit, results: Results) -> Iterator[Score]:
+def scores(results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
+    audit = results.study.audit
     audit.note("rule", RULE)
     step = MISSING
     if results.count("causes"):
@@ -96,7 +95,11 @@ def scores(audit: Audit, results: Results) -> Iterator[Score]:
             or "No method has a finding, so there is no cue to test."
         )
         yield Score(
-            feature=NOTHING, label=None, metric="effect", value=None, statement=words
+            feature=NOTHING,
+            label=None,
+            metric="effect",
+            value=None,
+            statement=words,
         )
 
 
@@ -129,16 +132,14 @@ def scores_of(row: Row) -> Iterator[Score]:
         value, low, high = row.lost
         yield score(metric="accuracy_lost", value=value, low=low, high=high)
     located = row.target.located
-    if located is not None and located.quality.auroc is not None:
-        yield score(
-            metric="localisation", value=located.quality.auroc, n=located.quality.n
-        )
+    if located is not None and located.auroc is not None:
+        yield score(metric="localisation", value=located.auroc, n=len(located.places))
 
 
 def statement(row: Row) -> str:
     """The verdict in words, with what it rests on."""
     cue = row.target.cue
-    labels = ", ".join(f"'{label}'" for label in cue.labels or (cue.label,) if label)
+    labels = ", ".join(f"'{label}'" for label in cue.labels)
     # the report puts the feature's name in
     where = "{feature}" + (f" on {labels}" if labels else "")
     if row.ruling.verdict == "cannot tell":
@@ -180,9 +181,7 @@ def _cost(row: Row) -> str:
     if row.lost is None:
         return ""
     harms = row.target.direction.harms
-    verb = "gives"
-    if harms:
-        verb = "costs"
+    verb = "costs" if harms else "gives"
     # "gives" turns the sign of what is lost
     points_of_share = 100 if harms else -100
     value, *ends = (points_of_share * share for share in row.lost)
@@ -194,20 +193,19 @@ def _cost(row: Row) -> str:
 def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     first, *others = row.clearest(removes=removes)
-    names = ", ".join(testimony.name for testimony in others)
+    names = ", ".join(testimony.spec for testimony in others)
     also = ""
     if names:
         also = f"; also {names}"
-    return f"{first.name} {with_interval(first.effect)}{also}"
+    return f"{first.spec} {with_interval(first.effect)}{also}"
 
 
 def _effects(row: Row, decisions: Sequence[Decision]) -> str:
-    measured = [
-        testimony for testimony in row.measured if testimony.decision in decisions
+    effects = [
+        f"{testimony.spec} {with_interval(testimony.effect)}"
+        for testimony in row.measured
+        if testimony.decision in decisions
     ]
-    effects = (
-        f"{testimony.name} {with_interval(testimony.effect)}" for testimony in measured
-    )
     return ", ".join(effects)
 
 
@@ -225,15 +223,7 @@ def tables(results: Results) -> Iterator[Table]:
     reasons = _reasons(results)
     if reasons:
         columns = ("intervention", "cue", "why")
-        yield make_table("Interventions that do not apply", columns, reasons)
-
-
-def make_table(
-    title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
-) -> Table:
-    """A table of these cells, row by row."""
-    named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(title=title, columns=columns, rows=named, notes=notes)
+        yield Table.of("Interventions that do not apply", columns, reasons)
 
 
 def _name(row: Row) -> tuple[str, str]:
@@ -249,7 +239,7 @@ def dossier_table(results: Results) -> Table:
         sufficient = "yes" if ruling.sufficient else "-"
         lost = None if row.lost is None else 100 * row.lost[0]
         rows.append((*_name(row), ruling.verdict, necessary, sufficient, lost))
-    return make_table(
+    return Table.of(
         "Cues by harm (accuracy lost in points, over all samples)",
         ("cue", "label", "verdict", "necessary", "sufficient", "accuracy lost"),
         rows,
@@ -262,14 +252,14 @@ def places_table(results: Results) -> Table:
     """Where each cue is, and how sure that is."""
     rows: list[Sequence[Cell]] = []
     for row in results.rows:
-        if row.target.located is None:
+        located = row.target.located
+        if located is None:
             rows.append((*_name(row), 0, row.target.reason, None, None))
             continue
-        quality = row.target.located.quality
-        auroc = None if quality.auroc is None else round(quality.auroc, 2)
-        area = None if quality.area is None else f"{quality.area:.0%}"
-        rows.append((*_name(row), quality.n, quality.by, auroc, area))
-    return make_table(
+        auroc = None if located.auroc is None else round(located.auroc, 2)
+        area = None if located.area is None else f"{located.area:.0%}"
+        rows.append((*_name(row), len(located.places), located.by, auroc, area))
+    return Table.of(
         "Where each cue is",
         ("cue", "label", "samples with it", "located by", "AUROC", "area"),
         rows,
@@ -281,16 +271,18 @@ def places_table(results: Results) -> Table:
 
 def matrix(results: Results) -> Table:
     """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
-    measured = chain.from_iterable(row.measured for row in results.rows)
-    names = tuple(dict.fromkeys(testimony.name for testimony in measured))
+    names: dict[str, str] = {}
+    for row in results.rows:
+        for testimony in row.measured:
+            names[testimony.spec] = "-"
     rows = []
     for row in results.rows:
-        cells = dict.fromkeys(names, "-")
+        cells = dict(names)
         for testimony in row.measured:
             mark = MARKS[testimony.decision]
-            cells[testimony.name] = f"{with_interval(testimony.effect)} ({mark})"
+            cells[testimony.spec] = f"{with_interval(testimony.effect)} ({mark})"
         rows.append((*_name(row), *cells.values()))
-    return make_table(
+    return Table.of(
         "Cues and witnesses: points of probability beyond the placebo",
         ("cue", "label", *names),
         rows,
@@ -309,9 +301,9 @@ def figures_table(results: Results) -> Table:
             shares = (100 * testimony.accuracy).tolist()
             name = results.name_of(row)
             rows.append(
-                (name, testimony.name, effect.n, *shares, with_interval(effect))
+                (name, testimony.spec, effect.n, *shares, with_interval(effect))
             )
-    return make_table(
+    return Table.of(
         "Each witness beside its placebo (accuracy in %, effects in points)",
         (
             "cue",
@@ -339,8 +331,8 @@ def controls_table(results: Results) -> Table:
                 value = effect.controls.get(control)
                 cells.append(None if value is None else points(value))
             p_value = f"{effect.corrected:.2g}"
-            rows.append((results.name_of(row), testimony.name, *cells, p_value))
-    return make_table(
+            rows.append((results.name_of(row), testimony.spec, *cells, p_value))
+    return Table.of(
         "Each witness where a cause would have no effect (points beyond the placebo)",
         ("cue", "intervention", "with the cue", *CONTROLS, "corrected p"),
         rows,
@@ -358,7 +350,7 @@ def placebo_table(results: Results) -> Table:
         placebos = row.target.placebos
         unfound = name_of_placebo(placebos, "unfound cue")
         rows.append((*_name(row), unfound, name_of_placebo(placebos, "other labels")))
-    return make_table(
+    return Table.of(
         "What each finding is compared with, beside its placebos",
         ("cue", "label", "unfound cue", "other labels"),
         rows,
@@ -386,12 +378,12 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _why_unmeasured(witness: Witness) -> str:
-    if witness.kind.placebo == "none":
+    if witness.plugin.placebo == "none":
         moved = float(change_beyond(witness, AS_IS).mean())
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located = witness.target.located
     # the place before the number: more samples would not make it surer
-    if located is not None and not located.quality.good:
+    if located is not None and not located.is_sure:
         return "the place of the cue is too uncertain: something else may have been changed"
-    count = int((~witness.answers.control).sum())
+    count = witness.answers.with_cue.sum()
     return f"only {count} samples could be changed"

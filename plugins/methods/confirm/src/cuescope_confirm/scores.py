@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float
 
 from cuescope_sdk.statistics import (
     Groups,
+    MeanAboveZero,
     change_interval,
     gap_p_values,
     holm,
-    mean_above_zero_p_value,
     samples_for_change,
 )
 
@@ -85,7 +85,7 @@ def effect_of(
     p_values = []
     means: dict[Control, float] = {}
     for change in (with_cue,) if alone is None else (with_cue, alone):
-        p_value = mean_above_zero_p_value(change, groups)
+        p_value = MeanAboveZero(change, groups).p_value()
         # of one group nothing can be said
         p_values.append(1.0 if p_value is None else p_value)
     for name, (control, of_control) in controls.items():
@@ -117,7 +117,11 @@ def correct(effects: Sequence[Effect]) -> list[Effect]:
 
 
 def decide(
-    effect: Effect, *, level: float, margin: float, claimed: float = 0.0
+    effect: Effect,
+    *,
+    level: float,
+    margin: float,
+    claimed: float = 0.0,
 ) -> Decision:
     """What one intervention says of one cue.
 
@@ -188,11 +192,14 @@ def _most_confirm(decisions: Sequence[Decision]) -> bool:
 def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
     # the first step of Holm, which is the hardest to pass
-    return samples_for_change(effect, level / max(tests, 1), power=0.8)
+    return samples_for_change(effect, level / max(tests, 1))
 
 
 def accuracy_lost(
-    gain: PerSample, groups: Groups, share: float, confidence: float
+    gain: PerSample,
+    groups: Groups,
+    share: float,
+    confidence: float,
 ) -> tuple[float, float, float]:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
 

@@ -1,7 +1,8 @@
 """The run whose findings are tested, and the samples that it has not seen."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,15 +16,13 @@ from cuescope_sdk import (
     Occurrence,
     Report,
     Sample,
+    StoredRun,
     UserError,
     inside,
-    load_report,
-    open_data,
-    open_samples,
-    read_answers,
     read_sealed,
 )
 from cuescope_sdk.stills import FrameId
+from cuescope_sdk.tools import NameGuess
 
 LISTED = "investigation.json"  # names the runs of a folder, and what was left out
 REMEDY = "Give the same `cuescope investigate` again: what has run is not run again"
@@ -48,37 +47,62 @@ Frames = Sequence[FrameId]
 class Cue:
     """A finding: a feature of the run, and the label that it is about.
 
-    Where several findings are one cue (see merging), `members` are these, and `labels` those
-    that it is about where they are several; `label` is None then. `run` is the method that found
-    it, `checked` the name that one of its checks gave. A `foreign` label answers no sample.
+    `labels` are () where it is about all, and several only where several findings are one cue (see
+    merging): its `members`. `run` is the method that found it, `checked` the name that one of its
+    checks gave. A `foreign` label answers no sample.
     """
 
     feature: Feature
-    label: str | None
     name: str
+    labels: tuple[str, ...] = ()
     run: str = ""
     checked: str | None = None
-    labels: tuple[str, ...] = ()
     members: tuple["Cue", ...] = ()
     foreign: bool = False
 
     @property
     def id(self) -> str:
         """Tells it from other findings."""
-        labels = "+".join(self.labels) or self.label
-        if labels is None:
-            return self.feature.key
-        return f"{self.feature.key}@{labels}"
+        at = "@" if self.labels else ""
+        return self.feature.key + at + "+".join(self.labels)
+
+    @property
+    def label(self) -> str | None:
+        """The label that it is about; None for all or several."""
+        return self.labels[0] if len(self.labels) == 1 else None
 
     @property
     def about(self) -> str:
         """The label or labels that it is about; "" for all."""
-        return ", ".join(self.labels) or self.label or ""
+        return ", ".join(self.labels)
+
+    @property
+    def runs(self) -> set[str]:
+        """What found its members."""
+        return {member.run for member in self.members}
 
     @property
     def kind(self) -> str:
         """What sort of feature it is."""
         return self.feature.kind
+
+    @property
+    def word(self) -> str | None:
+        """What a person calls it: the object's name, None for a cluster without a name.
+
+        A kind of feature that is not known here and occurs nowhere is located by its name.
+        """
+        # "recognition/bird/tree" has task, object and thing
+        if self.is_object:
+            return self.feature.key.rpartition("/")[2]
+        if self.kind == THING:
+            return self.name.strip("'")
+        # the word alone: a detector would look for the figures of the guess too
+        guess = NameGuess.name_in(self.name)
+        if guess is not None:
+            return guess
+        is_placed = self.feature.occurrences or self.kind in NOWHERE
+        return None if is_placed else self.feature.name
 
     @property
     def is_object(self) -> bool:
@@ -118,16 +142,21 @@ class Cue:
 class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
 
-    `reports` are those of the runs by what made them, `counts` how many findings each has, and
-    `left_out` says why a method was not run.
+    `audit` is the one that tests them, with `options`. `reports` are those of the runs by what made
+    them, `left_out` says why a method was not run.
     """
 
+    audit: Audit
+    options: ConfirmOptions
     cues: tuple[Cue, ...]
     seen: Samples
     held: Samples
     reports: Mapping[str, Report]
-    counts: Mapping[str, int]
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str]
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator of its own for these names."""
+        return self.audit.rng("confirm", *names)
 
     def frames_of(self, cue: Cue) -> dict[FrameId, list[Occurrence]]:
         """Where the runs list the cue, frame by frame, the strongest first."""
@@ -147,8 +176,7 @@ def frames_in(samples: Samples) -> list[FrameId]:
     """Every frame of some samples."""
     frames: list[FrameId] = []
     for key, sample in samples.items():
-        count = len(sample.frames)
-        frames += zip([key] * count, range(count), strict=True)
+        frames += [(key, number) for number in range(len(sample.frames))]
     return frames
 
 
@@ -156,6 +184,11 @@ def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
     """The items in a random order."""
     # by number: permuting the items themselves would make an array of them
     return [items[row] for row in rng.permutation(len(items))]
+
+
+def pick(samples: Samples, keys: Iterable[str]) -> dict[str, Sample]:
+    """Some of the samples, in the order of their keys here."""
+    return {key: samples[key] for key in keys}
 
 
 def root(key: str, samples: Samples) -> str | None:
@@ -169,70 +202,79 @@ def root(key: str, samples: Samples) -> str | None:
 
 def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
     """The samples of the data in which a feature occurs."""
-    keys = {root(occurrence.sample, samples) for occurrence in occurrences}
-    return set(filter(None, keys))
+    keys = set()
+    for occurrence in occurrences:
+        key = root(occurrence.sample, samples)
+        if key is not None:
+            keys.add(key)
+    return keys
 
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     """The study; raises UserError where a run, its data or the other samples do not do."""
     folders, left_out = folders_of(options)
-    reports = {folder: load_report(folder) for folder in folders}
-    _require_one_subject(reports)
+    runs = [StoredRun(folder, audit.context) for folder in folders]
+    _require_one_subject(runs)
     # of several methods one may find nothing; one run without a finding is an error
-    may_be_empty = len(reports) > 1 or (options.run / LISTED).is_file()
+    may_be_empty = len(runs) > 1 or (options.run / LISTED).is_file()
     cues: list[Cue] = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
-    by_name: dict[str, Report] = {}
-    counts: dict[str, int] = {}
-    for folder, report in reports.items():
-        run_options = options.model_copy(update={"run": folder})
-        of_run = _cues(report, run_options, reports.values(), may_be_empty)
-        # all runs are on the same data: they are opened once
-        data = data or open_samples(folder, audit.context)
-        _require_same_data(audit, report, data, folder)
-        shown = _samples_of_run(report, data, folder)
+    reports: dict[str, Report] = {}
+    for run in runs:
+        report = run.report
+        names = report.names
+        wanted = _requests(run, runs, options)
+        if not wanted and not may_be_empty:
+            raise UserError(
+                f"{run.path} has no finding",
+                expected="a run that found a cue",
+                remedy="There is nothing to confirm; --feature KEY tests a feature that is no "
+                "finding",
+            )
+        # all runs are on the same data: its samples are opened once
+        data = data or run.samples
+        shown = _samples_of_run(run, data)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
         # two runs of one method, whose features need keys of their own
-        if name in by_name:
-            name = f"{name} {len(by_name) + 1}"
-        by_name[name] = report
-        counts[name] = len(of_run)
+        if name in reports:
+            name = f"{name} {len(reports) + 1}"
+        reports[name] = report
         checked = {check.feature: check.name for check in report.evidence if check.name}
-        answers = _answers(shown.values())
-        for cue in of_run:
-            cue = replace(
-                cue,
+        answers = set[str | None]()
+        for sample in shown.values():
+            answers.update(sample.choices, [sample.label])
+        for feature, label in wanted:
+            cue = Cue(
+                strongest(feature, shown),
+                names[feature.key],
+                labels=() if label is None else (label,),
                 run=name,
-                feature=strongest(cue.feature, shown),
-                checked=checked.get(cue.feature.key),
-                foreign=cue.label not in answers,
+                checked=checked.get(feature.key),
+                foreign=label not in answers,
             )
             cues.append(cue)
     held = _held_out_samples(audit, seen)
-    _note_findings(audit, by_name, counts, len(seen))
+    _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
-    return Study(_with_unlike_keys(cues), seen, held, by_name, counts, left_out)
-
-
-def _answers(samples: Iterable[Sample]) -> set[str | None]:
-    answers: set[str | None] = set()
-    for sample in samples:
-        answers.update(sample.choices, [sample.label])
-    return answers
+    cues = _with_unlike_keys(cues)
+    return Study(audit, options, tuple(cues), seen, held, reports, left_out)
 
 
 def _note_findings(
-    audit: Audit, reports: Mapping[str, Report], counts: Mapping[str, int], samples: int
+    audit: Audit,
+    cues: Sequence[Cue],
+    reports: Mapping[str, Report],
+    samples: int,
 ) -> None:
-    names = {name: name for name in reports}
+    counts = Counter(cue.run for cue in cues)
+    counted = ", ".join(f"{counts[name]} of {name}" for name in reports)
     if len(reports) == 1:
-        [(name, report)] = reports.items()
-        names = {name: report.title}
+        [report] = reports.values()
+        counted = f"{len(cues)} of {report.title}"
         samples = report.provenance.samples
-    counted = ", ".join(f"{counts[name]} of {title}" for name, title in names.items())
     audit.note("findings", f"{counted}, found in {samples:,} samples")
 
 
@@ -294,26 +336,23 @@ def _read_investigation(file: Path) -> Investigation:
         ) from error
 
 
-def _require_one_subject(reports: Mapping[Path, Report]) -> None:
+def _require_one_subject(runs: Sequence[StoredRun]) -> None:
     """Raise UserError for runs of different models or data sets: their cues are not one."""
-    if not reports:
-        return
-    first = next(iter(reports))
-    for folder, report in reports.items():
+    for run in runs:
         for role in ("model", "data"):
-            expected = getattr(reports[first].provenance, role)
-            stamp = getattr(report.provenance, role)
+            expected = getattr(runs[0].report.provenance, role)
+            stamp = getattr(run.report.provenance, role)
             # not the SPEC: the same words may mean other weights or files by now
             if stamp.fingerprint != expected.fingerprint:
                 raise UserError(
-                    f"{folder} is about another {role} than {first}",
+                    f"{run.path} is about another {role} than {runs[0].path}",
                     expected=f"runs of one model on one data set, here {expected.spec}",
                     got=stamp.spec,
                     remedy="Confirm the runs of each by themselves",
                 )
 
 
-def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
+def _with_unlike_keys(cues: Sequence[Cue]) -> list[Cue]:
     """With keys that tell the features of different runs apart."""
     # two methods may both call a feature "cluster-01"
     runs: dict[str, set[str]] = {}
@@ -327,86 +366,78 @@ def _with_unlike_keys(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             feature = cue.feature.model_copy(update={"key": key})
             cue = replace(cue, feature=feature, name=name)
         renamed.append(cue)
-    return tuple(renamed)
-
-
-def _cues(
-    report: Report, options: ConfirmOptions, among: Iterable[Report], may_be_empty: bool
-) -> list[Cue]:
-    """The findings of a run, or the features that are asked for, which one `among` all runs has."""
-    by_key = {feature.key: feature for feature in report.features}
-    wanted = [(score.feature, score.label) for score in report.findings[: options.top]]
-    if options.features:
-        wanted = list(_requests(by_key, options, among))
-    elif not wanted and not may_be_empty:
-        raise UserError(
-            f"{options.run} has no finding",
-            expected="a run that found a cue",
-            remedy="There is nothing to confirm; --feature KEY tests a feature that is no finding",
-        )
-    names = report.names
-    return [Cue(by_key[key], label, names[key]) for key, label in wanted]
+    return renamed
 
 
 def _requests(
-    features: Mapping[str, Feature], options: ConfirmOptions, among: Iterable[Report]
-) -> Iterator[tuple[str, str | None]]:
-    """Key and label of the features of one run that are asked for."""
-    of_all_runs = {feature.key for report in among for feature in report.features}
+    run: StoredRun,
+    runs: Sequence[StoredRun],
+    options: ConfirmOptions,
+) -> list[tuple[Feature, str | None]]:
+    """The findings of a run, or the features that are asked for, which one of the runs has."""
+    features = {feature.key: feature for feature in run.report.features}
+    if not options.features:
+        findings = run.report.findings[: options.top]
+        return [(features[score.feature], score.label) for score in findings]
+    of_all_runs = set[str]()
+    for other in runs:
+        for feature in other.report.features:
+            of_all_runs.add(feature.key)
+    wanted: list[tuple[Feature, str | None]] = []
     for text in options.features:
         key, at, label = text.rpartition("@")
         # a key may have an @ of its own
         if text in features or not at:
             key, label = text, ""
         if key in features:
-            yield key, label or None
+            wanted.append((features[key], label or None))
         # of several runs another one may have the feature
-        elif not {key, text} & of_all_runs:
+        elif of_all_runs.isdisjoint((key, text)):
             raise UserError(
-                f"{options.run} has no feature '{text}'",
+                f"{run.path} has no feature '{text}'",
                 expected=f"KEY or KEY@LABEL, as {next(iter(features), 'none')}",
             )
+    return wanted
 
 
-def _require_same_data(audit: Audit, report: Report, data: Samples, run: Path) -> None:
-    keys = _keys_of_samples(report)
+def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
+    """The samples that the run looked at: those that it asked about, and where features occur.
+
+    Raises UserError where the data are not what they were.
+    """
+    keys = set[str]()
+    for feature in run.report.features:
+        for occurrence in feature.occurrences:
+            keys.add(occurrence.sample)
     missing = {key for key in keys if root(key, data) is None}
-    stamp = report.provenance.data
-    fingerprint = open_data(run, audit.context).fingerprint
-    if missing or fingerprint != stamp.fingerprint:
+    stamp = run.report.provenance.data
+    if missing or run.data.fingerprint != stamp.fingerprint:
         raise UserError(
-            f"the data of {run} has changed since the run was made",
+            f"the data of {run.path} has changed since the run was made",
             expected=f"{stamp.spec} as it was",
             got=f"sample '{min(missing)}' is gone"
             if missing
             else "another fingerprint",
             remedy="Audit again, then confirm the new run",
         )
-
-
-def _keys_of_samples(report: Report) -> set[str]:
-    keys: set[str] = set()
-    for feature in report.features:
-        keys.update(occurrence.sample for occurrence in feature.occurrences)
-    return keys
-
-
-def _samples_of_run(report: Report, data: Samples, run: Path) -> dict[str, Sample]:
-    """The samples that the run looked at: those that it asked about, and where features occur."""
-    keys = _keys_of_samples(report)
     # samples without the cue were looked at too, and only the answers name them
-    if (run / "answers.parquet").is_file():
-        keys |= set(read_answers(run).column("sample").to_pylist())
+    if (run.path / "answers.parquet").is_file():
+        for row in run.answers:
+            keys.add(row["sample"])
     known = filter(None, {root(key, data) for key in keys})
-    return {key: data[key] for key in sorted(known)}
+    return pick(data, sorted(known))
 
 
 def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
     # None is no group: it must not join all samples without one
-    groups = {sample.group for sample in seen.values()} - {None}
-    # the same frames under another key are the same sample
-    contents = {content(sample) for sample in seen.values()}
+    groups: set[str | None] = set()
+    contents = set()
+    for sample in seen.values():
+        groups.add(sample.group)
+        # the same frames under another key are the same sample
+        contents.add(content(sample))
+    groups.discard(None)
     held = {}
     for sample in sorted(audit.samples, key=lambda sample: sample.key):
         if sample.group not in groups and content(sample) not in contents:

@@ -9,8 +9,8 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
-from cuescope_confirm.locating import POOL, Target, locate
-from cuescope_confirm.locating.placebos import BESIDE, with_placebos
+from cuescope_confirm.locating import BESIDE, POOL, Target, locate
+from cuescope_confirm.locating.placebos import with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
@@ -47,16 +47,18 @@ class Answers:
 
     @classmethod
     def unknown(
-        cls, pairs: Sequence[Pair] = (), trials: Sequence[OfPair] = ()
+        cls,
+        pairs: Sequence[Pair] = (),
+        trials: Sequence[OfPair] = (),
     ) -> "Answers":
         """Nothing is answered yet."""
         values, right = np.full((2, len(pairs), 3), np.nan)
         return cls(tuple(pairs), tuple(trials), values, right, {})
 
     @property
-    def control(self) -> Bool[np.ndarray, " pair"]:
-        """The pairs of samples without the cue."""
-        return np.array([pair.control for pair in self.pairs], bool)
+    def with_cue(self) -> Bool[np.ndarray, " pair"]:
+        """The pairs of samples that show the cue."""
+        return np.array([not pair.control for pair in self.pairs], bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +72,10 @@ class Witness:
     answers: Answers = field(default_factory=Answers.unknown, repr=False)
 
     @property
-    def kind(self) -> type[Intervention]:
-        """The class of the intervention, which says what it needs and does."""
-        return type(self.plugin)
-
-    @property
     def edits_model(self) -> bool:
         """Whether it changes the model, and not the sample."""
         # the first one tells: an intervention edits always or never
-        for _, changed, _ in self.answers.trials:
-            return changed.edit is not None
-        return False
+        return any(changed.edit for _, changed, _ in self.answers.trials[:1])
 
 
 def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Intervention]:
@@ -129,12 +124,12 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     plugins = audit.once(interventions, audit, options)
     study = audit.once(prepare, audit, options)
     # for a plan, which ends as soon as answers are needed to locate a cue
-    audit.expect_more(most_trials(study, len(plugins), options))
+    audit.expect_more(most_trials(study, len(plugins)))
     unfound: dict[object, Target | str] = {}
     targets = []
-    for cue in audit.once(merge_cues, audit, options, study):
-        target = locate(audit, study, cue, options.samples)
-        targets.append(with_placebos(audit, options, study, target, unfound))
+    for cue in audit.once(merge_cues, study):
+        target = locate(study, cue)
+        targets.append(with_placebos(study, target, unfound))
     if targets and all(target.located is None for target in targets):
         reasons = {str(target.reason) for target in targets}
         raise UserError(
@@ -143,15 +138,15 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             got="; ".join(sorted(reasons)),
             remedy="Take a run of a method that says where its features occur",
         )
-    # several findings may share a placebo, which is asked about once
-    everything = dict.fromkeys(targets)
+    everything = list(targets)
     for target in targets:
         for placebo in target.placebos.values():
-            if isinstance(placebo, Target):
-                everything[placebo] = None
+            # several findings may share a placebo, which is asked about once
+            if isinstance(placebo, Target) and placebo not in everything:
+                everything.append(placebo)
     witnesses: list[Witness] = []
     for target in everything:
-        witnesses += _witnesses(audit, options, plugins, target)
+        witnesses += _witnesses(study, plugins, target)
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
@@ -159,40 +154,39 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
 
 
 def _witnesses(
-    audit: Audit,
-    options: ConfirmOptions,
+    study: Study,
     plugins: Mapping[str, Intervention],
     target: Target,
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
-    is_finding = target.role == "finding"
-    most = options.samples if is_finding else options.samples // BESIDE
+    audit = study.audit
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
     for spec, plugin in plugins.items():
         witness = Witness(target, spec, plugin)
-        kind = witness.kind
         reason: str | None = f"the cue is not located: {target.reason}"
         if target.located is not None:
-            reason = kind.why_not(target.located, audit.capabilities, list(audit.tools))
-        if reason is None and not is_finding and kind.placebo == "none":
+            known = target.located.known
+            reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
+        is_finding = target.role == "finding"
+        if reason is None and not is_finding and plugin.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:
             # interventions of one sort are compared in the same samples
-            sort = sort_of(kind)
+            sort = sort_of(plugin)
             if sort not in of_sort:
-                of_sort[sort] = pairs_of(audit, target, kind, most)
+                of_sort[sort] = pairs_of(study, target, plugin)
             pairs = of_sort[sort]
             if pairs:
-                yield replace(witness, answers=_prepare_answers(audit, witness, pairs))
+                yield replace(witness, answers=_prepare_answers(study, witness, pairs))
                 continue
-            reason = nothing_to_do(target, kind)
+            reason = nothing_to_do(target, plugin)
         yield replace(witness, reason=reason)
 
 
-def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
+def most_trials(study: Study, witnesses: int) -> int:
     """A bound on what is asked: frames to locate each cue, then three trials a pair."""
     frames = max((len(sample.frames) for sample in study.held.values()), default=1)
-    most = options.samples
+    most = study.options.samples
     # a pool, and half as many samples that are not judged
     looked_at = min(len(study.held), POOL * most * 3 // 2)
     # those with the cue, without it, and of two placebos
@@ -201,31 +195,36 @@ def most_trials(study: Study, witnesses: int, options: ConfirmOptions) -> int:
     return 3 * len(study.cues) * of_cue
 
 
-def nothing_to_do(target: Target, kind: type[Intervention]) -> str:
+def nothing_to_do(target: Target, plugin: Intervention) -> str:
     """Why no pair could be made."""
     located = target.located
-    if located is not None and kind.needs == "region" and kind.placebo == "elsewhere":
+    if (
+        located is not None
+        and plugin.needs == "region"
+        and plugin.placebo == "elsewhere"
+    ):
         areas = [shown.area for shown in located.places.values()]
         area = float(np.mean(areas))
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
-    if kind.needs == "question":
+    if plugin.needs == "question":
         return "too few samples have other questions about the same choices"
-    if kind.placebo == "other donor" and kind.effect == "removes":
+    if plugin.placebo == "other donor" and plugin.effect == "removes":
         return "no two samples show the cue at the same place, or all samples show it"
-    if kind.effect == "inserts" and kind.needs != "frames":
+    if plugin.effect == "inserts" and plugin.needs != "frames":
         return "no held-out sample of its label is without the cue"
-    if kind.needs == "frames":
+    if plugin.needs == "frames":
         return "too few frames are without the cue"
     return "no held-out sample of its label shows the cue"
 
 
-def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> Answers:
+def _prepare_answers(study: Study, witness: Witness, pairs: Sequence[Pair]) -> Answers:
     """What is to be asked about each pair."""
 
     def put(trial: Trial, condition: str) -> Trial:
         feature = target.cue.feature.key
-        return replace(trial_of(audit, trial), feature=feature, condition=condition)
+        return replace(trial_of(study, trial), feature=feature, condition=condition)
 
+    audit = study.audit
     target = witness.target
     plugin = witness.plugin
     # an editor takes long or costs money: a plan ends before it works
@@ -234,7 +233,7 @@ def _prepare_answers(audit: Audit, witness: Witness, pairs: Sequence[Pair]) -> A
     cases = [pair.case for pair in pairs]
     changed = plugin.intervene(cases, audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
-    placebos = iter(plugin.intervene(cases, audit.tools) if cases else ())
+    placebos = iter(plugin.intervene(cases, audit.tools))
     name = witness.spec.partition(":")[0]
     trials: list[OfPair] = []
     for pair, trial in zip(pairs, changed, strict=True):
@@ -277,8 +276,8 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
     """The dossier with the answers to `trials_of` it, in order."""
     answers = {}
     for witness in dossier.witnesses:
-        # new arrays: the dossier is remembered for the audit, and stays unanswered
         asked = witness.answers
+        # new arrays: the dossier is remembered for the audit, and stays unanswered
         answers[witness] = Answers.unknown(asked.pairs, asked.trials)
     plain: str | None = None
     for slot, outcome in zip(slots(dossier), outcomes, strict=True):
@@ -300,13 +299,13 @@ def features(dossier: Dossier) -> Iterator[Feature]:
     # each score names a feature, that of an empty dossier too
     if not dossier.targets:
         yield Feature(key=NOTHING, kind=NOTHING, name="what methods found")
-    first: dict[str, Target] = {}
+    seen = set()
     for target in dossier.targets:
-        first.setdefault(target.cue.feature.key, target)
-    for target in first.values():
-        occurrences = tuple(_occurrences(target))
-        update = {"occurrences": occurrences, "name": target.cue.name}
-        yield target.cue.feature.model_copy(update=update)
+        cue = target.cue
+        if cue.feature.key not in seen:
+            seen.add(cue.feature.key)
+            update = {"occurrences": tuple(_occurrences(target)), "name": cue.name}
+            yield cue.feature.model_copy(update=update)
 
 
 def _occurrences(target: Target) -> Iterator[Occurrence]:

@@ -1,8 +1,9 @@
 """Each witness as a check of the finding, and the places against what was planted or annotated."""
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
-import numpy as np
+from sklearn.metrics import balanced_accuracy_score
 
 from cuescope_confirm.analysis import Results, Row, Testimony
 from cuescope_confirm.report import points
@@ -22,12 +23,12 @@ VERDICTS: Mapping[Decision, Verdict] = {
 LOCATED = 0.8  # balanced accuracy from which on places are those of a planted cue
 
 
-def evidence(audit: Audit, results: Results) -> Iterator[Evidence]:
+def evidence(results: Results) -> Iterator[Evidence]:
     """A check of each witness that decides, then of where the cues are."""
     for row in results.rows:
         for testimony in row.measured:
             yield _check(results, row, testimony)
-        planted = planted_check(audit, row)
+        planted = planted_check(results.study.audit, row)
         if planted is not None:
             yield planted
 
@@ -38,9 +39,9 @@ def _check(results: Results, row: Row, testimony: Testimony) -> Evidence:
     for name, value in effect.controls.items():
         where += f", {BESIDE[name]} {points(value)}"
     return Evidence(
-        check=f"witness: {testimony.name}",
+        check=f"witness: {testimony.spec}",
         verdict=VERDICTS[testimony.decision],
-        detail=f"{results.name_of(row)}: {testimony.kind.title}: "
+        detail=f"{results.name_of(row)}: {testimony.plugin.title}: "
         f"{points(effect.value)} points beyond the placebo (between {points(effect.low)} "
         f"and {points(effect.high)}){where}; {testimony.decision}",
         value=effect.value,
@@ -56,10 +57,10 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     located = row.target.located
     if located is None:
         return None
-    planted = {
-        sample.key: sample.annotations.get("cues", {}) for sample in audit.samples
-    }
-    best: tuple[float, str] | None = None
+    planted = {}
+    for sample in audit.samples:
+        planted[sample.key] = sample.annotations.get("cues", {})
+    figures = []
     # no finding says which planted cue it is: the nearest counts
     for cue in audit.planted_cues:
         shown = []
@@ -72,12 +73,11 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
                 said.append(key in located.places)
         # accuracy is balanced between samples with the cue and without: both must be there
         if len(set(shown)) == 2:
-            accuracy = _balanced_accuracy(np.array(said), np.array(shown))
-            if best is None or accuracy > best[0]:
-                best = accuracy, cue.name
-    if best is None:
+            accuracy = float(balanced_accuracy_score(shown, said))
+            figures.append((accuracy, cue.name))
+    if not figures:
         return None
-    accuracy, name = best
+    accuracy, name = max(figures, key=itemgetter(0))
     return Evidence(
         check="located where a cue is annotated",
         # never refuted: a finding may be a cue that nobody annotated
@@ -89,10 +89,3 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
         feature=row.target.cue.feature.key,
         label=row.target.cue.label,
     )
-
-
-def _balanced_accuracy(said: np.ndarray, shown: np.ndarray) -> float:
-    """The mean of the shares that are right with the cue and without it."""
-    with_cue = said[shown].mean()
-    without = 1 - said[~shown].mean()
-    return float((with_cue + without) / 2)

@@ -73,7 +73,9 @@ class MitigationTrial(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
         from cuescope_mitigation.figures import contrasts
@@ -81,8 +83,8 @@ class MitigationTrial(Plugin):
         from cuescope_mitigation.trials import compare, prepare
 
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, audit, self.options, parts)
-        ranked = list(scores(audit, self.options, comparison))
+        comparison = audit.once(compare, parts)
+        ranked = list(scores(comparison))
         # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
             for shown in contrasts(comparison, features, ranked):
@@ -91,7 +93,10 @@ class MitigationTrial(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Both placebos, whether other cues grew, and what was planted."""
         from cuescope_mitigation.trials import compare, prepare
@@ -104,5 +109,5 @@ class MitigationTrial(Plugin):
             return
         yield from independent_samples(audit)
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, audit, self.options, parts)
-        yield from evidence(audit, self.options, comparison)
+        comparison = audit.once(compare, parts)
+        yield from evidence(comparison)

@@ -1,24 +1,21 @@
 """What a remedy did to each cue, beside its placebos, and the verdict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.scores import (
     BoolPerSample,
     Change,
-    Draws,
     PerSample,
     change,
     gap_change,
     worst_change,
 )
 from cuescope_mitigation.trials import Comparison, Cue
-from cuescope_sdk import Audit
-from cuescope_sdk.statistics import bootstrap_weights
+from cuescope_sdk.statistics import Bootstrap
 
 Verdict = Literal[
     "helps",
@@ -55,37 +52,31 @@ class Row:
 class Results:
     """All that was measured."""
 
+    comparison: Comparison
     rows: tuple[Row, ...]
     overall: Change
-    weights: Draws
-    confidence: float
+    bootstrap: Bootstrap
 
 
-def measure(
-    audit: Audit, options: MitigationOptions, comparison: Comparison
-) -> Results:
+def measure(comparison: Comparison) -> Results:
     """Every cue, at a confidence that holds for all of them together (Bonferroni)."""
+    parts = comparison.parts
+    cues = len(parts.cues)
+    confidence = 1 - (1 - parts.options.confidence) / cues
     # the same draws for every figure, so that all are of the same samples
-    weights = bootstrap_weights(comparison.groups, audit.rng("bootstrap"))
-    cues = len(comparison.parts.cues)
-    confidence = 1 - (1 - options.confidence) / cues
-    measure_one = partial(measure_cue, comparison, options, weights, confidence)
-    rows = tuple(map(measure_one, range(cues)))
+    draws = Bootstrap.of(comparison.groups, parts.audit.rng("bootstrap"), confidence)
+    rows = tuple(map(partial(measure_cue, comparison, draws), range(cues)))
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected
-    overall = change(before, comparison.after, everything, weights, options.confidence)
-    return Results(rows, overall, weights, confidence)
+    alone = replace(draws, confidence=parts.options.confidence)
+    overall = change(before, comparison.after, everything, alone)
+    return Results(comparison, rows, overall, draws)
 
 
-def measure_cue(
-    comparison: Comparison,
-    options: MitigationOptions,
-    weights: Draws,
-    confidence: float,
-    number: int,
-) -> Row:
+def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Row:
     """What the remedy does to one cue; only what changed is held against the placebos."""
+    options = comparison.parts.options
     cue = comparison.parts.cues[number]
     shown = comparison.shows[:, number]
     labelled = of_label(comparison, cue)
@@ -101,14 +92,14 @@ def measure_cue(
     def gain(before: PerSample | None, after: PerSample | None) -> Change | None:
         if before is None or after is None:
             return None
-        return change(before, after, present, weights, confidence)
+        return change(before, after, present, bootstrap)
 
     random = comparison.random
     shifted = None
     # weights for a training move no answers that a shift could explain
     if comparison.mitigator.changes_answers:
         shifted = comparison.shifted
-    gained = change(before, after, present, weights, confidence)
+    gained = change(before, after, present, bootstrap)
     # intervals of the differences: two that overlap may still differ
     beyond_random = gain(random, after)
     beyond_shift = gain(shifted, after)
@@ -119,9 +110,9 @@ def measure_cue(
         verdict_of(gained, beyond_random, beyond_shift),
         count,
         present=gained,
-        absent=change(before, after, without, weights, confidence),
-        gap=gap_change(before, after, without, present, weights, confidence),
-        worst=worst_change(before, after, cells, options.least, weights, confidence),
+        absent=change(before, after, without, bootstrap),
+        gap=gap_change(before, after, without, present, bootstrap),
+        worst=worst_change(before, after, cells, options.least, bootstrap),
         random=gain(before, random),
         shifted=gain(before, shifted),
         beyond_random=beyond_random,
@@ -148,16 +139,15 @@ def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> V
         return "only moves answers"
     if random is None:  # --placebos 0: nobody knows why it gains
         return "not tried"
-    if random.low > 0:
-        return "helps"
-    return "not the cue"
+    return "helps" if random.low > 0 else "not the cue"
 
 
-def other_gaps(
-    comparison: Comparison, options: MitigationOptions, results: Results
-) -> list[tuple[str, str, Change]]:
+def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
     """The gap of each other feature of the run on each label, where both sides have samples."""
+    comparison = results.comparison
     parts = comparison.parts
+    # of many pairs, none of which is a finding: nothing is corrected
+    alone = replace(results.bootstrap, confidence=parts.options.confidence)
     cues = {(cue.feature.key, cue.label) for cue in parts.cues}
     gaps = []
     for cluster, feature in enumerate(parts.features):
@@ -167,18 +157,13 @@ def other_gaps(
             labelled = comparison.targets == number
             present = labelled & shown
             without = labelled & ~shown
-            if min(present.sum(), without.sum()) < options.least:
+            if min(present.sum(), without.sum()) < parts.options.least:
                 continue
             # the cues themselves stand in the first table
             if (feature.key, label) in cues or (feature.key, None) in cues:
                 continue
             gap = gap_change(
-                comparison.before,
-                comparison.after,
-                without,
-                present,
-                results.weights,
-                options.confidence,
+                comparison.before, comparison.after, without, present, alone
             )
             gaps.append((name, label, gap))
     return sorted(gaps, key=lambda gap: gap[2].before - gap[2].after)

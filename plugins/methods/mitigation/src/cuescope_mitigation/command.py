@@ -19,7 +19,8 @@ from cuescope.application import (
     require_same_data,
     spread,
 )
-from cuescope_sdk import UserError, load_report
+from cuescope_mitigation.options import MitigationOptions
+from cuescope_sdk import StoredRun, UserError
 
 METHOD = "mitigation"
 PARTS = 3  # found in the first, fitted and measured in the others
@@ -33,7 +34,9 @@ def mitigate(
     mitigator: Annotated[
         str,
         typer.Option(
-            "--with", metavar="NAME", help="Mitigator: `cuescope plugins list`."
+            "--with",
+            metavar="NAME",
+            help="Mitigator: `cuescope plugins list`.",
         ),
     ],
     asked: AskedAgain,
@@ -63,14 +66,13 @@ def mitigate(
     third, beside two placebos. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
     -M mitigated=DIR/mitigated audits the mitigated model.
     """
-    report = load_report(run)
+    report = StoredRun(run).report
     plugin = Spec.parse(mitigator).name
     folder = asked.out or beside(run, f"mitigated-{plugin}")
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
-        registry.find(
-            "mitigator", plugin
-        )  # a wrong name is told before hours of answers
+        # a wrong name is told before hours of answers
+        registry.find("mitigator", plugin)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
         # what is learned fits this model alone, and its folder refuses any other
@@ -81,7 +83,7 @@ def mitigate(
             "top": top,
             "placebos": placebos,
         }
-        fields = registry.load(registry.find("method", METHOD)).Options.model_fields
+        fields = MitigationOptions.model_fields
         changed = {
             key: value for key, value in options.items() if value != fields[key].default
         }

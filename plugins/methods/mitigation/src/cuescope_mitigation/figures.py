@@ -17,7 +17,9 @@ RULE = (
 
 
 def contrasts(
-    comparison: Comparison, features: Sequence[Feature], scores: Sequence[Score]
+    comparison: Comparison,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Contrast]:
     """One for each of the first cues: the measured samples of the label that show it."""
     by_key = {feature.key: feature for feature in features}
@@ -40,14 +42,21 @@ def contrasts(
             "with the remedy": outcomes(comparison, rows, comparison.logits_after),
         }
         shown = contrast(
-            score.feature, sides, label=score.label, where=where, paired=True, rule=RULE
+            score.feature,
+            sides,
+            label=score.label,
+            where=where,
+            paired=True,
+            rule=RULE,
         )
         if shown is not None:
             yield shown
 
 
 def outcomes(
-    comparison: Comparison, rows: Sequence[tuple[int, int]], logits: Logits
+    comparison: Comparison,
+    rows: Sequence[tuple[int, int]],
+    logits: Logits,
 ) -> list[Outcome]:
     """The samples' own trials with these logits, in the order of each sample's choices."""
     labels = comparison.parts.labels

@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Feature, Report, UserError
 from cuescope_sdk.models import refuse_unknown
-from cuescope_sdk.tools import guess_in
+from cuescope_sdk.tools import NameGuess
 
 NUMBERED = (
     "cluster",
@@ -39,7 +39,7 @@ def word_of(report: Report, feature: Feature, given: Mapping[str, str]) -> str |
     # "cluster-03" says nothing to a model: only a guess behind it does
     if word or (feature.name and feature.kind not in NUMBERED):
         return word or feature.name
-    return guess_in(feature.name or "")
+    return NameGuess.name_in(feature.name or "")
 
 
 def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
@@ -49,12 +49,16 @@ def check_names(findings: Iterable[str], given: Mapping[str, str]) -> None:
         refuse_unknown("mitigate", "finding", key, known)
         if not word.strip():
             raise UserError(
-                f"mitigate: the name of {key}", expected="words", got="none"
+                f"mitigate: the name of {key}",
+                expected="words",
+                got="none",
             )
 
 
 def other_words(
-    words: Sequence[str | None], labels: Sequence[str], rng: np.random.Generator
+    words: Sequence[str | None],
+    labels: Sequence[str],
+    rng: np.random.Generator,
 ) -> tuple[str | None, ...]:
     """A thing drawn at random in place of each word; the same for the same word, None for None."""
     known = filter(None, (*words, *labels))

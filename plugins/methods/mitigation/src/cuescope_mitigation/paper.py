@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_mitigation.analysis import of_label
 from cuescope_mitigation.scores import BoolPerSample, IntPerSample, Logits
-from cuescope_mitigation.trials import Comparison
+from cuescope_mitigation.trials import Comparison, mitigator_name
 from cuescope_sdk import Cell, Table
 
 TOPS = (5, 10, 20)  # first cues
@@ -16,19 +16,18 @@ COLUMNS = ("model", "label 5", "all 5", "label 10", "all 10", "label 20", "all 2
 PAPER = tomllib.loads(files(__package__).joinpath("paper.toml").read_text("utf-8"))
 
 
-def papers_tables(comparison: Comparison, mitigator: str) -> Iterator[Table]:
+def papers_tables(comparison: Comparison) -> Iterator[Table]:
     """Table 4, where there are more than 5 labels, and Table 5."""
     for number, best in ((4, 5), (5, 1)):
         # of 5 labels the right one is always among the best 5
         if best < len(comparison.parts.labels):
-            yield papers_table(comparison, mitigator, number, best)
+            yield papers_table(comparison, number, best)
 
 
-def papers_table(
-    comparison: Comparison, mitigator: str, number: int, best: int
-) -> Table:
+def papers_table(comparison: Comparison, number: int, best: int) -> Table:
     """Accuracy@`best` where the first cues are: of the labels that they hurt, and of all."""
     cues = len(comparison.parts.cues)
+    mitigator = mitigator_name(comparison.parts.options)
     before = among_best(comparison.logits_before, comparison.targets, best)
     after = among_best(comparison.logits_after, comparison.targets, best)
     cells: list[list[Cell]] = [["this model"], ["this model +"], ["samples"]]

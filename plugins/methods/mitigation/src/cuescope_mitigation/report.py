@@ -1,6 +1,6 @@
 """Rows, tables and sentences: before and after, beside what chance and a shift do."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from cuescope_mitigation.analysis import (
@@ -12,11 +12,10 @@ from cuescope_mitigation.analysis import (
     other_gaps,
     points,
 )
-from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
-from cuescope_mitigation.trials import Comparison, mitigator_name
-from cuescope_sdk import Accuracy, Audit, Cell, Score, Table
+from cuescope_mitigation.trials import Comparison
+from cuescope_sdk import Accuracy, Cell, Score, Table
 
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
@@ -32,13 +31,12 @@ ENDS: Mapping[Verdict, str] = {
 }
 
 
-def scores(
-    audit: Audit, options: MitigationOptions, comparison: Comparison
-) -> Iterator[Score]:
+def scores(comparison: Comparison) -> Iterator[Score]:
     """A row a cue and metric, the largest gain first; the tables are attached."""
-    results = audit.once(measure, audit, options, comparison)
+    audit = comparison.parts.audit
+    results = audit.once(measure, comparison)
     audit.attach(of_measured(comparison))
-    for table in tables(results, comparison, options):
+    for table in tables(results):
         audit.attach(table)
     if not comparison.mitigator.changes_answers:
         audit.note(
@@ -53,8 +51,9 @@ def scores(
             f"The remedy helps for {helped} of {count} cues, and because of these cues."
         )
     audit.note("result", result)
-    if options.save is not None:
-        audit.note("audit the mitigated model", f"-M mitigated={options.save}")
+    folder = comparison.parts.options.save
+    if folder is not None:
+        audit.note("audit the mitigated model", f"-M mitigated={folder}")
     for row in sorted(results.rows, key=_rank):
         yield from scores_of(row, results.overall, comparison.mitigator.title)
 
@@ -89,12 +88,14 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     }
     for metric, figure in figures.items():
         if figure is not None:
-            value = figure.gain
             # the gap that is left, and not by how much it changed
-            if metric == "gap_after":
-                value = figure.after
+            value = figure.after if metric == "gap_after" else figure.gain
             yield score(
-                metric=metric, value=value, low=figure.low, high=figure.high, n=figure.n
+                metric=metric,
+                value=value,
+                low=figure.low,
+                high=figure.high,
+                n=figure.n,
             )
 
 
@@ -130,23 +131,15 @@ def of_measured(comparison: Comparison) -> Accuracy:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def tables(
-    results: Results, comparison: Comparison, options: MitigationOptions
-) -> Iterator[Table]:
+def tables(results: Results) -> Iterator[Table]:
     """Before and after, the placebos, the tops of TRoVe's tables, and what became of other cues."""
+    comparison = results.comparison
     yield before_and_after(results)
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         yield placebo_table(results)
-        yield from papers_tables(comparison, mitigator_name(options))
-        yield other_cues(results, comparison, options)
-
-
-def _table(
-    title: str, columns: tuple[str, ...], rows: Iterable[Sequence[Cell]], *notes: str
-) -> Table:
-    named = tuple(dict(zip(columns, row, strict=True)) for row in rows)
-    return Table(title=title, columns=columns, rows=named, notes=notes)
+        yield from papers_tables(comparison)
+        yield other_cues(results)
 
 
 def before_and_after(results: Results) -> Table:
@@ -161,7 +154,7 @@ def before_and_after(results: Results) -> Table:
             cells += [100 * figure.before, 100 * figure.after]
         rows.append(cells)
     overall = results.overall
-    return _table(
+    return Table.of(
         "Accuracy before and after, on samples that were not used for fitting (%)",
         (
             *NAMES,
@@ -191,39 +184,35 @@ def placebo_table(results: Results) -> Table:
         figures = map(_gain, (row.present, *placebos, row.worst))
         about = row.cue.name, row.cue.label or "any"
         rows.append([*about, *figures, row.verdict])
-    return _table(
+    return Table.of(
         "The remedy beside two placebos (points of accuracy where the cue is)",
         (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
         rows,
         "Random cues: the same mitigator, fitted to random samples of each label, as many as show "
         "the cue. It answers where the cue is. Shift: a constant is added to each answer, so that "
         "each is given as often as by the mitigated model.",
-        f"Intervals hold for all cues together ({results.confidence:.1%} each).",
+        f"Intervals hold for all cues together ({results.bootstrap.confidence:.1%} each).",
     )
 
 
 def _gain(figure: Change | None) -> str | None:
-    if figure is None:
-        return None
-    return f"{points(figure.gain)} {_range(figure)}"
+    return None if figure is None else f"{points(figure.gain)} {_range(figure)}"
 
 
 def _range(figure: Change) -> str:
     return f"({points(figure.low)} to {points(figure.high)})"
 
 
-def other_cues(
-    results: Results, comparison: Comparison, options: MitigationOptions
-) -> Table:
+def other_cues(results: Results) -> Table:
     """Whether what a cue did before is done by another one now: the gaps that grew most."""
-    gaps = other_gaps(comparison, options, results)
+    gaps = other_gaps(results)
     rows: list[list[Cell]] = []
     # there may be hundreds; they come sorted by how much they grew
     for name, label, gap in gaps[:OTHERS]:
         before = 100 * gap.before
         after = 100 * gap.after
         rows.append([name, label, gap.n, before, after, _range(gap)])
-    return _table(
+    return Table.of(
         "Other features of the run whose gap grew most (points)",
         ("feature", "label", "samples", "gap before", "gap after", "interval after"),
         rows,

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from cuescope_sdk.statistics import percentile_interval, weighted_means
+from cuescope_sdk.statistics import Bootstrap
 
 PerSample = Float[np.ndarray, " sample"]
 BoolPerSample = Bool[np.ndarray, " sample"]
 IntPerSample = Int[np.ndarray, " sample"]
 Logits = Float[np.ndarray, "sample class"]
-Draws = Float[np.ndarray, "draw sample"]
 Shows = Bool[np.ndarray, "sample cue"]
 STEPS = 400  # of the search for a shift
 SLOWER = 20  # steps, after which they are half as long
@@ -37,13 +36,11 @@ def change(
     before: PerSample,
     after: PerSample,
     among: BoolPerSample,
-    weights: Draws,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> Change:
     """The mean before and after among some of the samples, each of which is its own pair."""
     # of differences, so that what stays as it was does not widen the interval
-    draws = weighted_means(after - before, among, weights)
-    low, high = percentile_interval(draws, confidence)
+    low, high = bootstrap.interval(bootstrap.means(after - before, among))
     mean_before = float(before[among].mean())
     mean_after = float(after[among].mean())
     return Change(mean_before, mean_after, low, high, int(among.sum()))
@@ -54,14 +51,12 @@ def gap_change(
     after: PerSample,
     without: BoolPerSample,
     present: BoolPerSample,
-    weights: Draws,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> Change:
     """Accuracy without the cue minus with it, before and after; the interval is that of after."""
-    of_others = weighted_means(after, without, weights)
-    of_shown = weighted_means(after, present, weights)
+    of_others = bootstrap.means(after, without)
     # with and without are other samples, so both vary in a draw
-    low, high = percentile_interval(of_others - of_shown, confidence)
+    low, high = bootstrap.interval(of_others - bootstrap.means(after, present))
     gap_before = before[without].mean() - before[present].mean()
     gap_after = after[without].mean() - after[present].mean()
     count = int(present.sum())
@@ -73,8 +68,7 @@ def worst_change(
     after: PerSample,
     cells: IntPerSample,
     least: int,
-    weights: Draws,
-    confidence: float,
+    bootstrap: Bootstrap,
 ) -> Change | None:
     """The lowest mean among the cells with at least so many samples, before and after.
 
@@ -89,13 +83,12 @@ def worst_change(
         return np.array([values[member].mean() for member in members])
 
     def lowest(values: PerSample) -> Float[np.ndarray, " draw"]:
-        draws = [weighted_means(values, member, weights) for member in members]
+        draws = [bootstrap.means(values, member) for member in members]
         # a draw may hold no sample of a cell, whose mean is NaN then
         return np.asarray(np.nanmin(draws, axis=0))
 
     # each its own lowest: after a remedy another group may be the worst
-    draws = lowest(after) - lowest(before)
-    low, high = percentile_interval(draws, confidence)
+    low, high = bootstrap.interval(lowest(after) - lowest(before))
     worst = members[int(means(before).argmin())]
     worst_before = float(means(before).min())
     worst_after = float(means(after).min())
@@ -103,7 +96,9 @@ def worst_change(
 
 
 def shuffle_within(
-    shows: Shows, targets: IntPerSample, rng: np.random.Generator
+    shows: Shows,
+    targets: IntPerSample,
+    rng: np.random.Generator,
 ) -> Shows:
     """Which cues are shown, dealt anew among the samples of each label: as many as before."""
     dealt = shows.copy()

@@ -28,13 +28,12 @@ from cuescope_sdk import (
     Report,
     Response,
     Sample,
+    StoredRun,
     Trial,
     UserError,
-    load_report,
-    open_samples,
 )
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Mitigator, Router, Task
-from cuescope_sdk.statistics import Groups, split_groups
+from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import (
     FrameId,
     baseline_trials,
@@ -62,9 +61,12 @@ class Parts:
     """The cues with what tells them, and the samples by key with the cues that each shows.
 
     `fitted` says which samples are for fitting; the others are measured. `clusters` says which of
-    all features of the run a sample shows, `shows` which of the cues, a column a cue.
+    all features of the run a sample shows, `shows` which of the cues, a column a cue. `audit` is
+    the one that measures, with `options`.
     """
 
+    audit: Audit
+    options: MitigationOptions
     report: Report
     cues: tuple[Cue, ...]
     router: CueRouter
@@ -111,15 +113,15 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     The centroids of the run's features, of all of them, are the clustering that a sample's frames
     are held against.
     """
-    report = load_report(options.run)
+    run = StoredRun(options.run, audit.context)
+    report = run.report
     cues = _cues(report, options)
     _check_labels(audit)
     # not the cues alone: a frame that is nearer to another cluster shows no cue
     features = _seen_features(report)
-    run_samples = open_samples(options.run, audit.context)
-    stills, members = _members(features, run_samples)
+    stills, members = _members(features, run.samples)
     shown = chain.from_iterable(feature.occurrences for feature in features)
-    seen = [run_samples[occurrence.sample] for occurrence in shown]
+    seen = [run.samples[occurrence.sample] for occurrence in shown]
     samples = _samples_held_out(audit, seen)
     trials = list(baseline_trials(samples))
     routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
@@ -140,7 +142,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     strata = 2 * _targets(samples, audit.labels) + shows_any
     rng = audit.rng("fit")
     groups = Groups.of(samples)
-    fitted = split_groups(groups, rng, share=options.fit_share, strata=strata)
+    fitted = groups.split(rng, share=options.fit_share, strata=strata)
     count = int(fitted.sum())
     of_run = report.provenance.samples
     audit.note("mitigator", f"{mitigator.title} ({options.mitigator})")
@@ -151,6 +153,8 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
         "the cues were found in none of them",
     )
     return Parts(
+        audit,
+        options,
         report,
         cues,
         router,
@@ -351,8 +355,10 @@ class Comparison:
         return self.parts.groups.take(~self.parts.fitted)
 
 
-def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Comparison:
+def compare(parts: Parts) -> Comparison:
     """Fit the mitigator, and its placebos, on one part; answers of the other part with each."""
+    audit = parts.audit
+    options = parts.options
     mitigator = build(audit, options)
     measured = ~parts.fitted
 
@@ -389,7 +395,9 @@ def compare(audit: Audit, options: MitigationOptions, parts: Parts) -> Compariso
     after = logits(learned)
     if options.save is not None:
         learned.save(
-            options.save, mitigator=mitigator_name(options), model=options.model
+            options.save,
+            mitigator=mitigator_name(options),
+            model=options.model,
         )
     draws = []
     # without changed answers a placebo would show nothing

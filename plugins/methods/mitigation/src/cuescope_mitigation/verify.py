@@ -10,26 +10,23 @@ from cuescope_mitigation.analysis import (
     other_gaps,
     points,
 )
-from cuescope_mitigation.options import MitigationOptions
 from cuescope_mitigation.trials import Comparison
-from cuescope_sdk import Audit, Evidence, Verdict
+from cuescope_sdk import Evidence, Verdict
 
 COST = 0.02  # overall accuracy that a remedy may cost
 GREW = 0.1  # growth of another gap that is worth a look
 
 
-def evidence(
-    audit: Audit, options: MitigationOptions, comparison: Comparison
-) -> Iterator[Evidence]:
+def evidence(comparison: Comparison) -> Iterator[Evidence]:
     """A check of each placebo for each cue, then two of the whole model."""
-    results = audit.once(measure, audit, options, comparison)
+    results = comparison.parts.audit.once(measure, comparison)
     if comparison.mitigator.changes_answers:
         for row in results.rows:
             # where it harms there is no gain for a placebo to explain
             if row.verdict != "harms":
                 yield from placebo_checks(row)
         yield overall_check(results)
-        yield moved_check(options, comparison, results)
+        yield moved_check(results)
 
 
 def placebo_checks(row: Row) -> Iterator[Evidence]:
@@ -77,11 +74,9 @@ def overall_check(results: Results) -> Evidence:
     )
 
 
-def moved_check(
-    options: MitigationOptions, comparison: Comparison, results: Results
-) -> Evidence:
+def moved_check(results: Results) -> Evidence:
     """Whether another feature now costs what the cue cost before."""
-    gaps = other_gaps(comparison, options, results)
+    gaps = other_gaps(results)
     grew = []
     for name, label, gap in gaps:
         # above 0 as well: a gap that grew from -20 to 0 points costs nothing

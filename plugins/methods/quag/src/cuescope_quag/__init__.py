@@ -39,7 +39,9 @@ class QUAG(Plugin):
 
     title = "QUAG: does the model fuse video and text?"
     requires = Requirements(
-        outputs=frozenset(), edits=frozenset({"average-attention"}), labels=0
+        outputs=frozenset(),
+        edits=frozenset({"average-attention"}),
+        labels=0,
     )
     finds = "Whether a video-question model needs the video, the question, and both together."
     data_needs = DataNeeds(
@@ -79,7 +81,10 @@ class QUAG(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """The verdict, then what each condition costs."""
         from cuescope_quag.attention_maps import attach_maps
@@ -94,7 +99,10 @@ class QUAG(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Theorem 2.1, lemma 2.2, and how far complements are apart."""
         from cuescope_quag.verify import evidence

@@ -21,7 +21,7 @@ from cuescope_quag.scores import Loss, Part, Rate, Rule, compare, smallest_loss
 from cuescope_quag.trials import WITHOUT_VIDEO, Answers, Codes
 from cuescope_quag.verdict import UNMEASURED, Verdict, verdict
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import benjamini_hochberg, design_effect
+from cuescope_sdk.statistics import benjamini_hochberg
 
 Comparison: TypeAlias = tuple[
     Rate, dict[str, Loss]
@@ -81,7 +81,7 @@ class Figures:
     def detectable(self) -> float | None:
         """Points that a condition must cost to be found in 8 of 10 audits; None for no loss."""
         # questions of one video hang together, and tell less than their number
-        effect = design_effect(self.answers.before.astype(float), self.answers.groups)
+        effect = self.answers.groups.design_effect(self.answers.before.astype(float))
         # what Benjamini and Hochberg ask of the first of all conditions
         level = self.options.fdr / max(len(self.answers.conditions), 1)
         lost = smallest_loss(len(self.answers.samples) / effect, level)
@@ -130,7 +130,9 @@ def _compare(
 
 
 def with_worst(
-    losses: Mapping[str, Loss], by_type: Mapping[str, Comparison], rule: Rule
+    losses: Mapping[str, Loss],
+    by_type: Mapping[str, Comparison],
+    rule: Rule,
 ) -> dict[str, Loss]:
     """Each with the types of question in which most is lost."""
     worst = {}
@@ -141,7 +143,10 @@ def with_worst(
 
 
 def part_with_video(
-    audit: Audit, rule: Rule, answers: Answers, measure: Measure
+    audit: Audit,
+    rule: Rule,
+    answers: Answers,
+    measure: Measure,
 ) -> Part | None:
     """The types of question in which the video surely matters; None where these are all, or none.
 

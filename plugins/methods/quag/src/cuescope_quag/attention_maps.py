@@ -2,8 +2,6 @@
 
 from textwrap import shorten
 
-import numpy as np
-
 from cuescope_quag.options import QUAGOptions, parse_map
 from cuescope_quag.trials import (
     Answers,
@@ -11,6 +9,7 @@ from cuescope_quag.trials import (
     TokenModalities,
     fusion_shape,
     questions,
+    read,
 )
 from cuescope_sdk import Audit, Edit, Picture, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
@@ -48,8 +47,7 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
         return
     layer, head = parse_map(options.attention_map)
     sample = audit.once(questions, audit)[0]
-    (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
-    sides = np.asarray(outcome.response.readout)
+    [sides] = read(audit, [TokenModalities(layer=layer).of(sample)])
     # the readout lists queries and then keys: two entries a token
     if len(sides) > 2 * options.longest:
         audit.note(
@@ -62,8 +60,8 @@ def attach_maps(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
         if condition.kind == "short-circuit":
             edits[condition.key] = condition.edit
     readout = AttentionWeights(layer=layer)
-    outcomes = audit.respond(readout.of(sample, edit) for edit in edits.values())
-    weights = [np.asarray(outcome.response.readout)[head] for outcome in outcomes]
+    matrices = read(audit, (readout.of(sample, edit) for edit in edits.values()))
+    weights = [of_heads[head] for of_heads in matrices]
     kinds = list(map(NAMES.__getitem__, sides.tolist()))
     # in cross-attention the keys are other tokens than the queries
     queries = len(weights[0])

@@ -11,7 +11,7 @@ from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
 from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
 from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import StripRow, bar_chart, contrast, frame_strips, thumbnail
+from cuescope_sdk.report import bar_chart, contrast, frame_strips
 
 EXAMPLES = 4
 LONGEST = 90  # characters of a question
@@ -40,18 +40,18 @@ def contrasts(figures: Figures, scores: Sequence[Score]) -> Iterator[Contrast]:
 
 def deciding_type(figures: Figures, key: str) -> str | None:
     """The type of question whose loss decides in place of that of all; mostly none does."""
-    by_type = {kind: losses[key] for kind, (_, losses) in figures.by_type.items()}
-    loss = figures.headline[1][key].with_worst(by_type, figures.rule.level)
-    return (
-        # where the loss of all questions is sure, no type decides
-        loss.worst[0]
-        if loss.worst is not None and loss.p_costs > figures.rule.level
-        else None
-    )
+    loss = figures.worst_losses[key]
+    # where the loss of all questions is sure, no type decides
+    if loss.worst is None or loss.p_costs <= figures.rule.level:
+        return None
+    return loss.worst[0]
 
 
 def _contrast(
-    figures: Figures, feature: str, key: str, kind: str | None
+    figures: Figures,
+    feature: str,
+    key: str,
+    kind: str | None,
 ) -> Contrast | None:
     answers = figures.answers
     column = answers.keys.index(key)
@@ -91,7 +91,9 @@ def change_words(condition: Condition) -> str:
 
 
 def substitutes(
-    before: Sequence[Outcome], after: Sequence[Outcome], condition: Condition
+    before: Sequence[Outcome],
+    after: Sequence[Outcome],
+    condition: Condition,
 ) -> dict[str, Occurrence]:
     """Where the picture comes from of what was asked without its own video: another, or none."""
     occurrences = {}
@@ -121,12 +123,15 @@ def clip(outcome: Outcome) -> bytes | None:
     return frame_sheet(frames) if len(frames) > 1 else None
 
 
-def frame_sheet(frames: Sequence[Frame], most: int = 4, side: int = 128) -> bytes:
-    """A JPEG: at most `most` frames of a clip, from first to last, in rows of two."""
-    count = min(len(frames), most)
-    even = np.linspace(0, len(frames) - 1, count)
-    shown = [frames[round(index)] for index in even]
-    images = [Image.fromarray(thumbnail(frame, side)) for frame in shown]
+def frame_sheet(frames: Sequence[Frame]) -> bytes:
+    """A JPEG: at most four frames of a clip, from first to last, in rows of two."""
+    even = np.linspace(0, len(frames) - 1, min(len(frames), 4))
+    images = []
+    for index in even:
+        # a copy: frames are shared, and Pillow's thumbnail() works in place
+        image = frames[round(index)].load().copy()
+        image.thumbnail((128, 128), Image.Resampling.LANCZOS)
+        images.append(image)
     width = max(image.width for image in images) + 2
     height = max(image.height for image in images) + 2
     lines = -(-len(images) // 2)
@@ -143,7 +148,10 @@ def empty_sheet() -> bytes:
     """A JPEG in place of a video that was not shown."""
     sheet = Image.new("RGB", (256, 128), (238, 238, 238))
     ImageDraw.Draw(sheet).text(
-        (128, 64), "no video was shown", fill=(90, 90, 90), anchor="mm"
+        (128, 64),
+        "no video was shown",
+        fill=(90, 90, 90),
+        anchor="mm",
     )
     out = BytesIO()
     sheet.save(out, "JPEG", quality=90)
@@ -186,9 +194,7 @@ def _lost_answers(answers: Answers, column: int) -> Picture:
     rows = []
     for index in choose_examples(answers, column):
         words = caption(answers.plain[index], changed[index], condition)
-        rows.append(
-            StripRow(words, list(map(thumbnail, answers.samples[index].frames)))
-        )
+        rows.append((words, answers.samples[index].frames))
     return Picture(
         title=f"Answers that are lost: {condition.key}",
         caption="Questions that the model answers rightly, but no longer where this is averaged "
@@ -237,4 +243,4 @@ def caption(plain: Outcome, changed: Outcome, condition: Condition) -> str:
 
 def _facts(answers: Answers, index: int) -> set[tuple[str, object]]:
     kind = answers.samples[index].annotations.get("question_type")
-    return {("video", int(answers.video[index])), ("type", kind)}
+    return {("video", int(answers.groups.codes[index])), ("type", kind)}

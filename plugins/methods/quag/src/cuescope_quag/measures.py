@@ -109,7 +109,10 @@ def has_one_label(samples: Sequence[Sample]) -> bool:
 
 
 def warn_of_few(
-    audit: Audit, samples: Sequence[Sample], measure: Measure, level: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    measure: Measure,
+    level: float,
 ) -> None:
     """Say before anything is asked that these questions allow no verdict, and which would."""
     if (only := only_answer(samples)) is not None:
@@ -119,7 +122,7 @@ def warn_of_few(
             "can be tested; add questions with other right answers",
         )
         return
-    videos = len(np.unique(videos_of(samples)))
+    videos = videos_of(samples).count
     chance = measure.chance / 100
     # questions about a video stand or fall together: one guess a video
     if chance**videos > level:

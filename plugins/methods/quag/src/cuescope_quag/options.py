@@ -97,7 +97,10 @@ class QUAGOptions(Options):
         "balanced one where all questions have the same two answers",
     )
     drop: float = Field(
-        2.0, ge=0, le=100, description="points from which a loss counts (paper: 2)"
+        2.0,
+        ge=0,
+        le=100,
+        description="points from which a loss counts (paper: 2)",
     )
     margin: float = Field(
         0.1,

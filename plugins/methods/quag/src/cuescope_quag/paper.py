@@ -3,7 +3,9 @@
 `paper_tables` has a file a benchmark: tables 1 and 12 overall, 4 to 11 by type of question, the
 modality that QUAG-attention merged from the note of table 1. `consistent_accuracy` is table 3, with
 section 5.2 for merged video: its CAcc_V, overall and of control, cannot be of E and E-NC too, whose
-accuracies in table 15 (`by_video_and_question`) are too low for that.
+accuracies in table 15 (`by_video_and_question`) are too low for that. `multiplications_saved` is of
+table 1, all benchmarks: the count nearest to it is that of attention alone. `attention_distances`
+are table 16.
 """
 
 import csv
@@ -13,19 +15,21 @@ from cuescope_sdk import Cell
 
 BENCHMARKS = ("ActivityNet-QA", "MSRVTT-QA", "NExT-QA", "ATP-Hard")
 CONSISTENT = "consistent_accuracy"
+SAVINGS = "multiplications_saved"
+DISTANCES = "attention_distances"
 
 
 def paper_rows(model: str, table: str) -> tuple[dict[str, Cell], ...]:
-    """A row a condition of one of BENCHMARKS or CONSISTENT; () where the paper has none."""
-    if table not in (*BENCHMARKS, CONSISTENT):
+    """The rows of one of BENCHMARKS or another table; () where the paper has none of the model."""
+    if table not in (*BENCHMARKS, CONSISTENT, SAVINGS, DISTANCES):
         return ()
     rows: list[dict[str, Cell]] = []
     for row in _read(table):
         if row.pop("model") == model:
-            condition = row.pop("condition")
+            (column, name), *cells = row.items()
             # an empty cell is a figure that the paper does not give
-            figures = {name: float(cell) for name, cell in row.items() if cell}
-            rows.append({"condition": condition, **figures})
+            figures = {key: float(cell) for key, cell in cells if cell}
+            rows.append({column: name, **figures})
     return tuple(rows)
 
 

@@ -16,14 +16,12 @@ from cuescope_quag.tables import (
     attach_losses,
     attach_open_answers,
     describe_wrong_answers,
-    few_videos,
 )
 from cuescope_quag.trials import (
     VERDICT,
     WITHOUT_VIDEO,
     Answers,
     Condition,
-    benchmark_of,
     edited_layers,
     fusion_shape,
 )
@@ -67,17 +65,17 @@ SKIPPED = "skipped, because the model does not take the edit 'average-tokens'"
 
 
 def report_scores(
-    audit: Audit, options: QUAGOptions, answers: Answers
+    audit: Audit,
+    options: QUAGOptions,
+    answers: Answers,
 ) -> Iterator[Score]:
     """The rows of the report, with its notes and tables."""
     figures = analyse(audit, options, answers)
     _note(audit, figures)
     attach_accuracies(audit, figures)
     attach_losses(audit, figures)
-    attach_consistency(
-        audit, options, answers, benchmark_of(audit), few_videos(answers.videos)
-    )
-    attach_by_question(audit, options, answers, benchmark_of(audit))
+    attach_consistency(audit, options, answers)
+    attach_by_question(audit, options, answers)
     attach_open_answers(audit, answers.plain, answers.before.tolist())
     # a list, for contrasts are made of the same rows
     rows = list(_rows(figures))
@@ -199,7 +197,7 @@ def _note(audit: Audit, figures: Figures) -> None:
     only = only_answer(answers.samples)
     guess = f"guessing gives {rate.chance:.1f}%"
     chance = guess if only is None else f"all have the same right answer, '{only}'"
-    count = f"{len(answers.samples)} questions about {answers.videos} videos"
+    count = f"{len(answers.samples)} questions about {answers.groups.count} videos"
     audit.note(figures.measure, f"{rate.value:.1f}% of {count}; {chance}")
     audit.note(
         "counts for the verdict",

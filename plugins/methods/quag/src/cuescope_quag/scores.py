@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from cuescope_quag.measures import Measure
 from cuescope_quag.trials import Codes, RightPerSample
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.statistics import (
     Groups,
-    MarginTest,
     WeightedMeans,
     agreement_p_values,
+    change_p_value,
     exceeds_rate_p_value,
     smallest_flip_share,
-    stratified_change_p_value,
 )
 
 
@@ -121,7 +121,7 @@ def compare(
     after: Bool[np.ndarray, "sample condition"],
     measure: Measure,
     videos: Groups,
-    rng: np.random.Generator,
+    rng: Generator,
     rule: Rule,
     given: Codes | None = None,
 ) -> tuple[Rate, list[Loss]]:
@@ -141,9 +141,14 @@ def compare(
         # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost = round(value - changed, 9)
         low, high = means.change_interval(change, rule.confidence)
-        p_value = stratified_change_p_value(change, measure.stratum, videos, rng)
-        margin = MarginTest(
-            means, right, change, value, measure.chance, rule.share, rule.drop
+        p_value = change_p_value(change, videos, rng, strata=measure.stratum)
+        margin = means.margin_test(
+            right,
+            change,
+            value,
+            chance=measure.chance,
+            share=rule.share,
+            least=rule.drop,
         )
         loss = Loss(
             rate=changed,
@@ -160,9 +165,9 @@ def compare(
     return rate, losses
 
 
-def smallest_loss(questions: float, level: float, power: float = 0.8) -> float | None:
-    """Points that a condition must cost, winning nothing, to be significant with this power."""
-    share = smallest_flip_share(questions, level, power=power)
+def smallest_loss(questions: float, level: float) -> float | None:
+    """Points that a condition must cost, winning nothing, to be significant in 8 of 10 audits."""
+    share = smallest_flip_share(questions, level)
     return None if share is None else 100 * share
 
 
@@ -178,7 +183,7 @@ def _rate(
     before: RightPerSample,
     measure: Measure,
     means: WeightedMeans,
-    rng: np.random.Generator,
+    rng: Generator,
     rule: Rule,
     given: Codes | None,
     value: float,
@@ -202,7 +207,7 @@ def guessing_p_values(
     before: RightPerSample,
     given: Codes | None,
     measure: Measure,
-    rng: np.random.Generator,
+    rng: Generator,
     resamples: int,
 ) -> tuple[float, float]:
     """One-sided p-values of "the answers know nothing of what is right": ours, and the best.
@@ -217,7 +222,11 @@ def guessing_p_values(
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
     return agreement_p_values(
-        given, measure.label, measure.stratum, rng, resamples=resamples
+        given,
+        measure.label,
+        measure.stratum,
+        rng,
+        resamples=resamples,
     )
 
 

@@ -1,6 +1,6 @@
 """The tables of the report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import islice
 from textwrap import shorten
@@ -9,9 +9,9 @@ from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
 from cuescope_quag.trials import Answers, accepted_answers, benchmark_of
-from cuescope_sdk import Audit, Cell, Outcome, Sample, Table
+from cuescope_sdk import Audit, Outcome, Sample, Table
 from cuescope_sdk.report import interval, signed
-from cuescope_sdk.statistics import FEW, benjamini_hochberg
+from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
 DROP = "\N{DOWNWARDS ARROW}"
 OPEN_ROWS = 6  # open answers that are shown
@@ -24,27 +24,6 @@ CLAVI_TYPES = {
     "BA": "before or after",
     "BA-NC": "before or after an action that is not there",
 }
-
-
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *notes: str,
-    paper: Iterable[dict[str, Cell]] = (),
-    decimals: int = 1,
-) -> Table:
-    """A table from the cells of its rows; of the paper's figures those of its columns."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple(
-            {name: row[name] for name in columns if name in row} for row in paper
-        ),
-        notes=notes,
-        decimals=decimals,
-    )
 
 
 def attach_accuracies(audit: Audit, figures: Figures) -> None:
@@ -71,7 +50,7 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
         f"{beside}"
     )
     audit.attach(
-        make_table(
+        Table.of(
             "Accuracy under each condition, %",
             tuple(columns),
             zip(*columns.values(), strict=True),
@@ -83,7 +62,9 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
 
 
 def type_notes(
-    samples: Sequence[Sample], types: Sequence[str], measure: str
+    samples: Sequence[Sample],
+    types: Sequence[str],
+    measure: str,
 ) -> list[str]:
     """What the columns of question types are: their words, and what is counted there."""
     if not types:
@@ -124,8 +105,8 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
         f"{options.fdr:g} over the table) and the interval does not contain 0."
     )
     title = f"Points of {figures.measure} lost"
-    few = few_videos(figures.answers.videos)
-    audit.attach(make_table(title, ("condition", *comparisons), rows, note, *few))
+    few = few_videos(figures.answers.groups)
+    audit.attach(Table.of(title, ("condition", *comparisons), rows, note, *few))
 
 
 def loss_cell(loss: Loss, significant: bool) -> str:
@@ -137,10 +118,10 @@ def loss_cell(loss: Loss, significant: bool) -> str:
     return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{star}"
 
 
-def few_videos(count: int) -> list[str]:
+def few_videos(videos: Groups) -> list[str]:
     """A warning of intervals over too few of them."""
     rough = "so few that the intervals are rough and may be too narrow"
-    return [f"Videos: {count}, {rough}."] if count < FEW else []
+    return [f"Videos: {videos.count}, {rough}."] if videos.few else []
 
 
 # ------------------------------------------------------------------------------- open answers
@@ -158,7 +139,9 @@ def describe_wrong_answers(answers: Answers) -> str:
 
 
 def attach_open_answers(
-    audit: Audit, outcomes: Sequence[Outcome], right: Sequence[bool]
+    audit: Audit,
+    outcomes: Sequence[Outcome],
+    right: Sequence[bool],
 ) -> None:
     """A table of a few open questions, wrong and right ones, with what was answered."""
     wrong: list[int] = []
@@ -182,7 +165,7 @@ def attach_open_answers(
         "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."
     )
     columns = ("sample", "question", "accepted", "given", "right")
-    audit.attach(make_table("What was answered", columns, rows, note))
+    audit.attach(Table.of("What was answered", columns, rows, note))
 
 
 def _open_answer(outcome: Outcome) -> tuple[str, str, str]:

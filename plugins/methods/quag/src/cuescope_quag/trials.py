@@ -110,7 +110,9 @@ def questions(audit: Audit) -> list[Sample]:
     labelled = [sample for sample in samples if sample.label is not None]
     if not labelled:
         raise UserError(
-            "quag", expected="samples with a label, the right answer", got="none"
+            "quag",
+            expected="samples with a label, the right answer",
+            got="none",
         )
     # no draw and no example may hang on the order of the data
     labelled.sort(key=lambda sample: sample.key)
@@ -163,12 +165,6 @@ class FusionSize(Readout):
         """Equal for every trial."""
         return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
 
-    @staticmethod
-    def shape(readout: np.ndarray) -> FusionShape:
-        """The readout as what it was made of."""
-        fields = FusionShape.model_fields
-        return FusionShape(**dict(zip(fields, map(int, readout), strict=True)))
-
 
 class TokenModalities(Readout):
     """Which tokens of a layer are video, which text: `HasFusion.modalities`."""
@@ -192,12 +188,19 @@ class AttentionWeights(Readout):
         return list(model.attention(trials, self.layer))
 
 
+def read(audit: Audit, trials: Iterable[Trial]) -> list[np.ndarray]:
+    """What the model shows of itself: the readout of each trial."""
+    outcomes = audit.respond(trials)
+    return [np.asarray(outcome.response.readout) for outcome in outcomes]
+
+
 def fusion_shape(audit: Audit) -> FusionShape:
     """Sizes of the fusion layers of a model that exposes them."""
     # of any sample, for the sizes are the model's
     sample = audit.once(questions, audit)[0]
-    (outcome,) = audit.respond([FusionSize().of(sample)])
-    return FusionSize.shape(np.asarray(outcome.response.readout))
+    [sizes] = read(audit, [FusionSize().of(sample)])
+    fields = zip(FusionShape.model_fields, sizes.tolist(), strict=True)
+    return FusionShape(**dict(fields))
 
 
 def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
@@ -255,7 +258,7 @@ def other_videos(
 
     The videos stand in a circle in a drawn order, and each is given the next one.
     """
-    videos = videos_of(samples).tolist()
+    videos = videos_of(samples).codes.tolist()
     samples_by_video = zip(videos, samples, strict=True)
     # a sample without frames has no video to lend
     shown = {video: sample for video, sample in samples_by_video if sample.frames}
@@ -296,7 +299,9 @@ def _quag_attention(
     for words in dict.fromkeys(options.quag_attention):
         merged = frozenset(words.split("-"))
         edit = AverageTokens(
-            modalities=merged, layers=layers, size_term=options.size_term
+            modalities=merged,
+            layers=layers,
+            size_term=options.size_term,
         )
         key = f"merged {'both' if '-' in words else words}"
         yield Condition(key, f"{TOKENS[words]} ({key})", "quag-attention", edit)
@@ -336,8 +341,8 @@ def trials(audit: Audit, options: QUAGOptions) -> Iterator[Trial]:
 class Answers:
     """Right or wrong: each sample as it is (`before`) and under each condition (`after`).
 
-    `plain` are the outcomes of the samples as they are, `changed` those by condition; `video`
-    numbers the video that each question is about.
+    `plain` are the outcomes of the samples as they are, `changed` those by condition; `groups`
+    are the videos that questions are about: what was drawn, of which all intervals and tests are.
     """
 
     samples: list[Sample]
@@ -346,7 +351,7 @@ class Answers:
     changed: Sequence[Sequence[Outcome]]
     before: RightPerSample
     after: Bool[np.ndarray, "sample condition"]
-    video: Codes
+    groups: Groups
 
     @property
     def keys(self) -> list[str]:
@@ -374,19 +379,11 @@ class Answers:
             sample.choices for sample in self.samples
         )
 
-    @property
-    def groups(self) -> Groups:
-        """The video of each sample: what was drawn, of which all intervals and tests are."""
-        return Groups(self.video, self.videos, declared=True)
-
-    @property
-    def videos(self) -> int:
-        """How many the questions are about."""
-        return len(np.unique(self.video))
-
 
 def collect_answers(
-    audit: Audit, options: QUAGOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: QUAGOptions,
+    outcomes: Sequence[Outcome],
 ) -> Answers:
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)
@@ -402,14 +399,15 @@ def collect_answers(
         changed=runs[1:],
         before=by_run[0],
         after=by_run[1:].T,
-        video=videos_of(samples),
+        groups=videos_of(samples),
     )
 
 
-def videos_of(samples: Sequence[Sample]) -> Codes:
-    """A number for each sample's video: its group, its `annotations["video_id"]`, or the frames."""
+def videos_of(samples: Sequence[Sample]) -> Groups:
+    """Each sample's video: its group, its `annotations["video_id"]`, or the frames."""
     names = list(map(video_name, samples))
-    return np.asarray(np.unique(names, return_inverse=True)[1])
+    videos, codes = np.unique(names, return_inverse=True)
+    return Groups(codes, len(videos), declared=True)
 
 
 def video_name(sample: Sample) -> str:

@@ -69,7 +69,10 @@ class Verdict:
 
 
 def verdict(
-    rate: Rate, losses: Mapping[str, Loss], rule: Rule, part: Part | None = None
+    rate: Rate,
+    losses: Mapping[str, Loss],
+    rule: Rule,
+    part: Part | None = None,
 ) -> Verdict:
     """The verdict of one audit, or of published figures; on `part` where that is not all."""
     if rate.p_chance > rule.level:
@@ -240,7 +243,10 @@ def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
 
 
 def _answering(
-    kind: Kind, losses: Mapping[str, Loss], rule: Rule, apart: str = ""
+    kind: Kind,
+    losses: Mapping[str, Loss],
+    rule: Rule,
+    apart: str = "",
 ) -> str:
     """What it does, and the figures for that in a sentence of their own.
 

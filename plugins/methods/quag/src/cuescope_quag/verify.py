@@ -14,9 +14,8 @@ from jaxtyping import Bool, Float, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
 from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
-from cuescope_quag.paper import BENCHMARKS
+from cuescope_quag.paper import BENCHMARKS, SAVINGS, paper_rows
 from cuescope_quag.scores import multiplications_saved
-from cuescope_quag.tables import make_table
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
     TokenModalities,
@@ -24,15 +23,11 @@ from cuescope_quag.trials import (
     edited_layers,
     fusion_shape,
     questions,
+    read,
 )
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Trial
-from cuescope_sdk.fusion import LETTERS, TEXT, VIDEO, AverageAttention, HasFusion
+from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
+from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
 
-# Table 1, of all benchmarks; the count nearest to it is that of attention alone.
-PAPER_SAVINGS: dict[str, list[dict[str, Cell]]] = {
-    "FrozenBiLM": [{"condition": "merged video", "attention alone": 13.6}],
-    "JustAsk": [{"condition": "merged both", "attention alone": 68.0}],
-}
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
 CONFORMABLE = "averaged attention stays averaged (theorem 2.1)"
 RANK = "rank of attention after the video short-circuit (lemma 2.2)"
@@ -58,8 +53,8 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
     """Multiplications saved in a changed layer of self-attention, at the first sample's length."""
     layer = (edited_layers(audit, options) or (0,))[0]
     sample = audit.once(questions, audit)[0]
-    (outcome,) = audit.respond([TokenModalities(layer=layer).of(sample)])
-    queries, keys = np.array_split(np.asarray(outcome.response.readout), 2)
+    [tokens_of_layer] = read(audit, [TokenModalities(layer=layer).of(sample)])
+    queries, keys = np.array_split(tokens_of_layer, 2)
     # The formula of section 2.4 is that of self-attention: the same tokens are queries and keys.
     if not np.array_equal(queries, keys):
         return
@@ -90,16 +85,16 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
         "scores and mixing, which no longer grow with the averaged tokens. Whole layer: also the "
         "output projection and the MLP, which QUAG-attention leaves as they are."
     )
-    paper: list[dict[str, Cell]] = []
+    paper: tuple[dict[str, Cell], ...] = ()
     if benchmark_of(audit) in BENCHMARKS:
-        paper = PAPER_SAVINGS.get(options.beside, [])
+        paper = paper_rows(options.beside, SAVINGS)
         note += (
             " In brackets: the paper's table 1, which does not say what it counts; "
             "attention alone comes nearest to it."
         )
     title = "Multiplications saved by QUAG-attention, %"
     columns = ("condition", "attention alone", "whole layer")
-    audit.attach(make_table(title, columns, rows, note, paper=paper))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper))
 
 
 def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -141,8 +136,7 @@ def _read(
     """The figures of a readout under a short-circuit, of samples that have any."""
     quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
     edit = AverageAttention(quadrants=quadrants, layers=layers)
-    outcomes = audit.respond(readout.of(sample, edit) for sample in samples)
-    figures = [np.asarray(outcome.response.readout) for outcome in outcomes]
+    figures = read(audit, (readout.of(sample, edit) for sample in samples))
     # of a sample of many tokens nothing comes back
     return [row for row in figures if row.size]
 
@@ -279,7 +273,8 @@ class RankExcess(LayerReadout):
 
 def quadrant(of_query: QueryModality, of_key: KeyModality, name: str) -> Cells:
     """Where quadrant XY lies: queries of modality X, keys of modality Y."""
-    return np.outer(of_query == LETTERS[name[0]], of_key == LETTERS[name[1]])
+    query, key = AverageAttention.sides(name)
+    return np.outer(of_query == query, of_key == key)
 
 
 def visible_keys(weights: Weights) -> Cells:
@@ -333,7 +328,9 @@ def conformability_error(
 
 
 def fused_part(
-    weights: Weights, of_query: QueryModality, of_key: KeyModality
+    weights: Weights,
+    of_query: QueryModality,
+    of_key: KeyModality,
 ) -> Float[np.ndarray, "head fused_query fused_key"]:
     """The rows and columns of video and text tokens: the whole matrix of the paper."""
     # OTHER is 0: padding, and the token that opens a causal sequence

@@ -54,7 +54,9 @@ class Saliency(Plugin):
 
     title = "Saliency: where in the image a CLIP model looks"
     requires = Requirements(
-        outputs=frozenset({"logits"}), exposes=frozenset({"image-tower"}), labels=1
+        outputs=frozenset({"logits"}),
+        exposes=frozenset({"image-tower"}),
+        labels=1,
     )
     finds = "Classes whose importance maps lie on the background instead of the object."
     data_needs = DataNeeds(
@@ -73,7 +75,10 @@ class Saliency(Plugin):
     options: SaliencyOptions
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        choices: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a canvas sample, for the text beside it."""
         # imported in the hooks: `cuescope plugins list` must not pay for torch
@@ -89,17 +94,14 @@ class Saliency(Plugin):
         """One feature for each text that is explained."""
         from cuescope_saliency.trials import features
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.explain import faithfulness_trials
+        from cuescope_sdk.explain import FaithfulnessCheck
 
         require_data(audit, self.data_needs, "saliency")
         options = self.options
-        checks = faithfulness_trials(
-            audit, images=options.faithfulness, steps=options.steps
-        )
-        audit.expect_more(
-            3 * len(audit.samples) + checks
-        )  # its answer, its map, its mask drawn
-        yield from features(audit, self.options)
+        check = FaithfulnessCheck(options.faithfulness, options.steps)
+        # of an image: its answer, its map, its mask drawn
+        audit.expect_more(3 * len(audit.samples) + check.most_trials(audit))
+        yield from features(audit, options)
 
     @hookimpl
     def perturb(self, audit: Audit) -> list[Trial]:
@@ -110,7 +112,9 @@ class Saliency(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """Where each text's maps lie, against the annotated foreground."""
         from cuescope_saliency.figures import contrasts

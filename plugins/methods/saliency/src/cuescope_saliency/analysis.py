@@ -8,15 +8,14 @@ import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures, measure_text
-from cuescope_saliency.trials import ExplainedImage
+from cuescope_saliency.trials import Images
 from cuescope_sdk import Accuracy, Audit
 from cuescope_sdk.statistics import (
     Groups,
+    MeanAboveZero,
     benjamini_hochberg,
     chance_accuracy,
-    mean_above_zero_p_value,
     mean_interval,
-    smallest_mean_above_zero,
 )
 
 # what a model that guesses looks at says nothing
@@ -50,7 +49,7 @@ class Labelled:
 
 def lean_tests(
     options: SaliencyOptions,
-    images: Sequence[ExplainedImage],
+    images: Images,
     *,
     better_than_chance: bool,
 ) -> list[LeanTest]:
@@ -61,7 +60,7 @@ def lean_tests(
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     texts = [measure_text(by_text[text]) for text in sorted(by_text)]
     p_values = [
-        mean_above_zero_p_value(figures.lean, figures.masked_groups)
+        MeanAboveZero(figures.lean, figures.masked_groups).p_value()
         for figures in texts
     ]
     q_values = benjamini_hochberg(p_values)
@@ -76,7 +75,9 @@ def lean_tests(
 
 
 def smallest_findable(
-    audit: Audit, options: SaliencyOptions, tests: Sequence[LeanTest]
+    audit: Audit,
+    options: SaliencyOptions,
+    tests: Sequence[LeanTest],
 ) -> tuple[TextFigures, float | None] | None:
     """The text of middling many images, and the smallest lean that would have been found in it.
 
@@ -93,13 +94,13 @@ def smallest_findable(
     # The smallest of the p-values must pass the level over their number.
     level = options.fdr / len(masked)
     rng = audit.rng("limit of detection")
-    return middle, smallest_mean_above_zero(
-        middle.lean, middle.masked_groups, level, rng
-    )
+    return middle, MeanAboveZero(middle.lean, middle.masked_groups).smallest(level, rng)
 
 
 def measure_accuracy(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
+    audit: Audit,
+    options: SaliencyOptions,
+    images: Images,
 ) -> Labelled | None:
     """Of the images with a label; None where there is none."""
     labelled = [image for image in images if image.sample.label is not None]
@@ -112,6 +113,9 @@ def measure_accuracy(
     labels = np.array([str(image.sample.label) for image in labelled])
     chance, p_value = chance_accuracy(answers, labels, groups, audit.rng("chance"))
     accuracy = Accuracy(
-        correct=int(right.sum()), answered=len(labelled), chance=chance, p_value=p_value
+        correct=int(right.sum()),
+        answered=len(labelled),
+        chance=chance,
+        p_value=p_value,
     )
     return Labelled(accuracy, low, high, groups)

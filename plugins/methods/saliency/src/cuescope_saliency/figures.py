@@ -5,23 +5,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
-from cuescope_saliency.trials import ExplainedImage, feature_key
+from cuescope_saliency.trials import ExplainedImage, Images, feature_key
 from cuescope_sdk import Audit, Contrast, Occurrence, Outcome, Picture, Score
-from cuescope_sdk.report import (
-    RULE,
-    PanelRow,
-    contrast,
-    draw_beside,
-    image_panels,
-    overlay_heat,
-)
+from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 
 DRAWN = " The drawing: red is what speaks for the text, blue what speaks against it."
 
 
-def attach_examples(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
-) -> None:
+def attach_examples(audit: Audit, options: SaliencyOptions, images: Images) -> None:
     """The images whose maps lie most on the background, and those whose maps lie least there."""
     # the key breaks ties: which images are shown must not depend on the data's order
     ordered = sorted(
@@ -37,18 +28,16 @@ def attach_examples(
         # `pictures` of 1 leaves nothing for the object's side
         if not group:
             continue
-        panels = list(map(panel_row, group))
         captions = "; ".join(map(caption, group))
-        audit.attach(
-            Picture(title=title, caption=f"{captions}.", image=image_panels(panels))
-        )
+        panels = image_panels(list(map(panel_row, group)))
+        audit.attach(Picture(title=title, caption=f"{captions}.", image=panels))
 
 
 def panel_row(image: ExplainedImage) -> PanelRow:
     """The image beside its map and its mask."""
     return PanelRow(
         caption=caption(image),
-        image=_picture(image),
+        image=np.asarray(image.canvas.frames[0].load()),
         heat=image.importance,
         mask=image.foreground,
     )
@@ -68,9 +57,7 @@ def caption(image: ExplainedImage) -> str:
     return f"{about} of '{label}', {answer}"
 
 
-def contrasts(
-    images: Sequence[ExplainedImage], scores: Sequence[Score]
-) -> Iterator[Contrast]:
+def contrasts(images: Images, scores: Sequence[Score]) -> Iterator[Contrast]:
     """One for each finding: images whose maps lie beside the object, and the others.
 
     They are of the images that the figure is of: those about the text, with a mask.
@@ -85,22 +72,18 @@ def contrasts(
             yield lean
 
 
-def lean_contrast(
-    images: Sequence[ExplainedImage], feature: str, label: str | None
-) -> Contrast | None:
+def lean_contrast(images: Images, feature: str, label: str | None) -> Contrast | None:
     """Images of one text whose maps lean on the background, and those whose maps do not."""
     by_key = {}
     leans = {}
     for image in images:
-        lean = image.lean
-        if lean is not None:
+        if image.lean is not None:
             by_key[image.sample.key] = image
-            leans[image.sample.key] = lean
+            leans[image.sample.key] = image.lean
     limit = 0.0
     than = "its size explains"
-    if (
-        leans and min(leans.values()) > 0
-    ):  # all of them lean: the half that does so most
+    # all of them lean: the half that does so most
+    if leans and min(leans.values()) > 0:
         limit = float(np.median(list(leans.values())))
         than = "in the other half of the images"
     most: list[Outcome] = []
@@ -119,7 +102,7 @@ def lean_contrast(
         where={key: Occurrence(sample=key, frame=0) for key in by_key},
         words=lambda outcome: lean_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
-        rule=RULE + DRAWN,
+        drawn=DRAWN,
     )
 
 
@@ -135,8 +118,4 @@ def lean_words(image: ExplainedImage) -> str:
 
 def draw(image: ExplainedImage) -> bytes:
     """The map over the image."""
-    return draw_beside([overlay_heat(_picture(image), image.importance)])
-
-
-def _picture(image: ExplainedImage) -> np.ndarray:
-    return np.asarray(image.canvas.frames[0].load())
+    return draw_beside(panel_row(image).overlays())

@@ -20,9 +20,8 @@ Explainer = Literal[
     "random",
 ]
 EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
-COMPARING: frozenset[str] = frozenset(
-    {"clip-surgery", "rise"}
-)  # a text with the other choices
+# a text with the other choices
+COMPARING: frozenset[str] = frozenset({"clip-surgery", "rise"})
 BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
 
 
@@ -46,7 +45,10 @@ class Settings(Options):
     )
     rise_grid: PositiveInt = Field(8, description="rise: cells a side of a mask")
     rise_kept: float = Field(
-        0.5, gt=0, lt=1, description="rise: share of the cells that is shown"
+        0.5,
+        gt=0,
+        lt=1,
+        description="rise: share of the cells that is shown",
     )
     # a share of the depth: layer 9 is that of a ViT-B with 12 blocks
     m2ib_layer: NonNegativeInt | None = Field(
@@ -54,7 +56,9 @@ class Settings(Options):
         description="m2ib: the block behind which noise comes in, from 0; none: 9 of 12",
     )
     m2ib_beta: float = Field(
-        0.1, ge=0, description="m2ib: weight of the information, against the similarity"
+        0.1,
+        ge=0,
+        description="m2ib: weight of the information, against the similarity",
     )
     m2ib_variance: PositiveFloat = Field(1.0, description="m2ib: variance of the noise")
     m2ib_steps: PositiveInt = Field(
@@ -81,7 +85,9 @@ class SaliencyOptions(Settings):
         "predicted", description="which label's text is explained in each image"
     )
     text: Annotated[str | None, Words()] = Field(
-        None, min_length=1, description="explain this text in every image instead"
+        None,
+        min_length=1,
+        description="explain this text in every image instead",
     )
     min_lean: float = Field(
         0.0,
@@ -90,7 +96,10 @@ class SaliencyOptions(Settings):
         description="a finding leans on the background by more than this",
     )
     fdr: float = Field(
-        0.05, gt=0, le=1, description="false discovery rate over all texts"
+        0.05,
+        gt=0,
+        le=1,
+        description="false discovery rate over all texts",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     faithfulness: NonNegativeInt = Field(

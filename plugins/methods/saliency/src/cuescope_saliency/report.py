@@ -1,6 +1,6 @@
 """The rows of the report, its sentences and its notes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from cuescope_saliency.analysis import (
@@ -12,7 +12,7 @@ from cuescope_saliency.analysis import (
 )
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.scores import TextFigures
-from cuescope_saliency.trials import ExplainedImage, feature_key
+from cuescope_saliency.trials import Images, feature_key
 from cuescope_sdk import Audit, Score
 from cuescope_sdk.statistics import change_interval, mean_interval
 
@@ -23,7 +23,9 @@ NO_MASKS = (
 
 
 def report_scores(
-    audit: Audit, options: SaliencyOptions, images: Sequence[ExplainedImage]
+    audit: Audit,
+    options: SaliencyOptions,
+    images: Images,
 ) -> Iterator[Score]:
     """The rows of the report, findings first."""
     labelled = measure_accuracy(audit, options, images)
@@ -38,19 +40,22 @@ def report_scores(
             )
     # without a finding a reader must know what could have been seen at all
     if not any(test.finding for test in tests):
-        audit.note(
-            "could be missed", _missed_words(smallest_findable(audit, options, tests))
-        )
-    untested = None
-    if not any(len(test.figures.lean) for test in tests):
-        untested = NO_MASKS
-    for test in tests:
+        missed = "everything: the model is no better than chance, so nothing is tested"
+        if better:
+            missed = _missed_words(smallest_findable(audit, options, tests))
+        audit.note("could be missed", missed)
+    has_masks = any(len(test.figures.lean) for test in tests)
+    for number, test in enumerate(tests):
+        # said once
+        untested = None if has_masks or number else NO_MASKS
         yield from _rows(audit, options, test, untested)
-        untested = None  # said once
 
 
 def _rows(
-    audit: Audit, options: SaliencyOptions, test: LeanTest, untested: str | None
+    audit: Audit,
+    options: SaliencyOptions,
+    test: LeanTest,
+    untested: str | None,
 ) -> Iterator[Score]:
     """Four figures, the headline first; `untested` says why nothing could be tested."""
     figures = test.figures
@@ -114,7 +119,7 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
 def _note(
     audit: Audit,
     options: SaliencyOptions,
-    images: Sequence[ExplainedImage],
+    images: Images,
     labelled: Labelled | None,
 ) -> None:
     """What is explained, how often the model is right, which masks say nothing."""
@@ -155,7 +160,5 @@ def _note_accuracy(audit: Audit, labelled: Labelled) -> None:
         words += f": no better than chance ({beats}), so nothing is found"
     audit.attach(accuracy)
     audit.note("accuracy", words)
-    declared = (
-        f"{groups.count}" if groups.declared else "none declared: taken as independent"
-    )
-    audit.note("groups", declared)
+    undeclared = "none declared: taken as independent"
+    audit.note("groups", str(groups.count) if groups.declared else undeclared)

@@ -1,12 +1,11 @@
 """Figures of each text: where the maps lie."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_saliency.trials import ExplainedImage
+from cuescope_saliency.trials import Images
 from cuescope_sdk.statistics import Groups
 
 PerMasked = Float[np.ndarray, " masked"]
@@ -14,7 +13,7 @@ PerMasked = Float[np.ndarray, " masked"]
 
 @dataclass(frozen=True)
 class TextFigures:
-    """The figures of one text, an entry an image; all but `correct` over `masked`, with a mask.
+    """The figures of one text, an entry an image; all but `correct` over those with a mask.
 
     `groups` and `masked_groups` say which of them were drawn together.
     """
@@ -26,7 +25,6 @@ class TextFigures:
     iou: PerMasked
     groups: Groups
     masked_groups: Groups
-    masked: Sequence[ExplainedImage]
 
     @property
     def lean(self) -> PerMasked:
@@ -40,7 +38,7 @@ class TextFigures:
         return float(self.lean.mean()) if len(self.lean) else -1.0
 
 
-def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
+def measure_text(images: Images) -> TextFigures:
     """The figures of the images in which one text is explained."""
     share = []
     area = []
@@ -50,7 +48,7 @@ def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
         mask = image.usable_mask
         # a mask that is empty or whole has only one side to lean on
         if mask is not None:
-            masked.append(image)
+            masked.append(image.sample)
             share.append(image.foreground_share)
             area.append(mask.mean())
             iou.append(iou_at_area(image.importance, mask))
@@ -61,8 +59,7 @@ def measure_text(images: Sequence[ExplainedImage]) -> TextFigures:
         area=np.array(area),
         iou=np.array(iou),
         groups=Groups.of([image.sample for image in images]),
-        masked_groups=Groups.of([image.sample for image in masked]),
-        masked=masked,
+        masked_groups=Groups.of(masked),
     )
 
 

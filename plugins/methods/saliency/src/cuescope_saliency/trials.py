@@ -11,7 +11,8 @@ from cuescope_saliency.options import SaliencyOptions
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
-from cuescope_sdk.maths import energy_share, rescale, upsample
+from cuescope_sdk.maths import energy_share, upsample
+from cuescope_sdk.stills import samples_by_key
 
 Map = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
@@ -67,10 +68,13 @@ class ExplainedImage(Image):
         return float(self.usable_mask.mean() - self.foreground_share)
 
 
+Images = Sequence[ExplainedImage]
+
+
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
-    # By key, so that the report does not depend on the order in which the data comes.
-    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    # so that the report does not depend on the order in which the data comes
+    samples = samples_by_key(audit)
     if audit.options is options and all(
         foreground_of(sample) is None for sample in samples
     ):
@@ -155,7 +159,9 @@ def map_trials(
 
 
 def explained_images(
-    audit: Audit, options: SaliencyOptions, outcomes: Sequence[Outcome]
+    audit: Audit,
+    options: SaliencyOptions,
+    outcomes: Sequence[Outcome],
 ) -> list[ExplainedImage]:
     """The images with map and mask, from the outcomes of `trials`."""
     # in the same order as when they were listed: texts and canvases are paired by it
@@ -164,10 +170,9 @@ def explained_images(
     explained = []
     for image, outcome in zip(images, outcomes, strict=True):
         width, height = image.canvas.frames[0].load().size
-        fine = upsample(np.asarray(outcome.response.readout), (height, width))
-        # Rescaled after the resize, which averages and so moves the highest and lowest values.
+        coarse = np.asarray(outcome.response.readout)
+        importance = upsample(coarse, (height, width), rescaled=True)
         mask = masks.get(image.sample.key)
-        importance = rescale(fine)
         explained.append(
             ExplainedImage(**vars(image), importance=importance, foreground=mask)
         )
@@ -176,18 +181,16 @@ def explained_images(
 
 def _canvas_foregrounds(audit: Audit, samples: Sequence[Sample]) -> dict[str, Mask]:
     """Annotated foregrounds as the network sees them, by sample."""
-    masked = []
-    masks = []
+    masks = {}
     for sample in samples:
         mask = foreground_of(sample)
         if mask is not None:
-            masked.append(sample)
-            masks.append(mask)
+            masks[sample.key] = (sample, mask)
     # nothing annotated: no canvas needs to be made of masks
-    if not masked:
+    if not masks:
         return {}
-    keys = [sample.key for sample in masked]
-    return dict(zip(keys, canvas_masks(audit, masked, masks), strict=True))
+    seen = canvas_masks(audit, *zip(*masks.values(), strict=True))
+    return dict(zip(masks, seen, strict=True))
 
 
 def _confidence(outcome: Outcome, text: str) -> float:
@@ -197,7 +200,6 @@ def _confidence(outcome: Outcome, text: str) -> float:
     # any other text has no probability: its images stay in their order
     if text not in choices or logits is None:
         return 1.0
-    odds = np.exp(
-        logits - logits.max()
-    )  # the highest logit as 0: exp of a large one overflows
+    # the highest logit as 0: exp of a large one overflows
+    odds = np.exp(logits - logits.max())
     return float(odds[choices.index(text)] / odds.sum())

@@ -6,20 +6,17 @@ from cuescope_saliency.figures import attach_examples
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_saliency.trials import explained_images, trials
 from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.explain import Explainer, measure_faithfulness
+from cuescope_sdk.explain import Explainer, FaithfulnessCheck
 
 
 def evidence(
-    audit: Audit, method: Explainer, options: SaliencyOptions
+    audit: Audit,
+    method: Explainer,
+    options: SaliencyOptions,
 ) -> Iterator[Evidence]:
     """Whether the explainer's maps find what the model relies on."""
-    yield from measure_faithfulness(
-        audit,
-        method,
-        options.explainer,
-        images=options.faithfulness,
-        steps=options.steps,
-    )
+    check = FaithfulnessCheck(options.faithfulness, options.steps)
+    yield from check.evidence(audit, method, options.explainer)
     # Other options than the audit's: another method is audited (--verify-with saliency), whose
     # outcomes are of no use here.
     is_audited = audit.options is options

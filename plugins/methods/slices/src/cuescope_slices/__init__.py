@@ -65,14 +65,16 @@ class Slices(Plugin):
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:
         """The sequences, and each frame held still: proposing asked them."""
-        from cuescope_sdk.stills import ask
+        from cuescope_sdk.stills import Answers
 
-        answers = audit.once(ask, audit)
+        answers = audit.once(Answers.ask, audit)
         return chain(answers.outcomes, answers.stills)
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """The method's value of each slice, and the accuracy lost in it."""
         from cuescope_slices.report import scores

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk.statistics import (
+    GapPlan,
     benjamini_hochberg,
     gap_intervals,
     gap_p_values,
-    smallest_gap,
 )
 from cuescope_slices.scores import Slice
 from cuescope_slices.trials import Ranked
@@ -98,11 +98,10 @@ def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
     for label in np.unique(points.label[first]):
         mine = first[points.label[first] == label]
         count = len(np.unique(points.group[mine]))
-        n_with = SHARE * count
-        n_without = (1 - SHARE) * count
         accuracy = points.correct[mine].mean()
+        plan = GapPlan(SHARE * count, (1 - SHARE) * count, accuracy)
         # over the number of pairs: a lone finding needs so small a p-value
-        limit = smallest_gap(n_with, n_without, accuracy, options.fdr / pairs)
+        limit = plan.smallest_drop(options.fdr / pairs)
         if limit is None:
             return None
         limits.append(limit)

@@ -11,10 +11,16 @@ class SlicesOptions(Options):
     """Of every method here."""
 
     min_loss: float = Field(
-        0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
+        0.1,
+        ge=-1,
+        le=1,
+        description="a finding costs more accuracy than this",
     )
     fdr: float = Field(
-        0.05, gt=0, le=1, description="false discovery rate over all pairs tested"
+        0.05,
+        gt=0,
+        le=1,
+        description="false discovery rate over all pairs tested",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     # few: each shuffle makes all slices again
@@ -79,7 +85,9 @@ class GeorgeOptions(UnitOptions):
     """The clusters of George."""
 
     clusters: int = Field(
-        10, ge=2, description="clusters of a class at most, from 2 on"
+        10,
+        ge=2,
+        description="clusters of a class at most, from 2 on",
     )
     dims: PositiveInt = Field(
         2, description="principal components of the embeddings at most"
@@ -93,7 +101,9 @@ class DistillingFailuresOptions(ErrorOptions):
     """The support vector machines of Distilling Failures."""
 
     folds: int = Field(
-        2, ge=2, description="folds of whole groups that choose the penalty"
+        2,
+        ge=2,
+        description="folds of whole groups that choose the penalty",
     )
 
 

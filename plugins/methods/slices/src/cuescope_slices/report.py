@@ -17,7 +17,10 @@ NEEDS = {
 
 
 def scores(
-    audit: Audit, name: str, options: Any, features: Sequence[Feature]
+    audit: Audit,
+    name: str,
+    options: Any,
+    features: Sequence[Feature],
 ) -> Iterator[Score]:
     """Two figures a pair, the ranking's own first; findings first."""
     ranked = audit.once(rank, audit, name, options)
@@ -28,7 +31,11 @@ def scores(
         "distilling-failures",
     )
     pairs = compare(
-        ranked, ranked.slices, options, audit.rng("permutation"), tested=tested
+        ranked,
+        ranked.slices,
+        options,
+        audit.rng("permutation"),
+        tested=tested,
     )
     pairs.sort(key=lambda pair: (not is_finding(pair, options), -pair.value))
     # a limit is told only where nothing was found: sorted, the first is a finding or none is

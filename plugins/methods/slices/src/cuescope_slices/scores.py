@@ -8,12 +8,12 @@ within a slice by their strength.
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
 PENALTIES = np.logspace(
     -6, 0, 7
@@ -60,7 +60,7 @@ class Points:
         """Size of the label set."""
         return len(self.labels)
 
-    def draw(self, label: int, most: int, rng: np.random.Generator) -> Some:
+    def draw(self, label: int, most: int, rng: Generator) -> Some:
         """At most so many of the fitted points of a label."""
         return choose(self.fitted & (self.label == label), most, rng)
 
@@ -95,9 +95,7 @@ def make_slice(
     return Slice(name, points[order], strength, core[order], value)
 
 
-def choose(
-    chosen: Bool[np.ndarray, " point"], most: int, rng: np.random.Generator
-) -> Some:
+def choose(chosen: Bool[np.ndarray, " point"], most: int, rng: Generator) -> Some:
     """At most so many of the points, in order."""
     points = np.flatnonzero(chosen)
     if len(points) > most:
@@ -106,7 +104,10 @@ def choose(
 
 
 def reduce(
-    embedding: PerDim, fitted: Some, dims: int, seed: int
+    embedding: PerDim,
+    fitted: Some,
+    dims: int,
+    seed: int,
 ) -> Float[np.ndarray, "point component"]:
     """Principal components of the fitted points, for all points; 0 where these are all the same."""
     from sklearn.decomposition import PCA
@@ -177,7 +178,10 @@ def fit_mixture(
 
 
 def _maximise(
-    z: PerDim, label: PerClass, prediction: PerClass, share: PerSlice
+    z: PerDim,
+    label: PerClass,
+    prediction: PerClass,
+    share: PerSlice,
 ) -> Mixture:
     # an empty component must not divide by 0
     total = share.sum(axis=0) + 10 * TINY
@@ -217,7 +221,10 @@ def responsibilities(
 
 
 def confusion_start(
-    points: Points, fitted: Some, components: int, rng: np.random.Generator
+    points: Points,
+    fitted: Some,
+    components: int,
+    rng: Generator,
 ) -> Some:
     """A component for each point, of those of its cell of label and prediction, at random.
 
@@ -234,9 +241,7 @@ def confusion_start(
     return np.asarray(number)
 
 
-def domino(
-    points: Points, options: Any, seed: int, rng: np.random.Generator
-) -> list[Slice]:
+def domino(points: Points, options: Any, seed: int, rng: Generator) -> list[Slice]:
     """Slices of a mixture over embedding, label and prediction (Domino).
 
     A slice's value for a label is P(label | slice) - P(predicted | slice): how much of the label
@@ -285,9 +290,7 @@ def domino(
 # ------------------------------------------------------------------------------------- George
 
 
-def george(
-    points: Points, options: Any, seed: int, rng: np.random.Generator
-) -> list[Slice]:
+def george(points: Points, options: Any, seed: int, rng: Generator) -> list[Slice]:
     """Clusters within each class, their number by silhouette (George; Sohoni et al., 2020).
 
     A cluster's value is the share of errors among its points of the class. For the ranking of the
@@ -355,7 +358,10 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
 
 
 def distilling_failures(
-    points: Points, options: Any, seed: int, rng: np.random.Generator
+    points: Points,
+    options: Any,
+    seed: int,
+    rng: Generator,
 ) -> list[Slice]:
     """A linear SVM per class tells right from wrong (Jain et al., 2023).
 
@@ -393,7 +399,9 @@ def distilling_failures(
 
 
 def group_folds(
-    right: Int[np.ndarray, " point"], group: Int[np.ndarray, " point"], folds: int
+    right: Int[np.ndarray, " point"],
+    group: Int[np.ndarray, " point"],
+    folds: int,
 ) -> Folds:
     """Training and test points of each fold, whole groups; none where either side has too few."""
     from sklearn.model_selection import StratifiedGroupKFold
@@ -411,31 +419,27 @@ def group_folds(
 
 
 def fit_svm(
-    unit: PerDim, right: Int[np.ndarray, " point"], folds: Folds
+    unit: PerDim,
+    right: Int[np.ndarray, " point"],
+    folds: Folds,
 ) -> tuple[Any, float]:
     """The machine with the penalty of the best cross-validated balanced accuracy, and that."""
-    from sklearn.metrics import balanced_accuracy_score
+    from sklearn.model_selection import GridSearchCV
     from sklearn.svm import SVC
 
     # balanced: errors are few, and calling all right would else be the best machine
-    machine = partial(SVC, kernel="linear", class_weight="balanced")
+    machine = SVC(C=1.0, kernel="linear", class_weight="balanced")
     if not folds:
-        return machine(C=1.0).fit(unit, right), 0.5
-    best = 1.0
-    highest = -np.inf
-    for penalty in PENALTIES.tolist():
-        accuracies = []
-        for train, test in folds:
-            trained = machine(C=penalty)
-            trained.fit(unit[train], right[train])
-            predicted = trained.predict(unit[test])
-            accuracies.append(balanced_accuracy_score(right[test], predicted))
-        accuracy = float(np.mean(accuracies))
-        # of equals the first: the smallest C, and so the simplest machine
-        if accuracy > highest:
-            best = penalty
-            highest = accuracy
-    return machine(C=best).fit(unit, right), highest
+        return machine.fit(unit, right), 0.5
+    # of equals it takes the first: the smallest C, and so the simplest machine
+    search = GridSearchCV(
+        machine,
+        {"C": PENALTIES},
+        scoring="balanced_accuracy",
+        cv=folds,
+    )
+    search.fit(unit, right)
+    return search.best_estimator_, float(search.best_score_)
 
 
 # ------------------------------------------------------------------------- orders of all frames

@@ -8,8 +8,8 @@ import numpy as np
 
 from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Groups, split_groups
-from cuescope_sdk.stills import Answers, ask, stack_embeddings, stack_logits
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import Answers, stack_embeddings, stack_logits
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -58,7 +58,7 @@ class Ranked:
 
 def rank(audit: Audit, name: str, options: Any) -> Ranked:
     """The slices of an audit's points; for `audit.once`."""
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     # both orders are of frames by definition, and have no `unit`
     frames = name in ("confidence", "random") or options.unit == "frame"
     samples = [outcome.trial.sample for outcome in answers.outcomes]
@@ -79,7 +79,7 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     share = getattr(options, "discover", 0.0)
     part = np.ones(len(samples), dtype=bool)
     if share:
-        part = split_groups(groups, audit.rng("discover"), share=share, strata=label)
+        part = groups.split(audit.rng("discover"), share=share, strata=label)
     points = Points(
         embedding=embedding,
         label=label[sequence],
@@ -96,7 +96,11 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
 
 
 def find(
-    audit: Audit, name: str, options: Any, answers: Answers, points: Points
+    audit: Audit,
+    name: str,
+    options: Any,
+    answers: Answers,
+    points: Points,
 ) -> Sequence[Slice]:
     """The slices; none where all is right, or too few samples are left to make them of."""
     # without an error there is nothing to explain, and one point has no spread
@@ -139,5 +143,7 @@ def _occurrences(ranked: Ranked, part: Slice) -> Iterator[Occurrence]:
         frames = range(ranked.lengths[number]) if frame < 0 else [frame]
         for shown in frames:
             yield Occurrence(
-                sample=ranked.keys[number], frame=shown, strength=float(strength)
+                sample=ranked.keys[number],
+                frame=shown,
+                strength=float(strength),
             )

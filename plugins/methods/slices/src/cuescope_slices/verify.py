@@ -57,13 +57,8 @@ def shuffle_answers(ranked: Ranked, rng: np.random.Generator) -> Ranked:
     """Answers of whole groups change places within each label; embeddings stay."""
     points = ranked.points
     first = ranked.first
-    label = points.label[first]
-    codes = ranked.groups.codes
-    source = np.empty(len(first), dtype=np.int64)
-    # one key a group: clips of a source are alike, and shuffled apart would alarm less
-    key = rng.permutation(ranked.groups.count)[codes]
-    target = np.lexsort((codes, label))
-    source[target] = np.lexsort((key, label))
+    # whole groups: clips of a source are alike, and shuffled apart would alarm less
+    source = ranked.groups.deal(points.label[first], rng)
     # all frames of a sequence get the answer of the same other sequence
     answer = first[source[ranked.sequence]]
     shuffled = replace(

@@ -116,7 +116,10 @@ class SpurLens(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """The gap of each cue."""
         from cuescope_spurlens.analysis import score_study
@@ -133,14 +136,20 @@ class SpurLens(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Other images, another detector, people's labels, the answer sheet."""
-        from cuescope_spurlens.verify import check_independence, check_results
+        from cuescope_sdk.data import independent_samples
+        from cuescope_spurlens.trials import build_study
+        from cuescope_spurlens.verify import check_results
 
         # As an extra verifier of another method's audit there is no study whose findings to check.
         if audit.options is self.options:
-            yield from check_independence(audit)
+            study = audit.once(build_study, audit)
+            yield from independent_samples(audit, study.look_alikes)
             tools = self.second_detectors, self.second_proposers
             yield from check_results(audit, *tools, self.human_labels)
 
@@ -159,14 +168,15 @@ class SpurLens(Plugin):
         return why_unanswerable(capabilities)
 
     def _build_second(
-        self, role: Literal["detector", "proposer"], protocol: type
+        self,
+        role: Literal["detector", "proposer"],
+        protocol: type,
     ) -> dict[str, Any]:
         """The tools of the option `second_ROLE`, by SPEC."""
         tools = {}
         for spec in self.options.second_specs(role):
-            tool = self.context.build(
-                "tool", spec, getattr(self.options, f"second_{role}_options")
-            )
+            options = getattr(self.options, f"second_{role}_options")
+            tool = self.context.build("tool", spec, options)
             if not isinstance(tool, protocol):
                 raise UserError(
                     f"spurlens: tool {spec} is no {role}", expected=f"a {role}"

@@ -10,16 +10,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Accuracy, Audit
-from cuescope_sdk.statistics import (
-    GapTest,
-    Groups,
-    gap_test,
-    gap_weights,
-    maxima_p_values,
-    random_maxima,
-    smallest_gap,
-    smallest_ranked_gap,
-)
+from cuescope_sdk.statistics import GapPlan, GapTest, Groups, random_maxima
 from cuescope_spurlens.answers import (
     Answers,
     Questions,
@@ -45,6 +36,7 @@ from cuescope_spurlens.spuriosity.shapes import (
     IntPerK,
     IntPerUnit,
     PerCue,
+    PerK,
     PerUnit,
 )
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
@@ -60,8 +52,8 @@ class GapFigures:
     """The gap of a cue between the units of two sides: their rates, its interval and its test."""
 
     sides: Sides
-    with_rates: Float[np.ndarray, " k"]
-    without_rates: Float[np.ndarray, " k"]
+    with_rates: PerK
+    without_rates: PerK
     low: float
     high: float
     p_value: float
@@ -200,7 +192,7 @@ class Results:
     """All that was answered: the study, its cases with their scores, and every answer."""
 
     study: Study
-    cases: tuple[CaseResult, ...]
+    cases: Sequence[CaseResult]
     answers: Answers
     draws: int
     level: float
@@ -234,26 +226,23 @@ class Results:
         return [result for result in self.cases if not result.case.is_changed]
 
     @property
-    def findings(self) -> tuple[CaseResult, ...]:
+    def findings(self) -> list[CaseResult]:
         """Cases whose strongest cue passes: images as they are first, the largest gap first."""
         findings = [result for result in self.cases if result.finding]
-        findings.sort(
-            key=lambda result: (result.case.is_changed, -result.strongest_gap)
-        )
-        return tuple(findings)
+        return sorted(findings, key=lambda r: (r.case.is_changed, -r.strongest_gap))
 
     @property
-    def explained_cases(self) -> tuple[CaseResult, ...]:
+    def explained_cases(self) -> list[CaseResult]:
         """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
         # answers that cannot be read leave no gap to explain
         cases = self.cases if self.is_readable else ()
-        return tuple(r for r in cases if r.plain_q <= self.level < r.q_value)
+        return [r for r in cases if r.plain_q <= self.level < r.q_value]
 
     @property
-    def refused_cases(self) -> tuple[CaseResult, ...]:
+    def refused_cases(self) -> list[CaseResult]:
         """Cases whose gap is no finding only because the object's size is unknown."""
         cases = self.cases if self.is_readable else ()
-        return tuple(r for r in cases if not r.finding and passes(r, self.level))
+        return [r for r in cases if not r.finding and passes(r, self.level)]
 
 
 def passes(result: CaseResult, level: float) -> bool:
@@ -286,7 +275,7 @@ def score_study(audit: Audit) -> Results:
         finding = results.is_readable and passes(result, options.level) and not refused
         cases.append(replace(result, finding=finding))
     # last, for only findings cost the questions about images apart
-    return measure_apart(audit, replace(results, cases=tuple(cases)))
+    return measure_apart(audit, replace(results, cases=cases))
 
 
 def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
@@ -296,7 +285,11 @@ def _q_values(tests: Sequence[GapTest], how: str) -> list[float]:
 
 
 def score_case(
-    audit: Audit, study: Study, case: Case, answers: Answers, draws: int
+    audit: Audit,
+    study: Study,
+    case: Case,
+    answers: Answers,
+    draws: int,
 ) -> CaseResult:
     """The gaps of all cues of a case, and its null."""
     options: SpurLensOptions = audit.options
@@ -306,15 +299,11 @@ def score_case(
     # Numbered among the asked units: the null deals answers to these alone.
     top, bottom = case.asked_sides
     interval = []
-    for up, down in zip(top, bottom, strict=True):
-        interval.append(
-            spurious_gap_interval(rates[up], rates[down], options.confidence)
-        )
+    for up, down in zip(rates[top], rates[bottom], strict=True):
+        interval.append(spurious_gap_interval(up, down, options.confidence))
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
-    baseline = random_maxima(
-        rates, options.random_rankings, case.k, draws, chance
-    ).mean()
+    maxima = random_maxima(rates, options.random_rankings, case.k, draws, chance)
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
@@ -322,26 +311,29 @@ def score_case(
 
     def test(stratum: IntPerUnit | None, counted: BoolPerUnit | None) -> GapTest:
         """Of all cues, by the null of the options."""
-        weights = gap_weights(top, bottom, units.count, counted)
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
-        shuffled = gap_test(sure, weights, stratum, draws, rng)
+        shuffled = GapTest.of(
+            sure,
+            top,
+            bottom,
+            draws,
+            rng,
+            stratum=stratum,
+            kept=counted,
+        )
         if options.null == "shuffled-answers":
             return shuffled
-        # as many rankings as cues: chance chooses among as many
-        maxima = random_maxima(sure, len(weights), case.k, draws, rng)
-        p_value = maxima_p_values(weights @ sure - shuffled.by_strata, maxima)
-        return replace(shuffled, p_value=p_value)
+        return shuffled.against_random_rankings(sure, case.k, rng)
 
     tests = {}
     for words, stratum, counted in set_aside(strata, kept):
-        tests[words] = test(stratum, counted)
-    deciding = list(tests.values())[-1]
+        tests[words] = deciding = test(stratum, counted)
     # level / cases: what Holm asks of the first of all cases
-    limit = smallest_ranked_gap(
+    limit = deciding.smallest_gap(
         sure,
         case.k,
-        deciding.critical(options.level / len(study.cases)),
+        options.level / len(study.cases),
         audit.rng("limit", case.task, case.label),
         # beside an object the missing cue costs a yes; else the cue makes one
         lowers=case.task == "recognition",
@@ -351,7 +343,7 @@ def score_case(
         unit_rates=rates,
         interval=np.array(interval),
         tests=tests,
-        baseline=float(baseline),
+        baseline=float(maxima.mean()),
         sizes=sizes,
         strata=strata,
         limit=limit,
@@ -359,7 +351,9 @@ def score_case(
 
 
 def unit_rates(
-    rows: Questions, answers: Answers, units: Groups
+    rows: Questions,
+    answers: Answers,
+    units: Groups,
 ) -> tuple[PerUnit, PerUnit]:
     """Of each unit the share of yes, and the mean probability of yes."""
     rates = unit_means(yes_rates(rows, answers), units)
@@ -388,7 +382,7 @@ def measure_apart(audit: Audit, results: Results) -> Results:
             )
             result = replace(result, apart=apart)
         cases.append(result)
-    return replace(results, cases=tuple(cases), answers=answers)
+    return replace(results, cases=cases, answers=answers)
 
 
 def side_rows(case: Case, sides: Sides) -> list[int]:
@@ -419,8 +413,9 @@ def measure_gap(
     strata = None
     if result.strata is not None:
         strata = unit_strata(case.object_sizes(rows), units)
-    weights = gap_weights(top[None], bottom[None], units.count, case.kept_units(rows))
-    test = gap_test(sure, weights, strata, draws, rng)
+    sides_of_cue = top[None], bottom[None]
+    kept = case.kept_units(rows)
+    test = GapTest.of(sure, *sides_of_cue, draws, rng, stratum=strata, kept=kept)
     low, high = spurious_gap_interval(
         rates[top], rates[bottom], audit.options.confidence
     )
@@ -509,5 +504,5 @@ def expected_power(candidates: Candidates, options: SpurLensOptions) -> Power:
     cues = max(map(len, candidates.cues.values()))
     # As if all cues were independent: those that go together cost less.
     threshold = options.level / len(sizes) / max(cues, 1)
-    gap = smallest_gap(k, k, ASSUMED_RATE, threshold) if k else None
+    gap = GapPlan(k, k, ASSUMED_RATE).smallest_drop(threshold) if k else None
     return Power(k, cues, len(sizes), gap)

@@ -7,6 +7,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Outcome, Trial
 from cuescope_sdk.language import parse_yes_no
+from cuescope_sdk.maths import softmax
 from cuescope_spurlens.questions import CHOICES, TrialKey, distinct_trials, trial_key
 from cuescope_spurlens.spuriosity.shapes import PerRow
 
@@ -33,11 +34,9 @@ def read_answer(outcome: Outcome) -> Answer:
     if index is None:
         yes = parse_yes_no(outcome.response.text or "")
         return Answer(yes, float(yes is True))
-    logits = np.asarray(outcome.response.logits, dtype=np.float64)
-    # less the largest, so that no exponential overflows
-    exponents = np.exp(logits - logits.max())
+    [probability] = softmax(np.asarray(outcome.response.logits)[None])
     # the first of CHOICES is yes
-    return Answer(CHOICES[index] == "yes", float(exponents[0] / exponents.sum()))
+    return Answer(CHOICES[index] == "yes", float(probability[0]))
 
 
 def read_answers(outcomes: Iterable[Outcome]) -> dict[TrialKey, Answer]:

@@ -4,15 +4,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import (
     Audit,
-    Dataset,
-    NamesPlugin,
     Options,
     Outcome,
     Picture,
@@ -22,9 +20,8 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_spurlens.options import SpurLensOptions
+from cuescope_spurlens.options import PluginOptions, Spec, SpurLensOptions
 from cuescope_spurlens.questions import distinct_trials
-from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, build_study
 
 COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
@@ -33,16 +30,10 @@ COLUMNS = ("pipeline", "detector passes", "model calls", "seconds")
 class SpurLensBenchOptions(Options):
     """`cuescope bench spurlens --data coco:PATH --detector owl:MODEL ...`."""
 
-    data: Annotated[str, NamesPlugin()] = Field(
-        "object-scenes", description="SPEC of the data set"
-    )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="its options"
-    )
-    model: Annotated[str, NamesPlugin()] = Field(
-        "toy-fusion", description="SPEC of the model"
-    )
-    model_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    data: Spec = Field("object-scenes", description="SPEC of the data set")
+    data_options: PluginOptions = Field({}, description="its options")
+    model: Spec = Field("toy-fusion", description="SPEC of the model")
+    model_options: PluginOptions = Field(
         {
             "data": "object-scenes",
             "data_options": {"questions": "presence"},
@@ -51,12 +42,8 @@ class SpurLensBenchOptions(Options):
         },
         description="its options",
     )
-    detector: Annotated[str, NamesPlugin()] = Field(
-        "annotations", description="SPEC of the detector"
-    )
-    proposer: Annotated[str, NamesPlugin()] = Field(
-        "co-occurrence", description="SPEC of the proposer"
-    )
+    detector: Spec = Field("annotations", description="SPEC of the detector")
+    proposer: Spec = Field("co-occurrence", description="SPEC of the proposer")
     samples: PositiveInt = Field(300, description="images, drawn from the data set")
     k: PositiveInt = Field(50, description="images that show a cue most, and least")
 
@@ -110,15 +97,11 @@ class SpurLensBench(Plugin):
     def _audit(self) -> Audit:
         """Everything built; the model is among the tools."""
         options = self.options
-        data: Dataset = self.context.build(
-            "dataset", options.data, options.data_options
-        )
+        data = self.context.build("dataset", options.data, options.data_options)
         context = self.context.for_dataset(data)
         model = context.build("model", options.model, options.model_options)
-        count = min(options.samples, len(data))
-        indices = generator(context.seed, "bench spurlens").permutation(len(data))[
-            :count
-        ]
+        order = generator(context.seed, "bench spurlens").permutation(len(data))
+        indices = order[: options.samples].tolist()
         return Audit(
             labels=data.labels,
             options=SpurLensOptions(k=options.k),
@@ -130,12 +113,15 @@ class SpurLensBench(Plugin):
                 "proposer": context.build("tool", options.proposer),
                 "model": model,
             },
-            samples=tuple(data[int(index)] for index in sorted(indices)),
+            samples=tuple(data[index] for index in sorted(indices)),
         )
 
 
 def ask_each_cue_alone(
-    study: Study, detector: CountingDetector, model: Any, batch: int
+    study: Study,
+    detector: CountingDetector,
+    model: Any,
+    batch: int,
 ) -> int:
     """Each cue by itself: its own pass over the images, its own questions. The model calls."""
     calls = 0
@@ -157,7 +143,7 @@ def comparison_table(together: Sequence[float], apart: Sequence[float]) -> Table
     ratios = [
         f"{a / t:.1f} x" if t else None for t, a in zip(together, apart, strict=True)
     ]
-    return make_table(
+    return Table.of(
         "SpurLens: asking and looking once",
         COLUMNS,
         [("cuescope", *together), ("each cue by itself", *apart), ("saved", *ratios)],

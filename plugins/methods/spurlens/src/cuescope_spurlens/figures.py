@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table
-from cuescope_sdk.report import Line, contrast, line_chart, percent
+from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table, Trial
+from cuescope_sdk.report import contrast, line_chart, percent
 from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
 from cuescope_spurlens.scores import gap_by_k
 from cuescope_spurlens.spuriosity.cases import Case, occurrences
 from cuescope_spurlens.spuriosity.shapes import PerK
-from cuescope_spurlens.tables import make_table
 
 STEPS = 10  # of K, in a curve
 CURVES = 8  # of findings, in a picture
@@ -49,7 +49,9 @@ def attach_samples(audit: Audit, results: Results) -> None:
 
 
 def sample_contrast(
-    audit: Audit, results: Results, result: CaseResult
+    audit: Audit,
+    results: Results,
+    result: CaseResult,
 ) -> Contrast | None:
     """Of a finding, the images that its figures are of."""
     case = result.case
@@ -84,15 +86,13 @@ def name_headline_answers(audit: Audit, results: Results) -> None:
     So `answers.parquet` has them under the cue's feature and the conditions of WITH and WITHOUT:
     the mean rate of the one minus that of the other is the gap of the report.
     """
-    trials = []
+    trials: list[Trial] = []
     for result in results.cases:
         feature = result.case.feature_key(result.cue)
         for condition, rows in zip((WITH, WITHOUT), result.shown_rows, strict=True):
             questions = chain.from_iterable(results.study.questions(result.case, rows))
-            trials += [
-                replace(trial, feature=feature, condition=condition)
-                for trial in questions
-            ]
+            name = partial(replace, feature=feature, condition=condition)
+            trials += map(name, questions)
     audit.respond(trials)
 
 
@@ -193,13 +193,13 @@ def attach_curves(audit: Audit, results: Results) -> None:
 
 def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
     """The gap of some cues with fewer images."""
-    lines = []
+    lines = {}
     for result, cue in shown:
         case = result.case
         k = steps_of(case.k)
         name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
         # a curve begins at K = 1
-        lines.append(Line(name, k.astype(float), gap_curve(result, cue)[k - 1]))
+        lines[name] = (k.astype(float), gap_curve(result, cue)[k - 1])
     title = "The gap by K"
     return Picture(
         title=title,
@@ -223,10 +223,7 @@ def distributions(results: Results) -> Iterator[Picture]:
         with_cue = np.sort([result.with_cue[result.strongest] for result in cases])
         without = np.sort([result.without[result.strongest] for result in cases])
         classes = np.arange(1, len(cases) + 1) / len(cases)
-        lines = [
-            Line("with the cue", with_cue, classes),
-            Line("without it", without, classes),
-        ]
+        lines = {"with the cue": (with_cue, classes), "without it": (without, classes)}
         title = f"Over the classes{TASK_SUFFIXES.get(task, '')}"
         yield Picture(
             title=title,
@@ -249,7 +246,7 @@ def mean_curves(results: Results) -> Table:
         curves = [gap_curve(result, result.strongest)[:most] for result in cases]
         points = 100 * np.mean(curves, axis=0)
         columns.append(points[steps - 1].tolist())
-    return make_table(
+    return Table.of(
         "The mean gap by K",
         ("K", *results.by_task),
         zip(*columns, strict=True),

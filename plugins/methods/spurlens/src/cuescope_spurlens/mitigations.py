@@ -11,13 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_sdk import Audit, Cell, Sample, Table, Trial
-from cuescope_sdk.language import (
-    add_description,
-    add_guidance,
-    add_warning,
-    shorten_description,
-)
-from cuescope_sdk.statistics import FEW, Groups, change_interval
+from cuescope_sdk.language import Question
+from cuescope_sdk.statistics import Groups, change_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import ask_more, yes_rates
 from cuescope_spurlens.checks.descriptions import describe_images
@@ -29,7 +24,6 @@ from cuescope_spurlens.questions import (
     questions_about,
     with_article,
 )
-from cuescope_spurlens.tables import make_table
 from cuescope_spurlens.trials import Study, benchmark_of, blank_image
 
 
@@ -53,15 +47,18 @@ class Strategy:
 
 
 def _warn(question: str, hints: Hints, cues: Sequence[str]) -> str:
-    return add_warning(question, cues, with_article(hints.label))
+    return Question(question).with_warning(cues, with_article(hints.label))
 
 
 STRATEGIES: dict[Mitigation, Strategy] = {
     "ensemble": Strategy(votes=True),
     "dual": Strategy(
-        lambda q, hints: add_description(q, hints.description), describes=True
+        lambda q, hints: Question(q).after_description(hints.description),
+        describes=True,
     ),
-    "guiding": Strategy(lambda q, hints: add_guidance(q, with_article(hints.label))),
+    "guiding": Strategy(
+        lambda q, hints: Question(q).with_guidance(with_article(hints.label))
+    ),
     "spurious-list": Strategy(
         lambda question, hints: _warn(question, hints, hints.cues)
     ),
@@ -129,17 +126,19 @@ def _rate_table(
         "least. The cue was chosen for its gap in these very images, so another way of asking has "
         "a smaller one by chance alone; spurious-top knows it, too."
     ]
-    if classes < FEW:
+    if classes < Groups.FEW:
         notes.append(f"{classes} classes are few: no difference here is a finding.")
     if paper:
         # Whatever the audited data set: table 4 has these two data sets alone.
         paper_data = "on HardImageNet (PA) and Spurious ImageNet (HR)"
         notes.append(f"In brackets: the paper's figures for {beside}, {paper_data}.")
-    return make_table("Other ways of asking", columns, rows, *notes, paper=paper)
+    return Table.of("Other ways of asking", columns, rows, *notes, paper=paper)
 
 
 def _change_table(
-    answered: Mapping[str, Answered], metrics: Sequence[str], confidence: float
+    answered: Mapping[str, Answered],
+    metrics: Sequence[str],
+    confidence: float,
 ) -> Table:
     """What each way changes of each figure, in points, with the interval of the paired change."""
     plain, *ways = answered.values()
@@ -148,7 +147,7 @@ def _change_table(
         words = [_change_words(plain[metric], way[metric], confidence) for way in ways]
         rows.append((metric, *words))
     _, *names = answered
-    return make_table(
+    return Table.of(
         "What other ways of asking change",
         ("metric", *names),
         rows,
@@ -159,7 +158,9 @@ def _change_table(
 
 
 def _change_words(
-    plain: Sequence[ClassRates], other: Sequence[ClassRates], confidence: float
+    plain: Sequence[ClassRates],
+    other: Sequence[ClassRates],
+    confidence: float,
 ) -> str:
     """The change of the mean over classes, in points, with its interval."""
     samples = list(chain.from_iterable(rates.samples for rates in plain))
@@ -193,8 +194,7 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
     for result, _, samples in images:
         rows = []
         for sample in samples:
-            # the question stands behind it in the same prompt
-            description = shorten_description(descriptions.get(frames_key(sample), ""))
+            description = descriptions.get(frames_key(sample), "")
             rows.append(
                 _questions(strategy, results.study, result, sample, description)
             )

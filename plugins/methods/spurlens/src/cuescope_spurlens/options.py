@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from cuescope_sdk import NamesPlugin, Options, UserError, Words
-from cuescope_sdk.language import WayOfAsking
 
+Spec = Annotated[str, NamesPlugin()]
+PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
 Removal = Literal["drop", "mask"]
-Mitigation = WayOfAsking
+Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 # In the three forms of appendix A.1: do you see, is there, determine whether.
 QUESTIONS = (
     "Do you see {object} in the image?",
@@ -92,10 +93,16 @@ class SpurLensOptions(Options):
         "share of false findings",
     )
     level: float = Field(
-        0.05, gt=0, lt=1, description="a finding has a q-value of at most this"
+        0.05,
+        gt=0,
+        lt=1,
+        description="a finding has a q-value of at most this",
     )
     confidence: float = Field(
-        0.95, gt=0, lt=1, description="confidence level of the intervals"
+        0.95,
+        gt=0,
+        lt=1,
+        description="confidence level of the intervals",
     )
 
     mitigation: tuple[Mitigation, ...] = Field(
@@ -111,7 +118,7 @@ class SpurLensOptions(Options):
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
         "again by each",
     )
-    second_detector_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    second_detector_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
     second_proposer: Annotated[str | None, NamesPlugin()] = Field(
@@ -119,7 +126,7 @@ class SpurLensOptions(Options):
         description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
         "these (by the tool sentence-encoder if there is one)",
     )
-    second_proposer_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    second_proposer_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
     labels: Path | None = Field(

@@ -18,30 +18,26 @@ MITIGATION_ROWS = (
 )
 
 
-def average_rows(
-    task: str, benchmark: str | None, model: str
-) -> tuple[dict[str, Cell], ...]:
+def average_rows(task: str, benchmark: str | None, model: str) -> list[dict[str, Cell]]:
     """The row of a model of the paper, where the paper has this task on this data set."""
     figures = PAPER["averages"].get(task, {}).get(benchmark, {}).get(model)
     if figures is None:
-        return ()
+        return []
     with_cue, without, *random = figures
     gap = round(with_cue - without, 1)
     cells: tuple[Cell, ...] = (task, with_cue, without, gap, *(random or [None]))
-    return (dict(zip(AVERAGE_COLUMNS, cells, strict=True)),)
+    return [dict(zip(AVERAGE_COLUMNS, cells, strict=True))]
 
 
 def mitigation_rows(
-    benchmark: str | None, model: str, strategies: Iterable[str]
+    benchmark: str | None,
+    model: str,
+    strategies: Iterable[str],
 ) -> list[dict[str, Cell]]:
     """The model's part of table 4, of these strategies."""
     rows: list[dict[str, Cell]] = []
     if benchmark in BENCHMARKS:
         for metric, rates in PAPER["mitigations"].get(model, {}).items():
-            rows.append(
-                {
-                    "metric": metric,
-                    **{name: rates[name] for name in strategies if name in rates},
-                }
-            )
+            shown = {name: rates[name] for name in strategies if name in rates}
+            rows.append({"metric": metric, **shown})
     return rows

@@ -133,7 +133,10 @@ def question_trial(
         group=sample.group,
     )
     return Trial(
-        sample=asked, edit=edit, condition=condition, outputs=frozenset({output})
+        sample=asked,
+        edit=edit,
+        condition=condition,
+        outputs=frozenset({output}),
     )
 
 

@@ -1,11 +1,12 @@
 """The rows and notes of the report, in words that a stranger understands."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from cuescope_sdk import Audit, Score
-from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import (
     ASSUMED_RATE,
@@ -47,13 +48,7 @@ def score_rows(results: Results) -> Iterator[Score]:
     rows.sort(key=_row_order)
     why = why_untested(results)
     if rows and why:
-        result, cue = rows[0]
-        case = result.case
-        feature = case.feature_key(case.cues[cue])
-        metric = "spurious_gap"
-        yield Score(
-            feature=feature, label=case.label, metric=metric, value=None, statement=why
-        )
+        yield _score_of(*rows[0])(metric="spurious_gap", value=None, statement=why)
         return
     for result, cue in rows:
         yield from _cue_rows(result, cue)
@@ -82,17 +77,21 @@ def _row_order(row: tuple[CaseResult, int]) -> tuple[bool, bool, bool, float]:
     )
 
 
+def _score_of(result: CaseResult, cue: int) -> Callable[..., Score]:
+    """Makes scores of a cue."""
+    case = result.case
+    feature = case.feature_key(case.cues[cue])
+    return partial(Score, feature=feature, label=case.label)
+
+
 def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
     """The gap of a cue, and the two shares of yes that it is between."""
-    case = result.case
+    score = _score_of(result, cue)
     first = cue == result.strongest
     finding = result.finding and first
-    feature = case.feature_key(case.cues[cue])
     figures = result.figures(cue)
     p_value = float(result.p_value[cue])
-    yield Score(
-        feature=feature,
-        label=case.label,
+    yield score(
         metric="spurious_gap",
         value=figures.gap,
         low=figures.low,
@@ -105,16 +104,12 @@ def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
         finding=finding,
         statement=finding_statement(result, figures) if finding else None,
     )
-    kind = "perception" if case.task == "recognition" else "hallucination"
-    for side, rates in (
-        ("with", figures.with_rates),
-        ("without", figures.without_rates),
-    ):
+    kind = "perception" if result.case.task == "recognition" else "hallucination"
+    sides = {"with": figures.with_rates, "without": figures.without_rates}
+    for side, rates in sides.items():
         # rates are of units already, which count by themselves
         low, high = mean_interval(rates, Groups.single(len(rates)))
-        yield Score(
-            feature=feature,
-            label=case.label,
+        yield score(
             metric=f"{kind}_{side}",
             value=float(rates.mean()),
             low=low,
@@ -145,7 +140,7 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
         f"{{feature}}: in {images}, the model {verb} {a_label} in "
         f"{percent(figures.with_rates.mean())} of {most}, and in "
         f"{percent(figures.without_rates.mean())} of {least}. The gap is "
-        f"{hundredths(figures.gap)} points{interval(figures.low, figures.high, hundredths)}, too "
+        f"{percent(figures.gap, figures.low, figures.high, unit=' points')}, too "
         f"large for chance (q = {result.q_value:.2g})."
     )
     if result.apart is not None:
@@ -269,7 +264,7 @@ def describe_units(results: Results) -> str:
     if results.study.look_alikes:
         return (
             "no image names a group (source video, scene, patient); "
-            f"{results.study.look_alikes:,} look like another one and count once with it: "
+            f"{len(results.study.look_alikes):,} look like another one and count once with it: "
             f"{rows:,} images of the classes and tasks count as {units:,}"
         )
     if declared:

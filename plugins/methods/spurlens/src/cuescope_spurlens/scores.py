@@ -30,7 +30,9 @@ def spurious_gaps(rates: PerUnit, top: IntCueByK, bottom: IntCueByK) -> PerCue:
 
 
 def spurious_gap_interval(
-    top: PerUnit, bottom: Float[np.ndarray, " other_unit"], confidence: float
+    top: PerUnit,
+    bottom: Float[np.ndarray, " other_unit"],
+    confidence: float,
 ) -> tuple[float, float]:
     """Interval of the mean rate of some units minus that of others."""
     values = np.concatenate([top, bottom])
@@ -62,7 +64,9 @@ def draws_needed(tests: int, level: float, least: int) -> int:
 
 
 def largest_k(
-    scores: SampleByCue, cues: int, thresholds: Sequence[float] = THRESHOLDS
+    scores: SampleByCue,
+    cues: int,
+    thresholds: Sequence[float] = THRESHOLDS,
 ) -> tuple[int, float]:
     """Largest K for which so many cues are in K samples and absent from K, and its threshold.
 

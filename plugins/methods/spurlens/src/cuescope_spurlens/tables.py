@@ -1,16 +1,17 @@
 """The tables of the report."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Table
-from cuescope_sdk.statistics import FEW, Groups, mean_interval
+from cuescope_sdk.statistics import Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.paper import AVERAGE_COLUMNS, average_rows
 from cuescope_spurlens.trials import Study, benchmark_of
 
+Rows = list[Sequence[Cell]]
 TITLES = {
     "recognition": "Recognition: the strongest cue of each class",
     "hallucination": "Hallucination: the strongest cue of each class",
@@ -45,23 +46,6 @@ def attach_tables(audit: Audit, results: Results) -> None:
         audit.attach(exclusion_table(results.study))
 
 
-def make_table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    *notes: str,
-    paper: Sequence[dict[str, Cell]] = (),
-) -> Table:
-    """A table from the cells of its rows."""
-    return Table(
-        title=title,
-        columns=tuple(columns),
-        rows=tuple(dict(zip(columns, cells, strict=True)) for cells in rows),
-        paper=tuple(paper),
-        notes=notes,
-    )
-
-
 def write_ends(low: float | None, high: float | None) -> str:
     """An interval of shares, in points; "" where there is none."""
     return "" if low is None or high is None else f"[{100 * low:.0f}, {100 * high:.0f}]"
@@ -86,9 +70,9 @@ def strongest_table(title: str, cases: Sequence[CaseResult], rankings: int) -> T
         "rankings. *: a finding. Apart: its gap in images in which no cue was looked for, which no "
         "choice among cues made large."
     ]
-    if any(result.case.k < FEW for result in cases):
-        notes.append(f"K below {FEW} is few: intervals are rough.")
-    return make_table(title, STRONGEST_COLUMNS, rows, *notes)
+    if any(result.case.k < Groups.FEW for result in cases):
+        notes.append(f"K below {Groups.FEW} is few: intervals are rough.")
+    return Table.of(title, STRONGEST_COLUMNS, rows, *notes)
 
 
 def _strongest_rates(result: CaseResult) -> np.ndarray:
@@ -98,7 +82,9 @@ def _strongest_rates(result: CaseResult) -> np.ndarray:
 
 
 def average_table(
-    results: Results, benchmark: str | None, options: SpurLensOptions
+    results: Results,
+    benchmark: str | None,
+    options: SpurLensOptions,
 ) -> Table:
     """Means over the classes of their strongest cues, as tables 1 and 2 of the paper."""
     rows = []
@@ -118,7 +104,7 @@ def average_table(
     if paper:
         notes.append(f"In brackets: the paper's figures for {options.beside}.")
     columns = (*AVERAGE_COLUMNS, "95% of gap")
-    return make_table("Mean over the classes", columns, rows, *notes, paper=paper)
+    return Table.of("Mean over the classes", columns, rows, *notes, paper=paper)
 
 
 def exclusion_table(study: Study) -> Table:
@@ -131,4 +117,4 @@ def exclusion_table(study: Study) -> Table:
     for label, reasons in by_class.items():
         words = [f"{', '.join(cues)}: {reason}" for reason, cues in reasons.items()]
         rows.append((label, "; ".join(words)))
-    return make_table("Cues that were left out", ("class", "cues"), rows)
+    return Table.of("Cues that were left out", ("class", "cues"), rows)

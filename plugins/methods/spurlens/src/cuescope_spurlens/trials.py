@@ -5,7 +5,7 @@ is settled before the model is asked anything.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, product
 
@@ -28,6 +28,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import Removal, SpurLensOptions
 from cuescope_spurlens.questions import (
@@ -51,7 +52,6 @@ from cuescope_spurlens.spuriosity.detections import (
     images_with,
     images_without,
     is_joint,
-    samples_by_key,
     supercategories,
 )
 from cuescope_spurlens.spuriosity.shapes import BoolPerRow, PerRow
@@ -67,43 +67,44 @@ def has_mask(audit: Audit, sample: Sample, label: str) -> bool:
 
 
 def remove_object(
-    audit: Audit, sample: Sample, label: str, removal: Removal
+    audit: Audit,
+    sample: Sample,
+    label: str,
+    removal: Removal,
 ) -> ShownSample:
     """The sample with the object taken out (section 6.1), as it is shown to the model."""
-    masks = [
-        object_mask(audit, sample, frame, label) for frame in range(len(sample.frames))
-    ]
+    masks = [object_mask(audit, sample, frame, label) for frame in sample.frames]
     if removal == "drop":
         return sample, HideTokens.from_mask(np.stack(masks))
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
         # the mask is part of the frame's key: another outline, another picture
-        frames.append(
-            frame.derive(f"spurlens-mask {digest(mask)}", partial(blacken, mask))
-        )
+        name = f"spurlens-mask {digest(mask)}"
+        frames.append(frame.derive(name, partial(blacken, mask)))
     return sample.with_frames(tuple(frames), f"without-{label}"), None
 
 
 def object_mask(
-    audit: Audit, sample: Sample, frame: int, label: str
+    audit: Audit,
+    sample: Sample,
+    frame: Frame,
+    label: str,
 ) -> Bool[np.ndarray, "row col"]:
     """The object in a frame: as annotated, else as the segmenter outlines it."""
     annotated = sample.annotations.get("masks", {}).get(label)
     if annotated is not None:
         # masks may hold 1 or 255
         return np.asarray(annotated.load().convert("L")) > 0
-    masks = audit.tools["segmenter"].segment([sample.frames[frame]], [label])
+    masks = audit.tools["segmenter"].segment([frame], [label])
     return np.asarray(masks[0][0], dtype=bool)
 
 
 def blacken(mask: Bool[np.ndarray, "row col"], image: Image.Image) -> Image.Image:
     """The image, black under the mask, which is stretched to its size."""
     # NEAREST: a smooth edge would leave grey pixels in the object's outline.
-    size = image.size
-    over = Image.fromarray(mask.astype(np.uint8) * 255).resize(
-        size, Image.Resampling.NEAREST
-    )
-    return Image.composite(Image.new("RGB", size), image, over)
+    outline = Image.fromarray(mask.astype(np.uint8) * 255)
+    over = outline.resize(image.size, Image.Resampling.NEAREST)
+    return Image.composite(Image.new("RGB", image.size), image, over)
 
 
 def blank_image(sample: Sample) -> Sample:
@@ -114,15 +115,18 @@ def blank_image(sample: Sample) -> Sample:
     return sample.with_frames(frames, "blank")
 
 
+Cues = Mapping[str, Sequence[str]]  # of each class
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The cues of each class, the images they are ranked on, and what is excluded so far."""
 
-    cues: Mapping[str, tuple[str, ...]]
-    image_sets: tuple[ImageSet, ...]
+    cues: Cues
+    image_sets: Sequence[ImageSet]
     k: int
     output: Output
-    exclusions: tuple[Exclusion, ...]
+    exclusions: Sequence[Exclusion]
 
 
 def find_candidates(audit: Audit) -> Candidates:
@@ -131,7 +135,7 @@ def find_candidates(audit: Audit) -> Candidates:
     output = answer_output(audit)
     samples = samples_by_key(audit)
     _refuse_impossible(audit, samples)
-    cues: dict[str, tuple[str, ...]] = {}
+    cues: dict[str, list[str]] = {}
     image_sets: list[ImageSet] = []
     exclusions: list[Exclusion] = []
     names: list[str] = []
@@ -155,7 +159,7 @@ def find_candidates(audit: Audit) -> Candidates:
             exclusions.append(Exclusion(label, ALL_CUES, reason))
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
     k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
-    return Candidates(cues, tuple(image_sets), k, output, tuple(exclusions))
+    return Candidates(cues, image_sets, k, output, exclusions)
 
 
 def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
@@ -178,7 +182,7 @@ def _refuse_impossible(audit: Audit, samples: Sequence[Sample]) -> None:
         )
 
 
-def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclusion]]:
+def propose_cues(audit: Audit, label: str) -> tuple[list[str], list[Exclusion]]:
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
     proposer = audit.tools["proposer"]
     names = proposer.propose(label)
@@ -198,11 +202,13 @@ def propose_cues(audit: Audit, label: str) -> tuple[tuple[str, ...], list[Exclus
     if not cues:
         nothing = "the proposer names nothing that could be a cue"
         exclusions.append(Exclusion(label, ALL_CUES, nothing))
-    return tuple(cues[:most]), exclusions
+    return cues[:most], exclusions
 
 
 def _image_sets(
-    audit: Audit, label: str, samples: Sequence[Sample]
+    audit: Audit,
+    label: str,
+    samples: Sequence[Sample],
 ) -> Iterator[ImageSet]:
     options: SpurLensOptions = audit.options
     image_sets = []
@@ -231,19 +237,21 @@ def benchmark_of(audit: Audit) -> str | None:
 class Study:
     """All cases, how they are asked, and which cues are not tried.
 
-    `look_alikes` is the number of images that look like another one, and share its group.
+    `look_alikes` are the groups of images that look like another one, which count as one.
     """
 
-    cases: tuple[Case, ...]
-    cues: Mapping[str, tuple[str, ...]]
-    exclusions: tuple[Exclusion, ...]
+    cases: Sequence[Case]
+    cues: Cues
+    exclusions: Sequence[Exclusion]
     templates: tuple[str, ...]
     output: Output
     blank: Sample | None = None
-    look_alikes: int = 0
+    look_alikes: Mapping[str, str] = field(default_factory=dict)
 
     def questions(
-        self, case: Case, rows: Iterable[int] | None = None
+        self,
+        case: Case,
+        rows: Iterable[int] | None = None,
     ) -> list[list[Trial]]:
         """For each of these rows its questions; without any, of each that a cue needs."""
         questions = []
@@ -253,10 +261,18 @@ class Study:
         return questions
 
     def _questions(
-        self, label: str, sample: Sample, edit: Edit | None, condition: str
+        self,
+        label: str,
+        sample: Sample,
+        edit: Edit | None,
+        condition: str,
     ) -> list[Trial]:
         ask = partial(
-            question_trial, sample, output=self.output, edit=edit, condition=condition
+            question_trial,
+            sample,
+            output=self.output,
+            edit=edit,
+            condition=condition,
         )
         return list(map(ask, questions_about(self.templates, label)))
 
@@ -293,7 +309,7 @@ def build_study(audit: Audit) -> Study:
             candidates.cues[images.label],
             detections[index],
             objects[index],
-            doubtful[images.task, images.label],
+            doubtful[index],
             candidates.k,
         )
         if images.samples and not case.k:
@@ -311,18 +327,17 @@ def build_study(audit: Audit) -> Study:
             cases.append(without_object)
             exclusions += unranked
     tasks = (*options.tasks, *options.removals)
+    blank = None
+    if "blank" in options.artificial:
+        blank = blank_image(samples_by_key(audit)[0])
     return Study(
         # recognition may be ranked only for the removals that need it
-        cases=tuple(
-            case for case in cases if case.task in tasks and case.cues and case.k
-        ),
+        cases=[case for case in cases if case.task in tasks and case.cues and case.k],
         cues=candidates.cues,
-        exclusions=tuple(exclusions),
+        exclusions=exclusions,
         templates=question_templates(audit),
         output=candidates.output,
-        blank=blank_image(samples_by_key(audit)[0])
-        if "blank" in options.artificial
-        else None,
+        blank=blank,
         look_alikes=look_alikes,
     )
 
@@ -343,29 +358,34 @@ def _detect(
     of_cues = []
     of_classes = []
     for detections in detect_cues(audit, detector, image_sets, names):
-        of_cues.append(detections.select(slice(None), slice(0, -1)))
-        of_classes.append(detections.select(slice(None), slice(-1, None)))
+        of_cues.append(detections.select(cues=slice(0, -1)))
+        of_classes.append(detections.select(cues=slice(-1, None)))
     return of_cues, of_classes
 
 
 def _doubtful_rows(
     image_sets: Sequence[ImageSet], objects: Sequence[CueDetections]
-) -> dict[tuple[str, str], BoolPerRow]:
-    """By task and class, the rows whose label the detector contradicts."""
+) -> list[BoolPerRow]:
+    """Of each image set, the rows whose label the detector contradicts."""
     scores: dict[tuple[str, str], PerRow] = {}
     for images, of_class in zip(image_sets, objects, strict=True):
         scores[images.task, images.label] = of_class.scores[:, 0]
-    doubtful: dict[tuple[str, str], BoolPerRow] = {}
-    for _, label in scores:
-        tasks = [("recognition", label), ("hallucination", label)]
+    doubtful = []
+    for images in image_sets:
         # one of the tasks may not be asked for, or have no images
-        sides = [scores.get(task, np.empty(0)) for task in tasks]
-        doubtful.update(zip(tasks, doubtful_labels(*sides), strict=True))
+        shown = scores.get(("recognition", images.label), np.empty(0))
+        others = scores.get(("hallucination", images.label), np.empty(0))
+        with_object, without = doubtful_labels(shown, others)
+        is_shown = images.task == "recognition"
+        doubtful.append(with_object if is_shown else without)
     return doubtful
 
 
 def _remove_objects(
-    audit: Audit, case: Case, removal: Removal, most: int
+    audit: Audit,
+    case: Case,
+    removal: Removal,
+    most: int,
 ) -> tuple[Case, list[Exclusion]]:
     """The same images, of those that have a mask, without the object."""
     label = case.label
@@ -374,8 +394,8 @@ def _remove_objects(
     ]
     samples = tuple(case.samples_at(rows))
     # The detections of the images as they were: a detector may find less of the cue beside a hole.
-    detections = case.detections.select(rows, slice(None))
-    objects = case.objects.select(rows, slice(None))
+    detections = case.detections.select(rows)
+    objects = case.objects.select(rows)
     images = ImageSet(removal, label, samples)
     plain, exclusions = rank_case(
         audit, images, case.cues, detections, objects, case.doubtful[rows], most

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
-from cuescope_sdk.data import independent_samples
-from cuescope_sdk.statistics import gap_test, gap_weights
+from cuescope_sdk.statistics import GapTest
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.evidence import cue_evidence, judge
@@ -17,29 +16,12 @@ from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import largest_k
-from cuescope_spurlens.trials import Study, build_study
+from cuescope_spurlens.trials import Study
 
 # Of a class; ten well-known test sets have 3.3% on average (Northcutt et al., 2021).
 WRONG_LABELS = 0.05
 UNPARSED = 0.05  # share of answers that are neither yes nor no
 OTHER_REASONS = "the gap is no matter of size or labels"
-
-
-def check_independence(audit: Audit) -> Iterator[Evidence]:
-    """The groups that are declared, or else the images that look alike and were counted once."""
-    study = audit.once(build_study, audit)
-    if not study.look_alikes:
-        yield from independent_samples(audit)
-        return
-    yield Evidence(
-        check="independent samples",
-        verdict="inconclusive",
-        detail=f"no groups are known; {study.look_alikes:,} images look like another one and count "
-        "once with it. What comes from one source and looks different is not known: declare it "
-        "(Sample.group, -D group=...)",
-        value=float(study.look_alikes),
-        n=len(audit.samples),
-    )
 
 
 def check_results(
@@ -244,8 +226,16 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
         kept[order[:middle]] = False
         # the same deals at each step: only the units left out differ
         rng = audit.rng("labels", case.task, case.label)
-        weights = gap_weights(top, bottom, len(rates), kept)
-        test = gap_test(rates, weights, result.strata, audit.options.draws, rng)
+        draws = audit.options.draws
+        test = GapTest.of(
+            rates,
+            top,
+            bottom,
+            draws,
+            rng,
+            stratum=result.strata,
+            kept=kept,
+        )
         if test.p_value[cue] <= level:
             low = middle
         else:

@@ -137,10 +137,10 @@ class StepGrounding(Plugin):
     ) -> Iterable[Score]:
         """Every claim of every trace, judged in one call."""
         from cuescope_step_grounding import report
+        from cuescope_step_grounding.analysis import results_of
         from cuescope_step_grounding.contrasts import attach_evidence
         from cuescope_step_grounding.figures import attach_figures
         from cuescope_step_grounding.rows.keys import REASONING
-        from cuescope_step_grounding.rows.rows import rows_of
         from cuescope_step_grounding.verification import judging, labelling
 
         judged = audit.once(judging.judge_traces, audit)
@@ -152,10 +152,10 @@ class StepGrounding(Plugin):
         labelling.record_claims(audit, judged)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)
-        rows = rows_of(audit, judged, reliance)
-        report.write_notes(audit, judged, reliance, rows[0])
-        attach_figures(audit, judged, rows[0], costs)
-        ranked = list(report.ranked_scores(audit, rows))
+        results = results_of(audit, judged, reliance)
+        report.write_notes(audit, judged, reliance, results[0])
+        attach_figures(audit, judged, results[0], costs)
+        ranked = list(report.ranked_scores(audit, judged, results))
         attach_evidence(audit, judged, ranked)
         return ranked
 

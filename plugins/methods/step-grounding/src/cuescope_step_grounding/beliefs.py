@@ -10,8 +10,8 @@ A threshold `tau` of eq. 2 belongs to its sentence encoder:
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from cuescope_sdk import SentenceEncoder
 from cuescope_sdk.grounding import Claim
 from cuescope_step_grounding.claims.contents import belief_words, claim_words
+from cuescope_step_grounding.claims.resources import read_text
 
 TAU = 0.8  # the paper's for all-MiniLM-L6-v2
 TAU_OF_BAG = 0.62  # ours for the bag of words
@@ -49,10 +50,10 @@ def transitions(
     for step in filter(None, claims):
         time = frames_of_step(step)
         said = _at_time(_by_words(step), time)
+        before = _at_time(belief, time)
         # A claim said again is judged in its newest words; all others as of the step's time.
-        before = _at_time(belief, time) | {
-            name: said[name] for name in said.keys() & belief.keys()
-        }
+        for name in before.keys() & said.keys():
+            before[name] = said[name]
         kept = tuple(before.values())
         belief = {}
         for name, claim in before.items():
@@ -77,17 +78,16 @@ def recalled_claims(claims: Sequence[Sequence[Claim]]) -> list[Claim]:
 
 def frames_of_step(step: Sequence[Claim]) -> tuple[int, ...] | None:
     """The time of a step: the frames that any of its claims means; None where none says."""
-    frames = set().union(*(claim.frames or () for claim in step))
-    return tuple(sorted(frames)) or None
+    frames = chain.from_iterable(claim.frames or () for claim in step)
+    return tuple(sorted(set(frames))) or None
 
 
 def _at_time(claims: ClaimsByWords, frames: tuple[int, ...] | None) -> ClaimsByWords:
     """The claims as of another time. An order of events is of the whole video and stays."""
     timed: ClaimsByWords = {}
     for name, claim in claims.items():
-        timed[name] = (
-            claim if claim.kind == "temporal" else claim.replace(frames=frames)
-        )
+        ordered = claim.kind == "temporal"
+        timed[name] = claim if ordered else claim.replace(frames=frames)
     return timed
 
 
@@ -103,9 +103,8 @@ def similarities(
     # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
-    vectors = dict(
-        zip(texts, np.asarray(encoder.encode(texts), dtype=np.float64), strict=True)
-    )
+    rows = np.asarray(encoder.encode(texts), float)
+    vectors = dict(zip(texts, rows, strict=True))
     before = np.stack([vectors[first] for first, _ in pairs])
     after = np.stack([vectors[second] for _, second in pairs])
     # Encoders give unit rows, so the product of two rows is their cosine.
@@ -128,7 +127,8 @@ def calibrate(
     levels = np.unique(similarities)
     middles = (levels[1:] + levels[:-1]) / 2
     # beyond both ends too: the best threshold may call all pairs the same, or none
-    taus = np.concatenate([[levels[0] - 1e-6], middles, [levels[-1] + 1e-6]])
+    ends = (levels[0] - 1e-6, levels[-1] + 1e-6)
+    taus = np.sort([*middles, *ends])
     accuracies = ((similarities > taus[:, None]) == same).mean(axis=1)
     best = np.flatnonzero(accuracies == accuracies.max())[-1]
     return float(taus[best]), float(accuracies[best])
@@ -136,10 +136,7 @@ def calibrate(
 
 def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
     """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
-    text = (
-        files("cuescope_step_grounding").joinpath("step_pairs.jsonl").read_text("utf-8")
-    )
-    rows = list(map(json.loads, text.splitlines()))
-    return [(row["first"], row["second"]) for row in rows], np.array(
-        [row["same"] for row in rows]
-    )
+    lines = read_text("step_pairs.jsonl").splitlines()
+    rows = list(map(json.loads, lines))
+    pairs = list(map(itemgetter("first", "second"), rows))
+    return pairs, np.array(list(map(itemgetter("same"), rows)))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,10 +18,10 @@ from cuescope_sdk import (
     Plugin,
     Report,
     Request,
+    StoredRun,
     Table,
     UserError,
     Words,
-    load_report,
 )
 from cuescope_step_grounding.options import DrivenBy
 
@@ -103,7 +105,6 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.law import figure, law
         from cuescope_step_grounding.law.settings import Setting, settings
         from cuescope_step_grounding.paper import read_tables, recomputed_tables
-        from cuescope_step_grounding.rows.tables import make_table
 
         options = self.options
         if options.paper:
@@ -122,23 +123,20 @@ class StepGroundingBench(Plugin):
             models, folders = self._audited_models(Setting(changes=options.components))
         # numbered: one model may stand there with several benchmarks
         rows = [_row(f"{i}. {model.model}", model) for i, model in enumerate(models, 1)]
-        yield make_table("Models, in and out of distribution", COLUMNS, rows)
+        yield Table.of("Models, in and out of distribution", COLUMNS, rows)
         # a generator for each table, so that one more leaves the others as they are
-        result = law(models, self.context.rng("bench step-grounding", "law"))
+        rng = partial(self.context.rng, "bench step-grounding")
+        result = law(models, rng("law"))
         yield result.table()
         if options.components:
             from cuescope_step_grounding.law.components import components
 
-            yield components(
-                models, self.context.rng("bench step-grounding", "components")
-            )
+            yield components(models, rng("components"))
         if swept:
             from cuescope_step_grounding.law.sweep import sweep_table
 
             measured = {setting: self._audited_models(setting)[0] for setting in swept}
-            yield sweep_table(
-                measured, self.context.rng("bench step-grounding", "sweep")
-            )
+            yield sweep_table(measured, rng("sweep"))
         if options.match:
             yield from self._match_tables(models, folders)
         yield figure(models, result)
@@ -166,8 +164,8 @@ class StepGroundingBench(Plugin):
                 expected="--data SPEC and --ood-data SPEC",
             )
         known, new = (context.build("dataset", spec, given) for spec, given in named)
-        samples = [known[index] for index in range(len(known))]
-        others = [new[index] for index in range(len(new))]
+        samples = list(map(known.__getitem__, range(len(known))))
+        others = list(map(new.__getitem__, range(len(new))))
         matching = match(samples, others)
         yield matching.table
         alike = on_pairs(models, folders, samples, others, matching.pairs)
@@ -189,10 +187,11 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
-        reports = list(map(load_report, options.runs))
-        others = list(map(load_report, options.ood))
+        reports = list(map(_report, options.runs))
+        others = list(map(_report, options.ood))
+        saliency = list(map(_report, options.saliency))
         models = models_of(reports, others, options.groups)
-        maps = maps_of_models(list(map(load_report, options.saliency)), len(models))
+        maps = maps_of_models(saliency, len(models))
         for index, of_maps in enumerate(maps):
             figures = {**models[index].figures, **of_maps}
             models[index] = replace(models[index], figures=figures)
@@ -203,10 +202,10 @@ class StepGroundingBench(Plugin):
     ) -> "tuple[list[MeasuredModel], list[tuple[Path, Path]]]":
         """The models under a setting, each with the folders of its two runs."""
         from cuescope_step_grounding.law.models import (
-            audited_models,
-            live_models,
             live_requests,
+            model_of,
             random_dials,
+            requests,
         )
 
         options = self.options
@@ -217,34 +216,40 @@ class StepGroundingBench(Plugin):
             )
         # a folder of its own, so that a bench that was killed goes on
         runner = Runner(context, context.cache / "bench" / "step-grounding")
-        folders: list[Path] = []
+        folders = []
 
         def run(request: Request) -> Report:
             folders.append(runner.folder(request).path)
             return runner.run(request, resume=context.resume)
 
+        reasoners = []
         if options.models:
             pairs = live_requests(options.models, *self._data, options.verifier)
-            measured = live_models(pairs, run, setting)
-            count = len(pairs)
         else:
             rng = context.rng("bench step-grounding", "dials", options.driven_by)
             reasoners = random_dials(options.reasoners, options.driven_by, rng)
-            measured = audited_models(
-                reasoners, options.videos, context.seed, run, setting
-            )
-            count = len(reasoners)
+            # each reasoner errs by its own luck
+            seeds = count(context.seed)
+            pairs = list(map(requests, reasoners, repeat(options.videos), seeds))
         models = []
-        with context.progress("models", count) as advance:
-            for model in measured:
-                models.append(model)
+        with context.progress("models", len(pairs)) as advance:
+            for known, other in pairs:
+                report = run(setting.of(known))
+                of_other = run(setting.of(other, known=False))
+                models.append(model_of(report, of_other))
                 advance(1)
+        # all reasoners are one scripted model: they are told apart by their grounding
+        for index, dials in enumerate(reasoners):
+            name = f"grounding {dials.grounding:.2f}"
+            models[index] = replace(models[index], model=name)
         # each model is audited on the data that it knows, then on the other
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 
 
+def _report(run: Path) -> Report:
+    return StoredRun(run).report
+
+
 def _row(name: str, model: "MeasuredModel") -> list[Cell]:
-    # Nothing right leaves nothing to keep: the floor only saves the division.
-    retention = model.ood_accuracy / max(model.accuracy, 1e-9)
-    shares = (model.sgr, model.accuracy, model.ood_accuracy, retention)
+    shares = (model.sgr, model.accuracy, model.ood_accuracy, model.retention)
     return [name, *(100 * share for share in shares)]

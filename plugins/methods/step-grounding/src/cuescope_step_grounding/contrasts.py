@@ -17,11 +17,12 @@ from cuescope_sdk import (
     Score,
     Side,
 )
-from cuescope_sdk.grounding import Claim, Judgement, frames_meant
-from cuescope_sdk.report import draw_beside, percent, thumbnail
+from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.report import draw_beside, percent
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
+    LATE,
     NAMED,
     OF_STAGE,
     REASONING,
@@ -29,9 +30,13 @@ from cuescope_step_grounding.rows.keys import (
     VIDEO,
 )
 from cuescope_step_grounding.scores import RELEVANT, stages, sum_counts
+from cuescope_step_grounding.trials import Reasoning
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
-from cuescope_step_grounding.verification.judging import existence, named_things
+from cuescope_step_grounding.verification.judging import verdicts_on_thing
+from cuescope_step_grounding.verification.labelling import spread
 
+HELD = "supported"
+FAILED = "unsupported"
 EXHIBITS = 4  # of a side
 EXHIBITED_FRAMES = 4  # of a claim
 EXHIBITED_STEP = 160  # characters
@@ -77,9 +82,10 @@ def attach_evidence(
 ) -> None:
     """How often the answers are right among their choices, and a contrast for each finding."""
     marked = [trace for trace in judged.baselines if trace.accuracy is not None]
-    if marked and all(trace.sample.choices for trace in marked):
+    choices = np.array([len(trace.sample.choices) for trace in marked])
+    if marked and choices.all():
         # questions may differ in their number of choices
-        guessing = float(np.mean([1 / len(trace.sample.choices) for trace in marked]))
+        guessing = float(np.mean(1 / choices))
         right = sum(trace.accuracy == 1 for trace in marked)
         audit.attach(Accuracy(correct=right, answered=len(marked), chance=guessing))
     for score in scores:
@@ -94,39 +100,34 @@ def _sides(
     judged: JudgedTraces, feature: str, scores: Sequence[Score]
 ) -> tuple[Side, Side] | None:
     """Claims that the video supports beside claims that it does not, of what the finding is of."""
-    rates = {
-        s.feature: s.value for s in scores if s.metric == SGR and s.value is not None
-    }
+    rates = {}
+    for score in scores:
+        if score.metric == SGR and score.value is not None:
+            rates[score.feature] = score.value
     if feature == REASONING:
         return _verdict_sides(judged)
     if feature == ANSWERS:
         return _answer_sides(judged)
     if feature == VIDEO:
         return _video_sides(judged, rates)
-    if feature == OF_STAGE + "late":
+    if feature == LATE:
         title = "{} quarter of the steps: {} of the claims hold"
         early = title.format("first", percent(rates[OF_STAGE + "early"]))
         late = title.format("last", percent(rates[feature]))
         return (
-            _side(
-                judged, early, lambda c: c.stage == "early" and c.verdict == "supported"
-            ),
-            _side(
-                judged, late, lambda c: c.stage == "late" and c.verdict == "unsupported"
-            ),
+            _side(judged, early, lambda c: (c.stage, c.verdict) == ("early", HELD)),
+            _side(judged, late, lambda c: (c.stage, c.verdict) == ("late", FAILED)),
         )
-    return (
-        _thing_sides(judged, feature.removeprefix(NAMED))
-        if feature.startswith(NAMED)
-        else None
-    )
+    if not feature.startswith(NAMED):
+        return None
+    return _thing_sides(judged, feature.removeprefix(NAMED))
 
 
 def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     counts = judged.counts
     held = f"claims that the video supports: {counts.supported} of {counts.claims}"
     other = f"claims that the video does not support: {counts.unsupported} of {counts.claims}"
-    verdict = "unsupported"
+    verdict = FAILED
     # what could not be checked tells more than an empty side
     if counts.unverifiable and not counts.unsupported:
         other = (
@@ -134,42 +135,32 @@ def _verdict_sides(judged: JudgedTraces) -> tuple[Side, Side]:
         )
         verdict = "unverifiable"
     return (
-        _side(judged, held, lambda c: c.verdict == "supported"),
+        _side(judged, held, lambda c: c.verdict == HELD),
         _side(judged, other, lambda c: c.verdict == verdict),
     )
 
 
 def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
     """Of the right answers, those whose steps hold and those whose steps do not."""
-    right = [trace for trace in judged.answered if trace.accuracy]
-    unsupported = {
-        trace.sample.key: sum_counts(trace.steps).unsupported for trace in right
-    }
-    n = len(unsupported)
-    sound = list(unsupported.values()).count(0)
-    hold = f"right answers whose claims all hold: {sound} of {n}"
-    fail = f"right answers after a claim that no frame supports: {n - sound} of {n}"
+    sound: set[str] = set()
+    flawed: set[str] = set()
+    for trace in judged.answered:
+        if trace.accuracy:
+            fails = sum_counts(trace.steps).unsupported
+            (flawed if fails else sound).add(trace.sample.key)
+    n = len(sound) + len(flawed)
+    hold = f"right answers whose claims all hold: {len(sound)} of {n}"
+    fail = f"right answers after a claim that no frame supports: {len(flawed)} of {n}"
     return (
-        _side(
-            judged,
-            hold,
-            lambda c: unsupported.get(c.sample) == 0 and c.verdict == "supported",
-        ),
-        _side(
-            judged,
-            fail,
-            lambda c: unsupported.get(c.sample, 0) > 0 and c.verdict == "unsupported",
-        ),
+        _side(judged, hold, lambda c: c.sample in sound and c.verdict == HELD),
+        _side(judged, fail, lambda c: c.sample in flawed and c.verdict == FAILED),
     )
 
 
 def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     """Videos that show a thing that is named, and those that never do; or what else they show."""
-    verdicts: dict[str, str] = {}
-    for trace in judged.baselines:
-        if name in named_things(trace.reasoning.claims):
-            judgement = judged.judgements.of(trace.sample, existence(name))
-            verdicts[trace.sample.key] = judgement.verdict
+    named = verdicts_on_thing(judged, name)
+    verdicts = {sample.key: verdict for sample, verdict in named}
     count = Counter(verdicts.values())
     shown = count["supported"]
     never = count["unsupported"]
@@ -184,7 +175,7 @@ def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     if not seen.exhibits:
         title += "; what it shows instead"
         seen = _side(
-            judged, title, lambda c: c.sample in verdicts and c.verdict == "supported"
+            judged, title, lambda c: c.sample in verdicts and c.verdict == HELD
         )
     title = f"the video never shows it: {never} of {shown + never}"
     return seen, _side(judged, title, lambda c: is_named(c, "unsupported"))
@@ -201,29 +192,27 @@ def _video_sides(
         # one exhibit a sample, though it may be changed in several ways
         if trace.reasoning.request.change in RELEVANT and trace.reasoning.trace.steps:
             changed.setdefault(trace.sample.key, trace)
-    before: list[Exhibit] = []
-    after: list[Exhibit] = []
+    before = []
+    after = []
     for claim in _typical(judged, lambda c: c.sample in changed):
         trace = changed[claim.sample]
         # the new trace may have fewer steps
         if claim.step <= len(trace.reasoning.trace.steps):
             before.append(_exhibit(claim))
             after.append(_exhibit_after(trace, claim.step))
-    as_it_is = (
-        f"the video as it is: {percent(rates[REASONING])} of the claims in a step hold"
-    )
-    title = f"the video changed: {percent(rates[VIDEO])} of the claims in a step hold"
-    return Side(title=as_it_is, exhibits=tuple(before)), Side(
-        title=title, exhibits=tuple(after)
+    title = "the video {}: {} of the claims in a step hold"
+    as_it_is = title.format("as it is", percent(rates[REASONING]))
+    as_changed = title.format("changed", percent(rates[VIDEO]))
+    return (
+        Side(title=as_it_is, exhibits=tuple(before)),
+        Side(title=as_changed, exhibits=tuple(after)),
     )
 
 
 def _exhibit_after(trace: JudgedTrace, step: int) -> Exhibit:
     """The same step after the change, beside the frames that were shown then."""
     request = trace.reasoning.request
-    words = shorten(
-        trace.reasoning.trace.steps[step - 1], EXHIBITED_STEP, placeholder=" ..."
-    )
+    words = _short(trace.reasoning, step)
     return Exhibit(
         occurrence=Occurrence(sample=trace.sample.key),
         label=trace.sample.label,
@@ -234,16 +223,21 @@ def _exhibit_after(trace: JudgedTrace, step: int) -> Exhibit:
     )
 
 
+def _short(reasoning: Reasoning, step: int) -> str:
+    words = reasoning.trace.steps[step - 1]
+    return shorten(words, EXHIBITED_STEP, placeholder=" ...")
+
+
 def _side(judged: JudgedTraces, title: str, wanted: Wanted) -> Side:
-    return Side(title=title, exhibits=tuple(map(_exhibit, _typical(judged, wanted))))
+    exhibits = map(_exhibit, _typical(judged, wanted))
+    return Side(title=title, exhibits=tuple(exhibits))
 
 
 def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
     """By `RULE`."""
-    middle = float(
-        np.median([trace.grounding or 0.0 for trace in judged.answered] or [0.0])
-    )
-    first: dict[str, StepClaim] = {}
+    rates = [trace.grounding or 0.0 for trace in judged.answered]
+    middle = float(np.median(rates or [0.0]))
+    first = {}
     for claim in _step_claims(judged):
         if claim.sample not in first and wanted(claim):
             first[claim.sample] = claim
@@ -267,11 +261,10 @@ def _exhibit(shown: StepClaim) -> Exhibit:
     """The claim and its step, with the frame that decides it, or all that were looked at."""
     reasoning = shown.trace.reasoning
     sample = reasoning.sample
-    step = shorten(
-        reasoning.trace.steps[shown.step - 1], EXHIBITED_STEP, placeholder=" ..."
-    )
+    step = _short(reasoning, shown.step)
     # a claim about the whole video means no frame in particular
-    meant = frames_meant(shown.claim, len(sample.frames)) if shown.claim.frames else ()
+    claim = shown.claim
+    meant = claim.frames_meant(len(sample.frames)) if claim.frames else ()
     decided = shown.judgement.frame
     frame = next(iter(meant), None) if decided is None else decided
     frames = [sample.frames[index] for index in meant] or sample.frames
@@ -290,8 +283,4 @@ def _exhibit(shown: StepClaim) -> Exhibit:
 
 def _strip(frames: Sequence[Frame]) -> bytes | None:
     """Some of the frames in their order, small."""
-    count = min(len(frames), EXHIBITED_FRAMES)
-    if not count:
-        return None
-    evenly = np.linspace(0, len(frames) - 1, count).round().astype(int).tolist()
-    return draw_beside([thumbnail(frames[index]) for index in evenly])
+    return draw_beside(spread(frames, EXHIBITED_FRAMES)) if frames else None

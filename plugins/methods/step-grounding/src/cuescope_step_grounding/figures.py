@@ -1,21 +1,21 @@
 """Tables and pictures: the metrics beside the paper's, what changes cost, and marked traces."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from textwrap import shorten, wrap
 
 import numpy as np
 
 from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
-from cuescope_sdk.report import StripRow, frame_strips, thumbnail
+from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
+from cuescope_step_grounding.analysis import Result
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
-from cuescope_step_grounding.rows.rows import Row
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import (
     ChangeCost,
     grounding,
@@ -42,9 +42,9 @@ LONGEST_STEP = 300  # characters
 
 
 def attach_figures(
-    audit: Audit, judged: JudgedTraces, verdict: Row, costs: Sequence[ChangeCost]
+    audit: Audit, judged: JudgedTraces, whole: Result, costs: Sequence[ChangeCost]
 ) -> None:
-    audit.attach(metrics_table(audit, judged, verdict))
+    audit.attach(metrics_table(audit, judged, whole))
     if costs:
         audit.attach(changes_table(costs))
     for index, trace in enumerate(examples(judged, audit.options.shown)):
@@ -55,10 +55,10 @@ def attach_figures(
             audit.attach(trace_picture(judged, trace))
 
 
-def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
+def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     """This model in each style that was asked for, and the paper's models on the same data."""
     options: StepGroundingOptions = audit.options
-    figures = {name: figure.value for name, figure in verdict.figures.items()}
+    figures = {name: figure.value for name, figure in whole.figures.items()}
     style = "recorded" if is_recorded(audit) else options.style
     shares = map(_hundred, map(figures.get, (ACC, SGR, TCS, HR)))
     rows: list[tuple[Cell, ...]] = [(style, *shares, figures.get(VRS))]
@@ -66,9 +66,9 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
     for other in dict.fromkeys(options.also):
         traces = judged.in_style(other)
         if traces:
-            accuracy = mean(trace.accuracy for trace in traces)
-            sgr = mean(trace.grounding for trace in traces)
-            hr = mean(trace.hallucination for trace in traces)
+            accuracy = _mean_of("accuracy", traces)
+            sgr = _mean_of("grounding", traces)
+            hr = _mean_of("hallucination", traces)
             # TCS and VRS are measured in the style of the options alone
             rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
     note = (
@@ -80,28 +80,30 @@ def metrics_table(audit: Audit, judged: JudgedTraces, verdict: Row) -> Table:
         rows += paper_rows(dataset.benchmark)
         note += " Rows with a model's name, as GPT-4o: the paper's figures on this data set."
     title = "How well the reasoning is grounded"
-    return make_table(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
+    return Table.of(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
+
+
+def _mean_of(name: str, values: Iterable[object]) -> float | None:
+    return mean(map(attrgetter(name), values))
 
 
 def _hallucination_note(judged: JudgedTraces) -> Iterator[str]:
     """HR by step against 1 - SGR by step: the same only where each step has one claim."""
     rates = []
-    several = 0
-    total = 0
+    claims = []
     for trace in judged.baselines:
         for step in trace.steps:
-            total += 1
-            several += step.claims > 1
+            claims.append(step.claims)
             rate = grounding(step, trace.policy)
             if rate is not None:
                 rates.append((hallucinates(step, trace.policy), 1 - rate))
     # without any rate the array has no second axis, and cannot be unpacked
-    flagged, unsupported = np.array(rates, dtype=np.float64).reshape(-1, 2).T
+    flagged, unsupported = np.array(rates, float).reshape(-1, 2).T
     r = pearson(flagged, unsupported)
     if r is not None:
         yield (
-            f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): {several} of "
-            f"{total} steps make several claims."
+            f"By step, HR correlates with 1 - SGR at r = {r:.2f} (paper: 0.61): "
+            f"{sum(n > 1 for n in claims)} of {len(claims)} steps make several claims."
         )
 
 
@@ -109,8 +111,9 @@ def paper_rows(benchmark: str) -> Iterator[tuple[Cell, ...]]:
     """Table 1 of the paper."""
     tables = paper.read_tables()
     column = paper.BENCHMARKS.index(benchmark)
-    grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr], axis=-1)
-    for model, figures in zip(tables.models, grids[:, column].tolist(), strict=True):
+    grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr])
+    for row, model in enumerate(tables.models):
+        figures = grids[:, row, column].tolist()
         yield model, *figures, None
 
 
@@ -120,14 +123,12 @@ def _hundred(share: float | None) -> float | None:
 
 def changes_table(costs: Sequence[ChangeCost]) -> Table:
     """Table 3 of the paper: what each kind of change costs, in points."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for kind in dict.fromkeys(cost.kind for cost in costs):
         of_kind = [cost for cost in costs if cost.kind == kind]
-        size = (
-            # other words change no pixel
-            None if kind == "paraphrase" else mean(cost.magnitude for cost in of_kind)
-        )
-        lost = mean(cost.lost for cost in of_kind)
+        # other words change no pixel
+        size = None if kind == "paraphrase" else _mean_of("magnitude", of_kind)
+        lost = _mean_of("lost", of_kind)
         answers = mean(map(_answers_lost, of_kind))
         rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
     note = (
@@ -135,9 +136,7 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         "Irrelevant: only the background changed. Paraphrase: the question in other words. |P|: "
         "mean difference of the pixels. Lost: in points."
     )
-    return make_table(
-        "What it costs to change what is shown", CHANGE_COLUMNS, rows, note
-    )
+    return Table.of("What it costs to change what is shown", CHANGE_COLUMNS, rows, note)
 
 
 def _answers_lost(cost: ChangeCost) -> float | None:
@@ -163,7 +162,7 @@ def examples(judged: JudgedTraces, most: int) -> list[JudgedTrace]:
 
 def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     """One trace, each claim marked."""
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     reasoning = trace.reasoning
     steps = zip(reasoning.trace.steps, reasoning.claims, trace.steps, strict=True)
     for number, (step, claims, counts) in enumerate(
@@ -186,7 +185,7 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
     )
     legend += _left_out(trace, TABLE_STEPS)
     title = f"One trace: {trace.sample.key}"
-    return make_table(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
+    return Table.of(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
 
 
 def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
@@ -198,8 +197,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
         marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
         text = f"{number}. {step}  {''.join(marks)}"
         lines = wrap(text, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=" ...")
-        frames = list(map(thumbnail, _frames_meant(claims, sample.frames)))
-        rows.append(StripRow("\n".join(lines), frames))
+        rows.append(("\n".join(lines), _frames_meant(claims, sample.frames)))
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     caption += _left_out(trace, PICTURE_STEPS)
     return Picture(
@@ -210,7 +208,7 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
 def _frames_meant(claims: Sequence[Claim], frames: Sequence[Frame]) -> list[Frame]:
     """The frames of a step; all where it names none."""
     indices = [i for i in frames_of_step(claims) or () if 0 <= i < len(frames)]
-    return [frames[index] for index in indices or range(len(frames))]
+    return [frames[index] for index in indices] or list(frames)
 
 
 def _claim_line(claim: Claim, judgement: Judgement) -> str:

@@ -1,7 +1,7 @@
 """What a user can set; docs/step-grounding.md argues the defaults."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     Field,
@@ -70,7 +70,7 @@ class StepGroundingOptions(Options):
         "the paper's 0.8 with a sentence encoder, 0.62 with the bag of words",
     )
     perturbations: tuple[Perturbation, ...] = Field(
-        ("position", "temporal", "visibility", "irrelevant", "paraphrase"),
+        get_args(Perturbation),
         description="changes of the video, and of the question's words (section 3.5)",
     )
     instances: PositiveInt = Field(

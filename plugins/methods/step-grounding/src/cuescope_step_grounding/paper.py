@@ -5,19 +5,18 @@ those of the text.
 """
 
 import json
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any
+from functools import partial
+from operator import itemgetter
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from cuescope_sdk import Cell, Table, generator
-from cuescope_sdk.statistics import correlation
+from cuescope_sdk import Table, generator
+from cuescope_sdk.statistics import Correlation
+from cuescope_step_grounding.claims.resources import read_text, read_toml
 from cuescope_step_grounding.law.pairs import correlation_cells, matched_pairs
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
@@ -46,22 +45,20 @@ class PaperTables:
 
 
 def read_tables() -> PaperTables:
-    rows = _read("paper_tables.json", json.loads)
+    rows = json.loads(read_text("paper_tables.json"))
 
     def grid(name: str) -> Grid:
-        return np.array(
-            [[row[benchmark][name] for benchmark in BENCHMARKS] for row in rows], float
-        )
+        by_row = map(itemgetter(*BENCHMARKS), rows)
+        return np.array([list(map(itemgetter(name), cells)) for cells in by_row], float)
 
     perturbed: dict[str, dict[str, np.ndarray]] = {}
     for kind in (*RELEVANT, "irrelevant"):
         drops = [row["perturbed"][kind] for row in rows]
-        perturbed[kind] = {
-            name: np.array([d[name] for d in drops]) for name in ("accuracy", "sgr")
-        }
+        accuracy, sgr = np.array(list(map(itemgetter("accuracy", "sgr"), drops))).T
+        perturbed[kind] = {"accuracy": accuracy, "sgr": sgr}
     return PaperTables(
-        models=tuple(row["model"] for row in rows),
-        matched=np.array([row["matched"] for row in rows]),
+        models=tuple(map(itemgetter("model"), rows)),
+        matched=np.array(list(map(itemgetter("matched"), rows))),
         accuracy=grid("accuracy"),
         sgr=grid("sgr"),
         tcs=grid("tcs"),
@@ -70,10 +67,6 @@ def read_tables() -> PaperTables:
         ood_drop=grid("ood_drop"),
         perturbed=perturbed,
     )
-
-
-def _read(name: str, parse: Callable[[str], Any]) -> Any:
-    return parse(files(__package__).joinpath(name).read_text("utf-8"))
 
 
 def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
@@ -86,10 +79,10 @@ def recomputed_tables(tables: PaperTables, seed: int = 0) -> Iterator[Table]:
 def _correlations(tables: PaperTables, seed: int) -> Table:
     """r, interval, p and partial r under the readings that the text leaves open."""
     columns = ("figure", "text", "tables", "interval", "p", "")
-    benchmark = np.tile(np.arange(len(BENCHMARKS)), (len(tables.models), 1))
-    model = np.tile(np.arange(len(tables.models))[:, None], (1, len(BENCHMARKS)))
+    places: Int[np.ndarray, "2 model benchmark"] = np.indices(tables.accuracy.shape)
+    model, benchmark = places
     rows = []
-    for reading in _read("paper_text.toml", tomllib.loads)["correlations"]:
+    for reading in read_toml("paper_text.toml")["correlations"]:
         chosen = np.ones(benchmark.shape, bool)
         # the text's cluster of equal capacity: models of 7B
         if reading.get("matched"):
@@ -97,24 +90,22 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
         if "benchmark" in reading:
             chosen &= benchmark == BENCHMARKS.index(reading["benchmark"])
         x, y = (getattr(tables, name)[chosen] for name in reading["of"])
-        result = correlation(
-            x,
-            y,
-            # a generator for each figure, so that none hangs on those before it
-            generator(seed, "paper"),
-            strata=benchmark[chosen] if reading.get("within") else None,
-            # on one benchmark each model has one row
-            units=None if "benchmark" in reading else model[chosen],
-            given=getattr(tables, reading["given"])[chosen]
-            if "given" in reading
-            else None,
-        )
-        cells: tuple[Cell, ...] = (None, None, None, None)
+        # a generator for each figure, so that none hangs on those before it
+        related = partial(Correlation.of, x, y, generator(seed, "paper"))
+        if reading.get("within"):
+            related = partial(related, strata=benchmark[chosen])
+        # on one benchmark each model has one row
+        if "benchmark" not in reading:
+            related = partial(related, units=model[chosen])
+        if "given" in reading:
+            related = partial(related, given=getattr(tables, reading["given"])[chosen])
+        result = related()
+        agreed = None
         if result is not None:
-            agrees = abs(result.r - reading["printed"]) < AGREES
-            cells = (*correlation_cells(result), _agreement(agrees))
-        rows.append((reading["figure"], reading["printed"], *cells))
-    return make_table(
+            agreed = _agreement(abs(result.r - reading["printed"]) < AGREES)
+        cells = correlation_cells(result)[:3]
+        rows.append((reading["figure"], reading["printed"], *cells, agreed))
+    return Table.of(
         "Correlations: the paper's text, and its tables",
         columns,
         rows,
@@ -137,18 +128,18 @@ def _statements(tables: PaperTables) -> Table:
     gap = t.accuracy - t.sgr
     exceeding = int((gap > 0).sum())
     # Three figures are printed with one decimal each, so a difference may be off by one unit.
-    exact = int((np.abs(t.ood_accuracy - t.accuracy - t.ood_drop) < 0.051).sum())
-    falls = [
-        np.abs(t.perturbed[k]["sgr"]) > np.abs(t.perturbed[k]["accuracy"])
-        for k in RELEVANT
-    ]
-    more = bool(np.all(falls))
+    missed = np.abs(t.ood_accuracy - t.accuracy - t.ood_drop)
+    exact = int((missed < 0.051).sum())
+    more = True
+    for kind in RELEVANT:
+        sgr = np.abs(t.perturbed[kind]["sgr"])
+        more = more and bool((sgr > np.abs(t.perturbed[kind]["accuracy"])).all())
     named = []
     better = 0
+    figures = np.stack([t.sgr, t.ood_drop, t.accuracy])
     for column, benchmark in enumerate(BENCHMARKS):
-        figures = (grid[:, column] for grid in (t.sgr, t.ood_drop, t.accuracy))
         # drops are below 0 in Table 2, so the larger one loses less
-        for pair in matched_pairs(*figures, within=PAIRED):
+        for pair in matched_pairs(*figures[..., column], within=PAIRED):
             loses_less = pair.more_kept > 0
             better += loses_less
             named.append(
@@ -174,7 +165,7 @@ def _statements(tables: PaperTables) -> Table:
     ]
     title = "Statements: the paper's text, and its tables"
     columns = ("sentence", "text", "tables", "")
-    return make_table(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
+    return Table.of(title, columns, rows, "The pairs: " + "; ".join(named) + ".")
 
 
 def _row(
@@ -194,15 +185,16 @@ def _number_row(
 
 def _reliance(tables: PaperTables) -> Table:
     """VRS needs magnitudes that are not printed; with equal ones it is the ratio of the drops."""
-    printed = _read("paper_text.toml", tomllib.loads)["reliance"]
+    printed = read_toml("paper_text.toml")["reliance"]
     # drops are printed below 0
-    relevant = -np.mean([tables.perturbed[kind]["sgr"] for kind in RELEVANT], axis=0)
+    drops = [tables.perturbed[kind]["sgr"] for kind in RELEVANT]
+    relevant = -np.mean(drops, axis=0)
     ratios = (relevant / -tables.perturbed["irrelevant"]["sgr"]).tolist()
     rows = []
     for name, ratio in zip(tables.models, ratios, strict=True):
         score = printed.get(name)
         rows.append((name, score, ratio, ratio / score if score else None))
-    return make_table(
+    return Table.of(
         "VRS on STAR: the paper's text, and Table 3",
         ("model", "text", "ratio of drops", "|P| ratio implied"),
         rows,

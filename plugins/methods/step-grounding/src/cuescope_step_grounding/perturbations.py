@@ -11,10 +11,10 @@ from itertools import chain
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageOps
+from PIL import Image, ImageChops, ImageOps
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.grounding import Claim, Thing, scene_of
+from cuescope_sdk.grounding import SCENE, Claim, Thing
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.options import Perturbation
 
@@ -25,16 +25,18 @@ Boxes = tuple[dict[str, Box], ...]  # by thing, a mapping a frame
 def boxes_of(sample: Sample) -> Boxes:
     """Where the visible things of an annotated scene are; empty without a scene."""
     boxes = []
-    for frame in scene_of(sample) or ():
-        visible = [item for item in frame.things if item.visible]
-        boxes.append({item.id: item.box for item in visible if item.box is not None})
+    for frame in sample.annotations.get(SCENE, ()):
+        shown = [item for item in frame.things if item.visible and item.box]
+        boxes.append({item.id: item.box for item in shown})
     return tuple(boxes)
 
 
 def key_boxes(sample: Sample, claims: Iterable[Claim]) -> Boxes:
     """The boxes of what the question names and of what is claimed; where that is none, of all."""
-    things = list(chain.from_iterable(frame.things for frame in scene_of(sample) or ()))
-    phrases: list[str | None] = []
+    things: list[Thing] = []
+    for frame in sample.annotations.get(SCENE, ()):
+        things += frame.things
+    phrases = []
     for claim in flatten(claims):
         phrases += [claim.subject, claim.object]
     claimed = ". ".join(filter(None, phrases))
@@ -55,8 +57,8 @@ def named_things(text: str, things: Iterable[Thing]) -> set[str]:
     words = re.findall(r"[^\W_]+", text.lower())
     # Blanks on both sides make "cup" a word and no part of "cupboard".
     text = f" {' '.join(words)} "
-    with_attribute: set[str] = set()
-    by_name: set[str] = set()
+    with_attribute = set()
+    by_name = set()
     for item in things:
         name = f"{item.name} ".lower()
         if any(f" {attribute.lower()} {name}" in text for attribute in item.attributes):
@@ -111,13 +113,15 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     Without boxes every other draw shifts the picture instead.
     """
     # Each thing by its own shift: moved together, their relations would stay as they were.
-    shifts = {name: _shift(rng) for name in sorted({*chain.from_iterable(key)})}
+    things = sorted(set(chain.from_iterable(key)))
+    shifts = {name: _shift(rng) for name in things}
     if shifts:
-        moved = []
-        for frame, boxes in zip(frames, key, strict=True):
+        moved = list(frames)
+        for index, boxes in enumerate(key):
             moves = tuple((box, shifts[thing]) for thing, box in boxes.items())
             move = partial(move_boxes, shifts=moves)
-            moved.append(_change(frame, "moved", move, moves) if moves else frame)
+            if moves:
+                moved[index] = _change(frames[index], "moved", move, moves)
         return tuple(moved)
     dx, dy = _shift(rng)
     if rng.random() < 0.5:
@@ -134,34 +138,31 @@ def _shift(rng: Generator) -> Shift:
 
 def _temporal(frames: Frames, rng: Generator) -> Frames | None:
     """Another order, which looks different."""
-    if len({frame.key for frame in frames}) < 2:
+    keys = _keys(frames)
+    if len(set(keys)) < 2:
         return None
     # Equal frames can make a permutation look like the original; twenty draws, then the reverse,
     # then a rotation, which differs wherever two frames do.
     for _ in range(20):
-        order = tuple(frames[index] for index in rng.permutation(len(frames)))
-        if not _look_alike(order, frames):
+        order = tuple(map(frames.__getitem__, rng.permutation(len(frames))))
+        if _keys(order) != keys:
             return order
-    backwards = frames[::-1]
-    return (*frames[1:], frames[0]) if _look_alike(backwards, frames) else backwards
+    return (*frames[1:], frames[0]) if keys[::-1] == keys else frames[::-1]
 
 
-def _look_alike(frames: Frames, others: Frames) -> bool:
-    return all(
-        frame.key == other.key for frame, other in zip(frames, others, strict=True)
-    )
+def _keys(frames: Frames) -> list[str]:
+    return [frame.key for frame in frames]
 
 
 def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     """Key objects covered in half of the frames that show them; else the middle of half of all."""
-    candidates = [index for index, boxes in enumerate(key) if boxes] or list(
-        range(len(frames))
-    )
-    if not candidates:
+    shown = [index for index, boxes in enumerate(key) if boxes]
+    candidates = rng.permutation(shown or range(len(frames)))
+    if not frames:
         return None
     changed = list(frames)
     # half of one frame would be none
-    for index in rng.permutation(candidates)[: max(1, len(candidates) // 2)].tolist():
+    for index in candidates[: max(1, len(candidates) // 2)].tolist():
         boxes = key[index] if key else {}
         if boxes:
             hide = partial(cover_boxes, boxes=tuple(boxes.values()))
@@ -206,15 +207,15 @@ def move_boxes(
     A box moves on by the shares of the room that its shift says, and wraps around.
     """
     pixels = np.asarray(image)
-    cells = [(cell, shift) for box, shift in shifts if (cell := _cells(box, image))]
     # All holes are filled first: a box must not be filled over by the next one's hole.
-    changed = _fill(pixels, [cell for cell, _ in cells])
-    for (x0, y0, x1, y1), (dx, dy) in cells:
-        wide = x1 - x0
-        high = y1 - y0
-        x = _wrap(x0, dx, image.width - wide)
-        y = _wrap(y0, dy, image.height - high)
-        changed[y : y + high, x : x + wide] = pixels[y0:y1, x0:x1]
+    changed = _fill(pixels, _cells_of([box for box, _ in shifts], image))
+    for box, (dx, dy) in shifts:
+        for x0, y0, x1, y1 in _cells_of([box], image):
+            wide = x1 - x0
+            high = y1 - y0
+            x = _wrap(x0, dx, image.width - wide)
+            y = _wrap(y0, dy, image.height - high)
+            changed[y : y + high, x : x + wide] = pixels[y0:y1, x0:x1]
     return Image.fromarray(changed)
 
 
@@ -225,14 +226,14 @@ def cover_boxes(image: Image.Image, boxes: tuple[Box, ...]) -> Image.Image:
 
 def cover_centre(image: Image.Image) -> Image.Image:
     """The middle of the image, half as wide and high, in the mean colour around it."""
-    w, h = image.size
-    return cover_boxes(image, ((w / 4, h / 4, 3 * w / 4, 3 * h / 4),))
+    width = image.width / 4
+    height = image.height / 4
+    return cover_boxes(image, ((width, height, 3 * width, 3 * height),))
 
 
 def roll(image: Image.Image, dx: float, dy: float) -> Image.Image:
     """Shifted by shares of width and height; what leaves comes back in at the other side."""
-    shift = round(dy * image.height), round(dx * image.width)
-    return Image.fromarray(np.roll(np.asarray(image), shift, axis=(0, 1)))
+    return ImageChops.offset(image, round(dx * image.width), round(dy * image.height))
 
 
 def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image:
@@ -241,7 +242,8 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
     # as bytes the sum would wrap around
-    changed = np.clip(pixels.astype(np.int16) + signed, 0, 255).astype(np.uint8)
+    brighter = pixels.astype(np.int16) + signed
+    changed = np.clip(brighter, 0, 255).astype(np.uint8)
     for x0, y0, x1, y1 in _cells_of(boxes, image):
         changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
     return Image.fromarray(changed)
@@ -252,8 +254,9 @@ def difference(image: Image.Image, other: Image.Image) -> float:
     # frames of a video may differ in size, and a new order brings them together
     if image.size != other.size:
         other = other.resize(image.size)
-    pixels = np.asarray(image, dtype=np.float32)
-    return float(np.abs(pixels - np.asarray(other, dtype=np.float32)).mean()) / 255
+    pixels = np.asarray(image, np.float32)
+    change = np.abs(pixels - np.asarray(other, np.float32))
+    return float(change.mean()) / 255
 
 
 def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
@@ -274,14 +277,14 @@ def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
 
 
 def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
-    return [cells for box in boxes if (cells := _cells(box, image))]
-
-
-def _cells(box: Box, image: Image.Image) -> Cells | None:
-    """Whole pixels within the image; None where nothing of the box is."""
-    left, top = np.maximum(np.floor(box[:2]), 0).astype(int).tolist()
-    right, bottom = np.minimum(np.ceil(box[2:]), image.size).astype(int).tolist()
-    return (left, top, right, bottom) if left < right and top < bottom else None
+    """Whole pixels within the image, of boxes of which anything is there."""
+    cells = []
+    for box in boxes:
+        left, top = np.maximum(np.floor(box[:2]), 0).astype(int).tolist()
+        right, bottom = np.minimum(np.ceil(box[2:]), image.size).astype(int).tolist()
+        if left < right and top < bottom:
+            cells.append((left, top, right, bottom))
+    return cells
 
 
 def _wrap(start: int, share: float, room: int) -> int:

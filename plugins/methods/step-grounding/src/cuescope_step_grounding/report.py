@@ -1,14 +1,18 @@
 """The report: what is measured, the order of its rows, and the facts at its head."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from cuescope_sdk import Audit, Feature, Score
 from cuescope_sdk.grounding import KINDS
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.report import percent
-from cuescope_step_grounding.analysis import occurrences_of, rank
+from cuescope_step_grounding.analysis import (
+    Result,
+    most_named_things,
+    occurrences_of,
+    rank,
+)
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import (
     ANSWERS,
@@ -19,7 +23,7 @@ from cuescope_step_grounding.rows.keys import (
     SGR,
     VIDEO,
 )
-from cuescope_step_grounding.rows.rows import Row, most_named_things
+from cuescope_step_grounding.rows.rows import statement_of
 from cuescope_step_grounding.scores import STAGES, Reliance
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
@@ -67,41 +71,41 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
 # ---------------------------------------------------------------------------------------- scores
 
 
-def ranked_scores(audit: Audit, rows: Sequence[Row]) -> Iterator[Score]:
+def ranked_scores(
+    audit: Audit, judged: JudgedTraces, results: Sequence[Result]
+) -> Iterator[Score]:
     """The verdict, the findings, then the rest by rising support.
 
     The verdict is told whatever it is: where it is open, its sentence says so.
     """
-    verdict, *parts = rows
-    decided = SGR in verdict.figures and verdict.verdict in (BETTER, NO_BETTER)
-    yield from _scores(verdict, verdict.p_value, decided, always_reported=True)
-    for row, q_value, finding in rank(parts, audit.options.level):
-        yield from _scores(row, q_value, finding)
-
-
-def _scores(
-    row: Row, q_value: float | None, finding: bool, always_reported: bool = False
-) -> Iterator[Score]:
-    tested: dict[str, Any] = {
-        "p_value": row.p_value,
-        "q_value": q_value,
-        "finding": finding,
-    }
-    if finding or always_reported or SGR not in row.figures:
-        tested |= {"statement": row.statement, "always_reported": always_reported}
-    # SGR in any case: the test and the sentence are told with it
-    for metric in dict.fromkeys((SGR, *row.figures)):
-        figure = row.figures.get(metric)
-        values: dict[str, Any] = asdict(figure) if figure else {"value": None}
-        values |= tested if metric == SGR else {}
-        yield Score(feature=row.feature, label=None, metric=metric, n=row.n, **values)
+    whole, *parts = results
+    decided = whole.verdict is not None and whole.verdict.word in (BETTER, NO_BETTER)
+    ranked = [(whole, whole.p_value, decided), *rank(parts, audit.options.level)]
+    for result, q_value, finding in ranked:
+        always = result is whole
+        tested: dict[str, Any] = {
+            "p_value": result.p_value,
+            "q_value": q_value,
+            "finding": finding,
+        }
+        if finding or always or SGR not in result.figures:
+            tested["statement"] = statement_of(audit, judged, result)
+            tested["always_reported"] = always
+        # SGR in any case: the test and the sentence are told with it
+        for metric in dict.fromkeys((SGR, *result.figures)):
+            figure = result.figures.get(metric)
+            values: dict[str, Any] = figure._asdict() if figure else {"value": None}
+            values |= tested if metric == SGR else {}
+            yield Score(
+                feature=result.feature, label=None, metric=metric, n=result.n, **values
+            )
 
 
 # ----------------------------------------------------------------------------------------- notes
 
 
 def write_notes(
-    audit: Audit, judged: JudgedTraces, reliance: Reliance | None, verdict: Row
+    audit: Audit, judged: JudgedTraces, reliance: Reliance | None, whole: Result
 ) -> None:
     """The facts at the head of the report."""
     options: StepGroundingOptions = audit.options
@@ -110,8 +114,8 @@ def write_notes(
             "nothing to see",
             f"no verifier and no annotated scenes: add {summaries.ADD_VERIFIER}",
         )
-    if verdict.verdict is not None:
-        audit.note("verdict", verdict.verdict)
+    if whole.verdict is not None:
+        audit.note("verdict", whole.verdict.word)
         if missed := least_found(judged.swaps, audit.rng("least found")):
             audit.note("what would be found", missed)
         audit.note("other videos", summaries.describe_swaps(judged))

@@ -4,18 +4,24 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.4. Rates are
 what cannot be told is None.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import compress
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.report import hundredths, interval, percent
 from cuescope_sdk.statistics import Groups, bca_interval
-from cuescope_step_grounding.options import HallucinationOver, Perturbation, Policy
+from cuescope_step_grounding.options import (
+    HallucinationOver,
+    Perturbation,
+    Policy,
+    StepGroundingOptions,
+)
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
@@ -42,9 +48,10 @@ class StepCounts:
 
 def sum_counts(steps: Iterable[StepCounts]) -> StepCounts:
     """All claims of some steps."""
-    counts = [(step.supported, step.unsupported, step.unverifiable) for step in steps]
-    # of no steps there is nothing to add, and all counts are 0
-    return StepCounts(*map(sum, zip(*counts, strict=True)))
+    total: Counter[str] = Counter()
+    for step in steps:
+        total.update(vars(step))
+    return StepCounts(**total)
 
 
 def grounding(step: StepCounts, policy: Policy = "exclude") -> float | None:
@@ -71,7 +78,7 @@ def step_grounding_rate(
     steps: Sequence[StepCounts], policy: Policy = "exclude"
 ) -> float | None:
     """SGR (eq. 1): mean grounding over the steps that have one."""
-    return mean([grounding(step, policy) for step in steps])
+    return mean(grounding(step, policy) for step in steps)
 
 
 def hallucination_rate(
@@ -86,8 +93,8 @@ def hallucination_rate(
     """
     flags = [hallucinates(step, policy) for step in steps]
     # of a trace in which nothing could be checked nothing is known, whatever HR is over
-    if over == "all" and any(flag is not None for flag in flags):
-        return mean([bool(flag) for flag in flags])
+    if over == "all" and {True, False} & set(flags):
+        return mean(map(bool, flags))
     return mean(flags)
 
 
@@ -125,8 +132,9 @@ def temporal_consistency(
     similarities: Sequence[float], justifications: Sequence[float | None]
 ) -> float | None:
     """TCS (eq. 2): mean similarity of successive beliefs, where the transition is justified."""
-    pairs = zip(similarities, justifications, strict=True)
-    return mean([None if j is None else similarity * j for similarity, j in pairs])
+    justified = np.array(justifications, float)
+    values = np.array(similarities) * justified
+    return mean(values[~np.isnan(justified)].tolist())
 
 
 def visual_reliance(
@@ -158,8 +166,9 @@ def stages(steps: int) -> list[Stage]:
     >>> stages(4)
     ['early', 'middle', 'middle', 'late']
     """
-    middles = [(index + 0.5) / steps for index in range(steps)]
-    return ["early" if m < 0.25 else "late" if m > 0.75 else "middle" for m in middles]
+    middles = (np.arange(steps) + 0.5) / steps
+    chosen = (middles >= 0.25).astype(int) + (middles > 0.75)
+    return list(map(STAGES.__getitem__, chosen))
 
 
 def rates_of_stage(
@@ -169,8 +178,8 @@ def rates_of_stage(
     over: HallucinationOver = "checked",
 ) -> tuple[float | None, float | None]:
     """SGR and HR of the steps of one stage."""
-    pairs = zip(steps, stages(len(steps)), strict=True)
-    own = [step for step, own_stage in pairs if own_stage == stage]
+    of_stage = map(stage.__eq__, stages(len(steps)))
+    own = list(compress(steps, of_stage))
     return step_grounding_rate(own, policy), hallucination_rate(own, policy, over)
 
 
@@ -180,19 +189,16 @@ def pearson(
 ) -> float | None:
     """Pearson's r; None where one of them does not vary."""
     # as numbers: of truth values numpy has no difference
-    if len(x) < 2 or np.ptp(x.astype(np.float64)) == 0 or np.ptp(y) == 0:
+    pairs = np.array([x, y], float)
+    if len(x) < 2 or not np.ptp(pairs, axis=1).all():
         return None
-    return float(np.corrcoef(x.astype(np.float64), y)[0, 1])
+    return float(np.corrcoef(pairs)[0, 1])
 
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Of those that are known; None where none is."""
-    numbers = known(values)
+    numbers = [value for value in values if value is not None]
     return float(np.mean(numbers)) if numbers else None
-
-
-def known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
 
 
 def _all(needed: Sequence[bool | None], policy: Policy) -> float | None:
@@ -244,13 +250,7 @@ class Reliance:
 
 
 def reliance(
-    costs: Sequence[ChangeCost],
-    rng: Generator,
-    *,
-    epsilon: float,
-    clip: float,
-    confidence: float,
-    resamples: int,
+    costs: Sequence[ChangeCost], rng: Generator, options: StepGroundingOptions
 ) -> Reliance:
     """VRS over the samples that were changed both ways, with its interval over whole groups.
 
@@ -268,25 +268,29 @@ def reliance(
             rows.append(row)
             samples.append(of_sample[0].sample)
     # four columns of no sample too, so that they can be taken apart
-    complete = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    complete = np.array(rows, float).reshape(-1, 4)
     groups = Groups.of(samples)
 
     # Drops and magnitudes are averaged over samples before the ratio is taken: a ratio of each
     # sample would be wild where its control costs next to nothing.
     def score(samples: np.ndarray) -> float | None:
         lost, control, size, control_size = complete[samples].mean(axis=0).tolist()
-        return visual_reliance(
-            lost, size, control, control_size, epsilon=epsilon, clip=clip
-        )
+        dials = {"epsilon": options.epsilon, "clip": options.clip}
+        return visual_reliance(lost, size, control, control_size, **dials)
 
-    overall = score(np.arange(len(complete))) if len(complete) else None
-    ends = (
-        bca_interval(score, groups, rng, confidence=confidence, resamples=resamples)
-        if len(complete)
-        else None
-    )
+    overall = None
+    ends = None
+    if rows:
+        overall = score(np.arange(len(rows)))
+        ends = bca_interval(
+            score,
+            groups,
+            rng,
+            confidence=options.confidence,
+            resamples=options.resamples,
+        )
     # the clip hides how large it is, so an interval would say more than is known
-    if overall == clip and complete[:, 1].mean() <= 0:
+    if overall == options.clip and complete[:, 1].mean() <= 0:
         ends = None
     return Reliance(complete[:, :2], complete[:, 2:], overall, ends, groups)
 
@@ -310,31 +314,9 @@ def mean_over_kinds(
     )
 
 
-# ------------------------------------------------------------------------------- numbers in words
-
-
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A value with its interval; a value that is clipped has none."""
 
     value: float
     low: float | None = None
     high: float | None = None
-
-
-def share(figure: Figure) -> str:
-    """A share with its interval.
-
-    >>> share(Figure(0.718, 0.65, 0.771))
-    '72% [65, 77]'
-    """
-    return f"{percent(figure.value)}{interval(figure.low, figure.high, hundredths)}"
-
-
-def points(figure: Figure) -> str:
-    """A difference of shares, in points, with its interval."""
-    return f"{hundredths(figure.value)} points{interval(figure.low, figure.high, hundredths)}"
-
-
-def ratio(figure: Figure) -> str:
-    return f"{figure.value:.2f}{interval(figure.low, figure.high, '{:.2f}'.format)}"

@@ -9,7 +9,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, permutations
 from typing import Any, Literal
 
 from cuescope_sdk import Sample
@@ -43,32 +43,29 @@ def choice_meant(answer: str, choices: Sequence[str]) -> str | None:
     letter; a longer text counts where it names exactly one choice, and of those within one another
     the longest.
     """
-    if {choice.casefold() for choice in choices} <= YES_NO:
-        meant = parse_yes_no(answer)
-        word = {True: "yes", False: "no"}.get(meant) if meant is not None else None
-        return next((choice for choice in choices if choice.casefold() == word), None)
+    folded = list(map(str.casefold, choices))
+    if YES_NO.issuperset(folded):
+        meant = {True: "yes", False: "no", None: ""}[parse_yes_no(answer)]
+        return choices[folded.index(meant)] if meant in folded else None
     words = normalize(answer)
-    for choice in choices:
-        if words == normalize(choice):
-            return choice
-    if len(choices) <= len(string.ascii_uppercase) and all(len(c) > 1 for c in choices):
-        letter = _LETTER.match(answer.strip())
-        index = string.ascii_uppercase.find(letter[1].upper()) if letter else -1
+    plain = list(map(normalize, choices))
+    if words in plain:
+        return choices[plain.index(words)]
+    letter = _LETTER.match(answer.strip())
+    if letter and len(choices) <= len(string.ascii_uppercase):
+        index = string.ascii_uppercase.find(letter[1].upper())
         # "A cat sits" begins with a letter, and means no choice by it
-        if 0 <= index < len(choices) and (
-            answer.strip().startswith("(") or len(words) == 1
-        ):
+        alone = answer.strip().startswith("(") or len(words) == 1
+        if alone and index < len(choices) and min(map(len, choices)) > 1:
             return choices[index]
-    named = [choice for choice in choices if _within(normalize(choice), words)]
+    named = [choice for choice in plain if _within(choice, words)]
     # "The blue cup" names "cup" as well where that is a choice: the longer one is meant.
-    inner = {
-        c
-        for c in named
-        for d in named
-        if c != d and _within(normalize(c), normalize(d))
-    }
+    inner = set()
+    for short, long in permutations(named, 2):
+        if short != long and _within(short, long):
+            inner.add(short)
     outermost = [choice for choice in named if choice not in inner]
-    return outermost[0] if len(outermost) == 1 else None
+    return choices[plain.index(outermost[0])] if len(outermost) == 1 else None
 
 
 def is_right(answer: str | None, sample: Sample) -> bool | None:
@@ -76,9 +73,7 @@ def is_right(answer: str | None, sample: Sample) -> bool | None:
     if sample.label is None:
         return None
     accepted = (sample.label, *map(str, sample.annotations.get("answers", ())))
-    return answer is not None and normalize(answer) in {
-        normalize(other) for other in accepted
-    }
+    return answer is not None and normalize(answer) in map(normalize, accepted)
 
 
 def normalize(text: str) -> str:
@@ -134,7 +129,8 @@ def read_json_steps(text: str) -> JsonSteps | None:
     Of JSON that breaks off, or is wrong in places, the whole items are taken.
     """
     fence = _FENCE.search(text)
-    inner, after = (fence[1], text[fence.end() :]) if fence else (text, "")
+    inner = fence[1] if fence else text
+    after = text[fence.end() :] if fence else ""
     # Prose may hold brackets: JSON starts with "[" before an item or "{" before a key.
     start = re.search(r"\[\s*[\[{\"]|\{\s*\"", inner)
     if start is None:
@@ -206,9 +202,8 @@ def _salvage(text: str, after: str) -> JsonSteps | None:
     # no object is whole: it may be a list of plain sentences
     if not steps:
         # strict=False: models break lines within strings, which JSON forbids
-        steps = [
-            json.loads(f'"{string}"', strict=False) for string in _STRING.findall(text)
-        ]
+        strings = _STRING.findall(text)
+        steps = [json.loads(f'"{string}"', strict=False) for string in strings]
     rest = after or text.rpartition("]")[2]
     return JsonSteps(steps, None, rest, broken=True) if steps else None
 
@@ -237,10 +232,8 @@ def _is_shallow(value: Any) -> bool:
     for _ in range(MOST_DEPTH):
         below: list[Any] = []
         for part in level:
-            if isinstance(part, dict):
-                below.extend(part.values())
-            elif isinstance(part, list):
-                below.extend(part)
+            if isinstance(part, dict | list):
+                below += part.values() if isinstance(part, dict) else part
         if not below:
             return True
         level = below
@@ -287,7 +280,7 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
     body = without_controls(strip_thinking(written)) or _TAGS.sub(" ", written).strip()
     if not body:
         return Trace(problems=("empty",))
-    if not any(letter.isalnum() for letter in body):
+    if not any(map(str.isalnum, body)):
         return Trace(problems=("unreadable",))
     parsed = read_json_steps(body)
     problems = []
@@ -315,15 +308,11 @@ def read_trace(text: str | None, choices: Sequence[str] = (), most: int = 64) ->
         # who has come to an answer was not cut off
         if not body.endswith(ENDS):
             problems.append("cut")
-    kept = []
-    for step in steps[:most]:
-        # marks of bold type and code are no words of a step
-        words = re.sub(r"\*\*|__|`", "", step).split()
-        if words:
-            kept.append(" ".join(words))
-    return Trace(
-        tuple(kept), choice or answer or None, form if kept else "none", tuple(problems)
-    )
+    # marks of bold type and code are no words of a step
+    bare = (re.sub(r"\*\*|__|`", "", step).split() for step in steps[:most])
+    kept = tuple(filter(None, map(" ".join, bare)))
+    said = choice or answer or None
+    return Trace(kept, said, form if kept else "none", tuple(problems))
 
 
 def without_controls(text: str) -> str:
@@ -331,12 +320,9 @@ def without_controls(text: str) -> str:
     # an accent may be a character of its own, or one with its letter
     text = _ESCAPES.sub("", unicodedata.normalize("NFC", _with_few_marks(text)))
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c]", "\n", text)
-    kept = (
-        c
-        for c in text
-        if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-    )
-    return "".join(kept).strip()
+    hidden = {c for c in set(text) if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
+    table = dict.fromkeys(map(ord, hidden - {"\n", "\t"}))
+    return text.translate(table).strip()
 
 
 def _with_few_marks(text: str) -> str:
@@ -357,31 +343,29 @@ def _split_answer(text: str) -> tuple[str, str | None]:
     lines = text.splitlines()
     last = lines[-1] if lines else ""
     if not marked_answer(_without_number(last)) and (match := _CLOSING.search(last)):
-        lines[-1:] = [lines[-1][: match.start()], lines[-1][match.start() :].strip()]
+        start = match.start()
+        lines[-1:] = [last[:start], last[start:].strip()]
+    following = ""
     # From the end: models repeat the word "answer" while they reason.
-    for index in reversed(range(len(lines))):
-        answer = marked_answer(_without_number(lines[index]))
-        if answer is None:
-            continue
-        # "Answer:" alone: it stands on the next line
-        if not answer and index + 1 < len(lines):
-            answer = lines[index + 1].strip()
-        first = re.split(r"(?<=[.!?])\s+", answer.strip(), maxsplit=1)[0]
-        return "\n".join(lines[:index]), first.strip(" .*_`\"'") or None
+    while lines:
+        line = lines.pop()
+        answer = marked_answer(_without_number(line))
+        if answer is not None:
+            # "Answer:" alone: it stands on the next line
+            first = re.split(r"(?<=[.!?])\s+", answer or following, maxsplit=1)[0]
+            return "\n".join(lines), first.strip(" .*_`\"'") or None
+        following = line.strip()
     return text, None
 
 
 def _form_and_steps(text: str) -> tuple[Form, list[str]]:
     lines = text.splitlines()
     # first, for a numbered step may have bullets within
-    numbered = _list_items(lines, _NUMBERED)
-    if numbered:
+    if numbered := _list_items(lines, _NUMBERED):
         return "numbered", numbered
-    bullets = _list_items(lines, _BULLET)
-    if bullets:
+    if bullets := _list_items(lines, _BULLET):
         return "bullets", bullets
-    inline = _inline_items(text)
-    if inline:
+    if inline := _inline_items(text):
         return "numbered", inline
     return "prose", list(filter(str.strip, _SENTENCE.split(text)))
 
@@ -391,17 +375,16 @@ def _list_items(lines: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
     Several items within one line are split by `_inline_items`.
     """
-    parts: list[list[str]] = []
+    parts = []
     for line in lines:
         if match := pattern.match(line):
             parts.append([match.groups()[-1]])
         elif parts and line.strip():
             parts[-1].append(_without_number(line).strip())
     # joined at the end: to add line after line would copy the item each time
-    items = [" ".join(lines_of_item) for lines_of_item in parts]
-    if len(items) == 1 and (several := _inline_items("\n".join(lines))):
-        return several
-    return items
+    items = list(map(" ".join, parts))
+    several = _inline_items("\n".join(lines)) if len(items) == 1 else []
+    return several or items
 
 
 def _inline_items(text: str) -> list[str]:
@@ -415,10 +398,12 @@ def _inline_items(text: str) -> list[str]:
             expected += 1
     if len(marks) < 2:
         return []
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    return [
-        text[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)
-    ]
+    items = []
+    end = len(text)
+    for mark in reversed(marks):
+        items.append(text[mark.end() : end].strip())
+        end = mark.start()
+    return items[::-1]
 
 
 def _concluding_answer(steps: Sequence[str], choices: Sequence[str]) -> str | None:

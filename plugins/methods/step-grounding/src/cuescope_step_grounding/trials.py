@@ -1,20 +1,20 @@
 """Which traces an audit asks for, in which words, and what came back."""
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
+from itertools import chain
 from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
-from cuescope_sdk.grounding import Claim, times_of
+from cuescope_sdk.grounding import TIMES, Claim
 from cuescope_step_grounding.claims import (
     Clock,
     ParserReader,
     WrittenReader,
-    has_model,
+    find_model,
     parser,
 )
+from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.options import Perturbation, StepGroundingOptions, Style
 from cuescope_step_grounding.perturbations import key_boxes, perturbed_frames
 from cuescope_step_grounding.traces import Trace, is_right, read_trace
@@ -68,7 +68,7 @@ def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
         )
     generator = cast(TextGenerator, audit.tools["text-generator"])
     # this way of reading must work without a model of English too
-    by_parser = parser(options.parser) if has_model(options.parser) else None
+    by_parser = parser(options.parser) if find_model(options.parser) else None
     return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
 
 
@@ -79,11 +79,10 @@ def is_recorded(audit: Audit) -> bool:
 
 def describe_plan(audit: Audit) -> str:
     """How many traces are asked for, known before any is."""
-    options: StepGroundingOptions = audit.options
     samples = len(audit.samples)
     if is_recorded(audit):
         return f"none: the traces of {samples:,} samples are read from the recording"
-    changes, styles = _variants_of_each(options)
+    changes, styles = _variants_of_each(audit.options)
     each = "one as it is" + f", {changes} with changes" * bool(changes)
     each += f", {styles} in other styles" * bool(styles)
     return f"{samples + most_variants(audit):,} traces at most: for each sample {each}"
@@ -91,11 +90,9 @@ def describe_plan(audit: Audit) -> str:
 
 def most_variants(audit: Audit) -> int:
     """How many traces are asked for at most after those of the samples as they are."""
-    return (
-        0
-        if is_recorded(audit)
-        else len(audit.samples) * sum(_variants_of_each(audit.options))
-    )
+    if is_recorded(audit):
+        return 0
+    return len(audit.samples) * sum(_variants_of_each(audit.options))
 
 
 def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
@@ -119,45 +116,39 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
             requests.append(TraceRequest(sample, "natural", trial))
         else:
             requests.append(TraceRequest(sample, style, trial_of(audit, sample, style)))
-    return read_traces(
-        audit, requests, audit.respond([request.trial for request in requests])
-    )
+    outcomes = audit.respond([request.trial for request in requests])
+    return read_traces(audit, requests, outcomes)
 
 
 def read_traces(
     audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
 ) -> list[Reasoning]:
-    options: StepGroundingOptions = audit.options
     reader = claim_parser(audit)
     recorded = is_recorded(audit)
     read = []
+    asked = []
     for request, outcome in zip(requests, outcomes, strict=True):
         sample = request.sample
         # Videos in class folders have choices but no question: what a recording was asked of them
         # is not known, so its answer is neither right nor wrong.
         unasked = recorded and sample.question is None
         choices = () if unasked else sample.choices
-        trace = read_trace(outcome.response.text, choices, options.most_steps)
+        trace = read_trace(outcome.response.text, choices, audit.options.most_steps)
         read.append((request, trace, unasked))
+        clock = Clock(len(sample.frames), sample.annotations.get(TIMES))
+        asked.append((trace.steps, clock))
     # All in one call: a text generator answers many prompts at once.
-    claims_of = reader.read(
-        [(trace.steps, _clock(request.sample)) for request, trace, _ in read]
-    )
+    claims_of = reader.read(asked)
     traces = []
     for (request, trace, unasked), steps in zip(read, claims_of, strict=True):
         # a video of which nothing was recorded was not answered wrongly
         unrecorded = recorded and "empty" in trace.problems
-        right = (
-            None if unasked or unrecorded else is_right(trace.answer, request.sample)
-        )
+        judged = not (unasked or unrecorded)
+        right = is_right(trace.answer, request.sample) if judged else None
         claims = tuple(step.claims for step in steps)
         contradictory = sum(step.contradictory for step in steps)
         traces.append(Reasoning(request, trace, claims, right, contradictory))
     return traces
-
-
-def _clock(sample: Sample) -> Clock:
-    return Clock(len(sample.frames), times_of(sample))
 
 
 # -------------------------------------------------------------------------------- changed samples
@@ -182,11 +173,9 @@ def _changes(audit: Audit) -> Iterator[TraceRequest]:
     for change in dict.fromkeys(options.perturbations):
         for instance in range(options.instances):
             name = f"{change}-{instance}"
-            samples = (
-                _paraphrased_samples(audit, traces, name, instance)
-                if change == "paraphrase"
-                else _perturbed_samples(audit, traces, name, change)
-            )
+            samples = _perturbed_samples(audit, traces, name, change)
+            if change == "paraphrase":
+                samples = _paraphrased_samples(audit, traces, name, instance)
             for original, sample in samples:
                 trial = trial_of(audit, sample, options.style, name)
                 yield TraceRequest(original, options.style, trial, change)
@@ -197,14 +186,12 @@ def _perturbed_samples(
 ) -> Iterator[tuple[Sample, Sample]]:
     """Each sample that the change can change, and its changed form."""
     for trace in traces:
-        boxes = key_boxes(
-            trace.sample, (claim for step in trace.claims for claim in step)
-        )
-        frames = perturbed_frames(
-            trace.sample, change, boxes, audit.rng(name, trace.sample.key)
-        )
+        sample = trace.sample
+        boxes = key_boxes(sample, chain.from_iterable(trace.claims))
+        rng = audit.rng(name, sample.key)
+        frames = perturbed_frames(sample, change, boxes, rng)
         if frames is not None:
-            yield trace.sample, trace.sample.with_frames(frames, name)
+            yield sample, sample.with_frames(frames, name)
 
 
 def _paraphrased_samples(
@@ -219,9 +206,7 @@ def _paraphrased_samples(
 
 # ----------------------------------------------------------------------------------- the questions
 
-_PROMPTS = tomllib.loads(
-    files("cuescope_step_grounding").joinpath("prompts.toml").read_text("utf-8")
-)
+_PROMPTS = read_toml("prompts.toml")
 
 
 def trial_of(
@@ -259,7 +244,7 @@ def _frame_count(sample: Sample) -> str:
     # an image has nothing to count
     if count < 2:
         return ""
-    times = times_of(sample)
+    times = sample.annotations.get(TIMES)
     until = f" from {times[0]:g} to {times[-1]:g} seconds" if times else ""
     return f"The video is shown as {count} frames{until}; frame 1 is the first, {count} the last.\n"
 
@@ -274,15 +259,14 @@ def paraphrases(
     if generator is None:
         return [_reopen(question, instance) for question in questions]
     request: str = _PROMPTS["paraphrases"]["request"]
-    answers = generator.generate(
-        [request.format(question=question) for question in questions]
-    )
-    lines = [" ".join(answer.split()) for answer in answers]
-    return [
+    prompts = [request.format(question=question) for question in questions]
+    reworded = []
+    for old, answer in zip(questions, generator.generate(prompts), strict=True):
+        new = " ".join(answer.split())
         # the same words again would be no paraphrase
-        new if new and new != old else _reopen(old, instance)
-        for old, new in zip(questions, lines, strict=True)
-    ]
+        is_new = new and new != old
+        reworded.append(new if is_new else _reopen(old, instance))
+    return reworded
 
 
 def _reopen(question: str, instance: int) -> str:

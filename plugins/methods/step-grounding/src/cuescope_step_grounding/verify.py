@@ -6,17 +6,17 @@ words change as much with the question as with the video. A check is decided by 
 that holds the threshold, it is inconclusive.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import compress
+from itertools import chain, compress
 
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Sample, Verdict
 from cuescope_sdk.grounding import ClaimVerifier
-from cuescope_sdk.report import hundredths, interval, percent
+from cuescope_sdk.report import interval, percent
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 from cuescope_step_grounding.analysis import labels_of
-from cuescope_step_grounding.claims.contents import all_claims
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.scores import (
@@ -53,7 +53,6 @@ STYLES = 0.1  # SGR by which styles may differ
 NOISY = 20  # audits with noise
 KEPT = 0.95  # share of them that should keep the verdict
 NOISY_DRAWS = 1999  # of the permutation test of each
-Ends = tuple[float | None, float | None]
 
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
@@ -61,13 +60,12 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     judged = audit.once(judging.judge_traces, audit)
     if not judged.answered:
         return
-    options: StepGroundingOptions = audit.options
     yield from videos_told_apart(judged)
     yield from counterfactual_traces(judged)
     yield from random_claims(judged)
     yield from noise(audit, judged)
     yield from pictures_against_words(audit.once(judging.change_costs, judged))
-    yield from styles(options, judged)
+    yield from styles(audit.options, judged)
     for spec, verifier in audit.once(judging.other_verifiers, audit).items():
         yield another_verifier(audit, judged, spec, verifier)
     yield from people(audit, judged)
@@ -77,13 +75,9 @@ def above(low: float | None, high: float | None, threshold: float) -> Verdict:
     """Whether a figure is at least its threshold, by its interval."""
     if low is None or high is None:
         return "inconclusive"
-    return (
-        "supported"
-        if low >= threshold
-        else "refuted"
-        if high < threshold
-        else "inconclusive"
-    )
+    if low >= threshold:
+        return "supported"
+    return "refuted" if high < threshold else "inconclusive"
 
 
 def below(low: float | None, high: float | None, threshold: float) -> Verdict:
@@ -98,14 +92,13 @@ def below(low: float | None, high: float | None, threshold: float) -> Verdict:
 
 def _check(
     check: str,
-    value: float,
-    ends: Ends,
+    value: float | None,
     threshold: float,
     n: int,
     verdict: Verdict,
     detail: str,
 ) -> Evidence:
-    """A check of the reasoning; "{range}" in its detail is the interval of what it measures."""
+    """A check of the reasoning."""
     return Evidence(
         check=check,
         feature=REASONING,
@@ -113,7 +106,7 @@ def _check(
         threshold=threshold,
         n=n,
         verdict=verdict,
-        detail=detail.replace("{range}", interval(*ends, hundredths)),
+        detail=detail,
     )
 
 
@@ -131,12 +124,12 @@ def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
     ends = mean_interval(videos.telling.astype(float), by_group)
     share = float(videos.telling.mean())
     detail = (
-        f"{percent(share)}{{range}} of the claims are true of some videos and false of others; all "
+        f"{percent(share, *ends)} of the claims are true of some videos and false of others; all "
         "others cannot show what the reasoning rests on"
     )
     verdict = above(*ends, TOLD_APART)
     n = len(videos.unit)
-    yield _check("videos told apart", share, ends, TOLD_APART, n, verdict, detail)
+    yield _check("videos told apart", share, TOLD_APART, n, verdict, detail)
 
 
 def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -145,7 +138,7 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     It catches a verifier that says yes to anything grammatical.
     """
     before = [trace.grounding for trace in judged.baselines]
-    lost_by: dict[str, float] = {}
+    lost_by = {}
     for name, rates in judged.counterfactual_rates.items():
         samples, losses = _losses(judged.baselines, before, rates)
         if len(losses):
@@ -160,18 +153,17 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
-    steps = [step for trace in judged.baselines for step in trace.reasoning.trace.steps]
+    written = (trace.reasoning.trace.steps for trace in judged.baselines)
+    steps = chain.from_iterable(written)
     turned = ((step, opposite_words(step)) for step in steps)
     example = next((words for step, words in turned if words != step), None)
     detail = (
-        f"{percent(lost)}{{range}} of support is lost when relations, things and times are "
+        f"{percent(lost, *ends)} of support is lost when relations, things and times are "
         f"reversed (each alone: {parts})"
     )
     if example:
         detail += f'; for example "{example}"'
-    yield _check(
-        "counterfactual traces", lost, ends, LOST, len(losses), verdict, detail
-    )
+    yield _check("counterfactual traces", lost, LOST, len(losses), verdict, detail)
 
 
 def _losses(
@@ -180,7 +172,7 @@ def _losses(
     after: Sequence[float | None],
 ) -> tuple[list[Sample], np.ndarray]:
     """What each trace lost, where that is known, and of which sample it is."""
-    losses = np.array(before, np.float64) - np.array(after, np.float64)
+    losses = np.array(before, float) - np.array(after, float)
     measured = ~np.isnan(losses)
     samples = [trace.sample for trace in compress(traces, measured)]
     return samples, losses[measured]
@@ -203,14 +195,14 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     ends = mean_interval(values, Groups.of(samples))
     verdict = below(*ends, RANDOM)
     detail = (
-        f"the video supports {percent(rate)}{{range}} of claims that are drawn at random from the "
+        f"the video supports {percent(rate, *ends)} of claims that are drawn at random from the "
         "words of the data set (paper: 18.3%)"
     )
     if judged.random_wordings < FEW_WORDS:
         few = judged.random_wordings
         detail += f"; there are only {few} such claims, so many are true by luck"
         verdict = "inconclusive" if verdict == "refuted" else verdict
-    yield _check("random claims", rate, ends, RANDOM, len(values), verdict, detail)
+    yield _check("random claims", rate, RANDOM, len(values), verdict, detail)
 
 
 # ------------------------------------------------------------------------------------- the verdict
@@ -241,7 +233,7 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
     decided = "supported" if share >= KEPT else decided
     n = len(videos.unit)
-    yield _check("verifier noise", share, (None, None), KEPT, n, decided, detail)
+    yield _check("verifier noise", share, KEPT, n, decided, detail)
 
 
 def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
@@ -269,12 +261,10 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
     detail = (
         f"{percent(float(changed.mean()))} of support is lost when the video changes, "
         f"{percent(float(reworded.mean()))} when the question is paraphrased: "
-        f"{hundredths(value)} points more{{range}} (paper: 18.2 and 3.1)"
+        f"{percent(value, *ends, unit=' points more')} (paper: 18.2 and 3.1)"
     )
     verdict = above(*ends, PICTURES)
-    yield _check(
-        "pictures against words", value, ends, PICTURES, len(rows), verdict, detail
-    )
+    yield _check("pictures against words", value, PICTURES, len(rows), verdict, detail)
 
 
 def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -293,16 +283,17 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
                 rows.append((trace.grounding, first))
         if not rows:
             continue
-        other, first_asked = np.array(rows).T
-        ends = change_interval(other - first_asked, Groups.of(samples))
-        change = float((other - first_asked).mean())
+        other, plain = np.mean(rows, axis=0)
+        changes = -np.diff(rows)[:, 0]
+        ends = change_interval(changes, Groups.of(samples))
+        change = float(changes.mean())
         detail = (
-            f"SGR {other.mean():.1%} instead of {first_asked.mean():.1%}: "
-            f"{hundredths(change)} points{{range}}"
+            f"SGR {other:.1%} instead of {plain:.1%}: "
+            f"{percent(change, *ends, unit=' points')}"
         )
         verdict = within(*ends, STYLES)
         check = f"asked in the style {style}"
-        yield _check(check, abs(change), ends, STYLES, len(rows), verdict, detail)
+        yield _check(check, abs(change), STYLES, len(rows), verdict, detail)
 
 
 def within(low: float | None, high: float | None, margin: float) -> Verdict:
@@ -324,27 +315,26 @@ def another_verifier(
 
     It catches figures that are one verifier's own.
     """
-    traces = judged.baselines
-    cases = [(trace.sample, all_claims([trace.reasoning.claims])) for trace in traces]
+    cases = []
+    for trace in judged.baselines:
+        # said twice it is still one judgement
+        claims = dict.fromkeys(chain.from_iterable(trace.reasoning.claims))
+        cases.append((trace.sample, claims))
     other = judge_claims(verifier, cases)
     first = judged.judgements
     check = f"verifier {spec}"
-    sgr = mean(other.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    sgr = judged.mean_rate(other)
     if sgr is None:
         detail = "it could verify no claim"
         return Evidence(
             check=check, feature=REASONING, verdict="inconclusive", detail=detail
         )
-    own_sgr = mean(first.rate(t.sample, t.reasoning.claims, t.policy) for t in traces)
+    own_sgr = judged.mean_rate(first)
     pairs = []
     for sample, claims in cases:
-        # said twice it is still one judgement
-        for claim in dict.fromkeys(claims):
-            verdicts = (
-                first.of(sample, claim).verdict,
-                other.of(sample, claim).verdict,
-            )
-            pairs.append((sample, *verdicts))
+        for claim in claims:
+            verdict = first.of(sample, claim).verdict
+            pairs.append((sample, verdict, other.of(sample, claim).verdict))
     rates = f"SGR {sgr:.1%} instead of {own_sgr or 0.0:.1%}; "
     return _compare(check, rates, _agreement(audit, pairs, spec))
 
@@ -361,10 +351,10 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
         return
     detail = ""
     for verdict in ("supported", "unsupported"):
-        of_people = [theirs for _, own, theirs in pairs if own == verdict]
-        decided = len(of_people) - of_people.count("unverifiable")
+        of_people = Counter(theirs for _, own, theirs in pairs if own == verdict)
+        decided = of_people["supported"] + of_people["unsupported"]
         if decided:
-            same = of_people.count(verdict)
+            same = of_people[verdict]
             detail += f"of {decided} that the verifier calls {verdict} people say so of {same}; "
     yield _compare("people's labels", detail, _agreement(audit, pairs, "people"))
     yield from correct_supported_share(audit, judged, pairs)
@@ -391,12 +381,5 @@ def _compare(check: str, detail: str, agreed: Agreement) -> Evidence:
     else:
         ends = interval(agreed.low, agreed.high, "{:.2f}".format)
         detail += f"; kappa {agreed.kappa:.2f}{ends}"
-    return Evidence(
-        check=check,
-        feature=REASONING,
-        value=agreed.kappa,
-        threshold=AGREE,
-        n=agreed.claims,
-        verdict=above(agreed.low, agreed.high, AGREE),
-        detail=detail,
-    )
+    verdict = above(agreed.low, agreed.high, AGREE)
+    return _check(check, agreed.kappa, AGREE, agreed.claims, verdict, detail)

@@ -66,7 +66,7 @@ class TRoVe(Plugin):
         """Clusters of still clips, each of which is one frame repeated."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.stills import ask
+        from cuescope_sdk.stills import Answers
         from cuescope_trove.naming import cluster_guesses
         from cuescope_trove.power import note_plan
         from cuescope_trove.report import note_clusters
@@ -77,7 +77,7 @@ class TRoVe(Plugin):
         # before anything is asked: a plan has no answers to plant a cue in
         if audit.context.planning:
             note_plan(audit, self.options)
-        answers = audit.once(ask, audit)
+        answers = audit.once(Answers.ask, audit)
         choice = cluster(audit, self.options, answers)
         note_clusters(audit, choice)
         guesses = cluster_guesses(audit, choice.clusters, answers)
@@ -86,14 +86,16 @@ class TRoVe(Plugin):
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:
         """The sequences, and each frame held still: proposing asked them to find clusters."""
-        from cuescope_sdk.stills import ask
+        from cuescope_sdk.stills import Answers
 
-        answers = audit.once(ask, audit)
+        answers = audit.once(Answers.ask, audit)
         return chain(answers.outcomes, answers.stills)
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
     ) -> Iterable[Score]:
         """Error contribution, static bias and their sum for each (cluster, label)."""
         from cuescope_trove.figures import contrasts
@@ -106,7 +108,10 @@ class TRoVe(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Annotated cues, a detector's pseudo-labels, and the null."""
         from cuescope_sdk.data import independent_samples

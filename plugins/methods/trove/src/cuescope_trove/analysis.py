@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
-from cuescope_sdk.statistics import Groups, selected_confidence, sum_interval
-from cuescope_sdk.stills import ask, stack_logits
+from cuescope_sdk.statistics import Estimate, Groups
+from cuescope_sdk.stills import Answers, stack_logits
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
@@ -20,6 +20,7 @@ from cuescope_trove.scores import (
     bias_limits,
     gap_limits,
     most_common_mistake,
+    selected_confidence,
 )
 from cuescope_trove.selection import (
     ScoredPairs,
@@ -43,15 +44,6 @@ class Analysis:
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A figure with the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class PairRow:
     """What a report says of a cluster (`feature`) and a label.
 
@@ -65,9 +57,9 @@ class PairRow:
     label: str
     n: int
     n_frames: int
-    gap: Estimate
-    bias: Estimate | None
-    score: Estimate | None
+    gap: Estimate[float]
+    bias: Estimate[float] | None
+    score: Estimate[float] | None
     accuracy_with: float
     accuracy_without: float
     p_value: float | None
@@ -82,25 +74,31 @@ class PairRow:
 
 
 def analyse(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
 ) -> Analysis:
     """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
     observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
-    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
+    answers = audit.once(Answers.ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
     control = control_of(audit, samples, observations.groups, options)
     if control is not None:
         observations = replace(observations, control=control.level)
     # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
-    table = score(observations, len(features), options, audit.rng("permutation"), part)
+    table = score(observations, options, audit.rng("permutation"), part)
     return Analysis(observations, part, table, control)
 
 
 def observe(
-    audit: Audit, features: Sequence[Feature], top_k: int, stream: str
+    audit: Audit,
+    features: Sequence[Feature],
+    top_k: int,
+    stream: str,
 ) -> tuple[Observations, PerSample]:
     """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     number = {sample.key: index for index, sample in enumerate(samples)}
     frames = []
@@ -125,6 +123,7 @@ def observe(
         # A still clip takes the temperature of its sequence, which was fitted on other sequences:
         # no answer has a part in its own calibration.
         frame_static=softmax(answers.static_logits[rows], temperature[frame_sample]),
+        clusters=len(features),
         groups=Groups.of(samples),
         probability=softmax(logits, temperature),
     )
@@ -132,12 +131,15 @@ def observe(
 
 
 def pair_rows(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature], table: ScoredPairs
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
+    table: ScoredPairs,
 ) -> Iterator[PairRow]:
     """The pairs as they are ranked, with all that is said of each."""
     pairs = table.pairs
-    bounds = pair_intervals(table, len(features), options)
-    mistake = most_common_mistake(table.observations, pairs, len(features))
+    bounds = pair_intervals(table, options)
+    mistake = most_common_mistake(table.observations, pairs)
     values = np.array([pairs.error_contribution, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
     for pair in ranking(table):
@@ -170,7 +172,7 @@ def pair_rows(
 
 
 def pair_intervals(
-    table: ScoredPairs, clusters: int, options: TRoVeOptions
+    table: ScoredPairs, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
     """Low and high end of each pair's error contribution, static bias and TRoVe score.
 
@@ -178,31 +180,28 @@ def pair_intervals(
     holds over all that was chosen (Benjamini and Yekutieli, 2005).
     """
     everything = np.arange(len(table.pairs))
-    bounds = _bounds(table, everything, clusters, options.confidence, options)
+    bounds = _intervals(table, everything, options.confidence, options)
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
-        strict = selected_confidence(
-            options.confidence, len(chosen), int(table.tried.sum())
-        )
-        bounds[..., chosen] = _bounds(table, chosen, clusters, strict, options)
+        tried = int(table.tried.sum())
+        strict = selected_confidence(options.confidence, len(chosen), tried)
+        bounds[..., chosen] = _intervals(table, chosen, strict, options)
     return bounds
 
 
-def _bounds(
+def _intervals(
     table: ScoredPairs,
     chosen: np.ndarray,
-    clusters: int,
     level: float,
     options: TRoVeOptions,
 ) -> Float[np.ndarray, "3 2 pair"]:
     pairs = table.pairs.take(chosen)
     measured = table.observations
     across_labels = options.static_bias == "cluster"
-    gap = gap_limits(measured, pairs, clusters, level)
-    bias = bias_limits(measured, pairs, clusters, level, across_labels=across_labels)
+    gap = gap_limits(measured, pairs, level)
+    bias = bias_limits(measured, pairs, level, across_labels=across_labels)
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
-    both = sum_interval(
-        (pairs.error_contribution, *gap), (table.bias.value[chosen], *bias)
-    )
-    return np.array([gap, bias, both])
+    static_bias = Estimate(table.bias.value[chosen], *bias)
+    both = Estimate(pairs.error_contribution, *gap).plus(static_bias)
+    return np.array([gap, bias, (both.low, both.high)])

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
-from cuescope_sdk.statistics import Groups, group_means
-from cuescope_sdk.tools import cached_detector, normalise_name
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.tools import CachedDetector, normalise_name
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, PerSample
 
@@ -32,7 +32,10 @@ class Control:
 
 
 def control_of(
-    audit: Audit, samples: Sequence[Sample], groups: Groups, options: TRoVeOptions
+    audit: Audit,
+    samples: Sequence[Sample],
+    groups: Groups,
+    options: TRoVeOptions,
 ) -> Control | None:
     """The control that the user names, else the object's size where it is known; None for none."""
     option = options.control
@@ -77,7 +80,8 @@ def object_size(sample: Sample) -> float | None:
 def _covered_share(mask: Frame | np.ndarray) -> float:
     """The share of the pixels of a mask: white on black, or True."""
     if isinstance(mask, Frame):
-        mask = np.asarray(mask.load().convert("L")) > 127
+        grey = mask.load().convert("L")
+        mask = np.asarray(grey) > 127
     return float(np.mean(mask))
 
 
@@ -96,7 +100,8 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
     given = [value for value in values if value is not None]
     # one word among numbers makes all of them words: they have no common order
     if not all(map(_is_number, given)):
-        _, level[known] = np.unique(list(map(str, given)), return_inverse=True)
+        words = list(map(str, given))
+        _, level[known] = np.unique(words, return_inverse=True)
         return level
     numbers = np.zeros(len(values))
     numbers[known] = given
@@ -110,7 +115,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
 
 
 def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
-    means = group_means(values[:, None], groups)[:, 0]
+    means = groups.means(values)
     # one level would hold nothing alike; levels of few groups leave little to deal
     count = int(np.clip(groups.count // GROUPS_A_LEVEL, 2, MOST_LEVELS))
     # by middle ranks: equal values share a level, and where there are two values they do not
@@ -123,7 +128,9 @@ def _quantile_levels(values: PerSample, groups: Groups) -> Codes:
 
 
 def _detect_sizes(
-    audit: Audit, samples: Sequence[Sample], threshold: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    threshold: float,
 ) -> list[float | None]:
     """Area of the label's best box in the middle frame, None where the detector finds none."""
     if "detector" not in audit.tools:
@@ -131,7 +138,7 @@ def _detect_sizes(
             f"trove: control={DETECTED_SIZE} needs a detector",
             expected="--tool detector=SPEC",
         )
-    detector = cached_detector(audit.tools["detector"], audit.context)
+    detector = CachedDetector(audit.tools["detector"], audit.context)
     sizes: dict[str, float] = {}
     for label in audit.labels:
         of_label = [sample for sample in samples if sample.label == label]
@@ -146,7 +153,8 @@ def _detect_sizes(
 def _tells_apart(values: Sequence[Any]) -> bool:
     """Whether most values are known, and not all of them the same."""
     known = [value for value in values if value is not None]
-    return len(known) >= ENOUGH * len(values) and len(set(known)) > 1
+    most = len(known) >= ENOUGH * len(values)
+    return most and len(set(known)) > 1
 
 
 def _check(option: str, values: Sequence[Any], samples: Sequence[Sample]) -> None:

@@ -6,7 +6,7 @@ from itertools import compress
 
 from cuescope_sdk import Audit, Contrast, Feature, Occurrence, Outcome, Score
 from cuescope_sdk.report import contrast
-from cuescope_sdk.stills import Answers, ask
+from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import analyse
 from cuescope_trove.options import TRoVeOptions
 
@@ -24,7 +24,7 @@ def contrasts(
     findings = [score for score in scores if score.finding]
     if not findings:
         return
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     measured = list(answers.outcomes)
     part = audit.once(analyse, audit, options, features).part
     if part is not None:
@@ -36,27 +36,29 @@ def contrasts(
         where = {
             seen.sample: seen for seen in reversed(by_key[score.feature].occurrences)
         }
-        sides: dict[str, list[Outcome]] = {
-            "with the cue on screen": [],
-            "without it": [],
-        }
+        shown: list[Outcome] = []
+        others: list[Outcome] = []
         for outcome in measured:
             sample = outcome.trial.sample
             if sample.label == score.label:
-                title = (
-                    "with the cue on screen" if sample.key in where else "without it"
-                )
-                sides[title].append(outcome)
+                (shown if sample.key in where else others).append(outcome)
+        sides = {"with the cue on screen": shown, "without it": others}
         words = partial(answer_to_still, answers, where)
-        shown = contrast(
-            score.feature, sides, label=score.label, where=where, words=words
+        pictures = contrast(
+            score.feature,
+            sides,
+            label=score.label,
+            where=where,
+            words=words,
         )
-        if shown is not None:
-            yield shown
+        if pictures is not None:
+            yield pictures
 
 
 def answer_to_still(
-    answers: Answers, where: Mapping[str, Occurrence], outcome: Outcome
+    answers: Answers,
+    where: Mapping[str, Occurrence],
+    outcome: Outcome,
 ) -> str | None:
     """What the model says of the strongest frame with the cue alone, None without the cue."""
     seen = where.get(outcome.trial.sample.key)

@@ -7,15 +7,12 @@ accuracy wherever those cues are on screen, and no cue made the model err.
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_sdk.statistics import (
     Groups,
-    group_means,
     lower_mean_p_value,
     most_by_chance,
     most_unseen,
-    split_groups,
 )
 from cuescope_trove.scores import Observations, Pairs, PerSample, SampleMask
 
@@ -39,15 +36,6 @@ class Suspects:
     def take(self, chosen: SampleMask) -> "Suspects":
         """Those of some of the sequences."""
         return Suspects(self.looks_like[chosen], self.rate)
-
-
-@dataclass(frozen=True, eq=False)
-class Suspicion:
-    """`removed` marks the sequences of a pair that may be mislabelled: `count` `of` its label's."""
-
-    removed: np.ndarray
-    count: int
-    of: int
 
 
 def confident_disagreement(observations: Observations) -> Suspects:
@@ -77,8 +65,10 @@ def confident_disagreement(observations: Observations) -> Suspects:
 
 
 def suspect_labels(
-    observations: Observations, suspects: Suspects, pair: Pairs
-) -> Suspicion:
+    observations: Observations,
+    suspects: Suspects,
+    pair: Pairs,
+) -> SampleMask:
     """The sequences of one pair that may be mislabelled: suspects, and as many as hide beside them.
 
     Of a class's own sequences only a share is confident, and so it is for those of it that have
@@ -89,7 +79,7 @@ def suspect_labels(
     label = pair.label.item()
     mine = observations.label == label
     wrong = mine & observations.shows(pair.cluster.item()) & ~observations.correct
-    removed = wrong & (suspects.looks_like >= 0)
+    removed: SampleMask = wrong & (suspects.looks_like >= 0)
     # without a suspect nothing says which other class is meant, so all speak
     rate = np.delete(suspects.rate, label)
     if removed.any():
@@ -99,11 +89,13 @@ def suspect_labels(
         order = np.argsort(observations.probability[beside, label], kind="stable")
         hidden = most_unseen(int(removed.sum()), float(rate.mean()), confidence=UPPER)
         removed[beside[order[:hidden]]] = True
-    return Suspicion(removed, int(removed.sum()), int(mine.sum()))
+    return removed
 
 
 def unlike_p_value(
-    observations: Observations, pair: Pairs, clusters: int, rng: np.random.Generator
+    observations: Observations,
+    pair: Pairs,
+    rng: np.random.Generator,
 ) -> float:
     """Are the wrong answers of a pair unlike those that mislabelled sequences would have?
 
@@ -139,13 +131,13 @@ def unlike_p_value(
 
     by_answer = compare(_log_odds(observations.probability, other, label), proper)
     # the looks of the class are learned from half of its sequences, and held against the others
-    learned = proper & split_groups(observations.groups, rng)
+    learned = proper & observations.groups.split(rng)
     rest = proper & ~learned
     # too few to compare looks with: one test, and no second to pay for
     if (rest & shows).sum() < LEAST_OWN:
         return by_answer
-    looks = _looks(observations, learned, clusters, cluster)
-    looks -= _looks(observations, mine & observations.correct, clusters, cluster)
+    looks = _looks(observations, learned, cluster)
+    looks -= _looks(observations, mine & observations.correct, cluster)
     # twice the better of two tests (Bonferroni)
     return min(1.0, 2 * min(by_answer, compare(looks, rest)))
 
@@ -164,12 +156,13 @@ def _less_like_p_value(
     `mine` are sequences of the label, of which some are `taken` for a class; `proper` are those of
     that class, rightly answered. `shows` marks sequences with the cluster.
     """
+    # what is on screen also makes its own answers more or less sure
     if (proper & shows).sum() >= LEAST_OWN:
-        proper = (
-            proper & shows
-        )  # what is on screen also makes its own answers more or less sure
-    here = _group_means(groups, taken & shows, values)
-    ordinary = _group_means(groups, taken & ~shows, values)
+        proper = proper & shows
+    here, ordinary, of_class = (
+        groups.take(part).means(values[part])
+        for part in (taken & shows, taken & ~shows, proper)
+    )
     outside = int((mine & ~shows).sum())
     rate = int((taken & ~shows).sum()) / max(outside, 1)
     errors = 0
@@ -177,9 +170,13 @@ def _less_like_p_value(
         # ordinary errors happen with the cluster on screen too, as often as without it
         inside = int((mine & shows).sum())
         errors = min(most_by_chance(inside, rate, confidence=UPPER), len(here))
-    of_class = _group_means(groups, proper, values)
     return lower_mean_p_value(
-        here, of_class, rng, others=ordinary, mixed=errors, draws=DRAWS
+        here,
+        of_class,
+        rng,
+        others=ordinary,
+        mixed=errors,
+        draws=DRAWS,
     )
 
 
@@ -189,25 +186,18 @@ def _log_odds(probability: np.ndarray, other: int, label: int) -> PerSample:
     return np.asarray(np.log(probability[:, other] / probability[:, label]))
 
 
-def _looks(
-    observations: Observations, part: SampleMask, clusters: int, cluster: int
-) -> PerSample:
+def _looks(observations: Observations, part: SampleMask, cluster: int) -> PerSample:
     """Log-probability of each sequence's other frames, were they drawn from those of the part."""
     of_part = part[observations.frame_sample]
     # half a frame more each: one unseen cluster must not rule a sequence out
-    counts = np.bincount(observations.frame_cluster[of_part], minlength=clusters) + 0.5
+    shown = observations.frame_cluster[of_part]
+    counts = np.bincount(shown, minlength=observations.clusters) + 0.5
     chance = np.log(counts / np.delete(counts, cluster).sum())
     # the cue's own cluster is left out: only the other frames tell both apart
     chance[cluster] = 0.0
     weights = chance[observations.frame_cluster]
     return np.bincount(
-        observations.frame_sample, weights, minlength=len(observations.label)
+        observations.frame_sample,
+        weights,
+        minlength=len(observations.label),
     )
-
-
-def _group_means(
-    groups: Groups, part: SampleMask, values: PerSample
-) -> Float[np.ndarray, " group"]:
-    """A mean for each group of the part."""
-    means = group_means(values[part][:, None], groups.take(part))
-    return means[:, 0]

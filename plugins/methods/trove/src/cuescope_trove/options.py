@@ -27,7 +27,10 @@ class TRoVeOptions(Options):
     )
     # 0.1 and above chance: what the published code keeps (appendix C)
     min_error_contribution: float = Field(
-        0.1, ge=-1, le=1, description="a finding costs more accuracy than this"
+        0.1,
+        ge=-1,
+        le=1,
+        description="a finding costs more accuracy than this",
     )
     above_chance: bool = Field(
         True, description="a finding's static bias exceeds 1 / number of labels"
@@ -47,7 +50,10 @@ class TRoVeOptions(Options):
         description="in at most this share of the label's sequences (code: 0.85)",
     )
     fdr: float = Field(
-        0.05, gt=0, le=1, description="false discovery rate over all pairs tried"
+        0.05,
+        gt=0,
+        le=1,
+        description="false discovery rate over all pairs tried",
     )
     discover: float | None = Field(
         None,

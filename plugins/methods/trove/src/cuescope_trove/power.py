@@ -6,15 +6,7 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import (
-    Groups,
-    design_effect,
-    exceeds_power,
-    gap_power,
-    limit_of_detection,
-    smallest_with_power,
-    split_quantiles,
-)
+from cuescope_sdk.statistics import GapPlan, Groups, limit_of_detection
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare
 from cuescope_trove.selection import (
@@ -26,7 +18,6 @@ from cuescope_trove.selection import (
     weights,
 )
 
-POWER = 0.8
 SHARES = (0.25, 0.1)  # of a label's groups, in which a cue is thought to be
 ASSUMED_ACCURACY = 0.8  # before anything is asked
 CLEARNESS = (CLEAR, 0.02, 0.05, 0.1, 0.2, CANDIDATE)  # p-values in the first part
@@ -39,9 +30,7 @@ SPLITS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of how a cue falls into two part
 
 def chance_to_find(
     loss: float,
-    n_with: float,
-    n_without: float,
-    rate: float,
+    plan: GapPlan,
     options: TRoVeOptions,
     *,
     tried: int,
@@ -49,84 +38,72 @@ def chance_to_find(
 ) -> float:
     """Chance that a cue that costs `loss` is found: it passes each part's test, and costs enough.
 
-    The counts are of a label's groups (which prove the least that their sequences can), `rate` is
-    the accuracy without the cue, `tried` counts the pairs that are tested last.
+    The plan is of a label's groups (which prove the least that their sequences can), `tried`
+    counts the pairs that are tested last.
     """
     if not discover:
         # a lone finding needs this p-value under the false discovery rate
-        threshold = options.fdr / max(tried, 1)
-        return _chance_to_pass(loss, n_with, n_without, rate, threshold, options)
-    # how many of the groups with the cue fall into the first part is chance
-    groups = n_with + n_without
-    splits = split_quantiles(
-        round(groups), round(n_with), round(discover * groups), SPLITS
-    )
+        return _chance_to_pass(loss, plan, options.fdr / max(tried, 1), options)
     chances = []
-    for first_with in splits:
-        first_without = discover * groups - first_with
-        last_with = n_with - first_with
-        last_without = n_without - first_without
+    # how many of the groups with the cue fall into the first part is chance
+    for first, last in plan.split(discover, SPLITS):
         chance = 0.0
+        counts = (first.n_with, first.n_without, last.n_with, last.n_without)
         # a part without a group on one side compares nothing, and finds nothing
-        if min(first_with, first_without, last_with, last_without) >= 1:
+        if min(counts) >= 1:
             # how clear the cue is in the first part decides what it must show in the other
             reached = 0.0
-            last = CLEAR
+            lower = CLEAR
             for bound in CLEARNESS:
-                here = gap_power(loss, first_with, first_without, rate, bound) - reached
+                here = first.power(loss, bound) - reached
                 reached += here
                 # the geometric middle stands for all p-values between both bounds
-                [weight] = weights(np.sqrt([last * bound]))
-                last = bound
+                [weight] = weights(np.sqrt([lower * bound]))
+                lower = bound
                 # the cue's share of the error budget beside pairs without a cue
                 level = options.fdr * weight / (weight + NULL_WEIGHT * (tried - 1))
-                passing = _chance_to_pass(
-                    loss, last_with, last_without, rate, level, options
-                )
-                chance += here * passing
+                chance += here * _chance_to_pass(loss, last, level, options)
         chances.append(chance)
     return float(np.mean(chances))
 
 
 def _chance_to_pass(
     loss: float,
-    n_with: float,
-    n_without: float,
-    rate: float,
+    plan: GapPlan,
     threshold: float,
     options: TRoVeOptions,
 ) -> float:
     # both conditions are about one measured loss, so the harder one decides
-    return min(
-        gap_power(loss, n_with, n_without, rate, threshold),
-        exceeds_power(loss, n_with, n_without, rate, options.min_error_contribution),
-    )
+    exceeds = plan.exceeds(loss, options.min_error_contribution)
+    return min(plan.power(loss, threshold), exceeds)
 
 
 def smallest_loss(
-    n_with: float,
-    n_without: float,
+    share: float,
+    groups: float,
     rate: float,
     options: TRoVeOptions,
     *,
     tried: int,
     discover: float,
 ) -> float | None:
-    """The smallest loss that is found with power `POWER`; None where none is."""
+    """The smallest loss that 8 of 10 audits find; None where none is.
 
+    The cue is in a `share` of so many groups; `rate` is the accuracy without it.
+    """
+    n_with = share * groups
     # less than one group would show it: there is nothing to compare
     if n_with < 1:
         return None
+    plan = GapPlan(n_with, groups - n_with, rate)
     power = partial(
         chance_to_find,
-        n_with=n_with,
-        n_without=n_without,
-        rate=rate,
+        plan=plan,
         options=options,
         tried=tried,
         discover=discover,
     )
-    return smallest_with_power(power, rate, power=POWER)
+    return plan.smallest(power)
 
 
 def limit(
@@ -152,18 +129,12 @@ def limit(
         rng,
         share=share,
         threshold=options.fdr / tried,
-        power=POWER,
     )
     rate = float(measured.values.mean())
     n = _effective_count(measured)
 
-    def by_formula(size: float, discover: float) -> float | None:
-        n_with = share * size
-        return smallest_loss(
-            n_with, size - n_with, rate, options, tried=tried, discover=discover
-        )
-
-    last = by_formula(n, 0.0)
+    by_formula = partial(smallest_loss, share, rate=rate, options=options, tried=tried)
+    last = by_formula(n, discover=0.0)
     if found is None or last is None:
         return None
     # the null of few sequences is skewed, and `limit_of_detection` takes it as normal
@@ -172,7 +143,7 @@ def limit(
         return found
     # The recorded answers tell of the last part; what the first one adds to it is by formula.
     discover = DISCOVERY if options.discover is None else options.discover
-    both = by_formula(n / (1 - discover), discover)
+    both = by_formula(n / (1 - discover), discover=discover)
     return None if both is None else found * both / last
 
 
@@ -186,20 +157,15 @@ def limit_words(
     return _words([limit(observations, table, options, rng, share) for share in SHARES])
 
 
-def faultless_words(
-    observations: Observations, clusters: int, options: TRoVeOptions
-) -> str:
+def faultless_words(observations: Observations, options: TRoVeOptions) -> str:
     """The same by formula, where no answer is wrong and no pair was tested."""
-    tried = max(len(compare(observations, clusters)), 1)
+    tried = max(len(compare(observations)), 1)
     n = _effective_count(observations)
-    limits = []
-    for share in SHARES:
-        n_with = share * n
-        # 1.0: no answer is wrong, so none is wrong without the cue
-        loss = smallest_loss(
-            n_with, n - n_with, 1.0, options, tried=tried, discover=0.0
-        )
-        limits.append(loss)
+    # 1.0: no answer is wrong, so none is wrong without the cue
+    limits = [
+        smallest_loss(share, n, 1.0, options, tried=tried, discover=0.0)
+        for share in SHARES
+    ]
     return _words(limits)
 
 
@@ -231,18 +197,17 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     # the silhouette chooses later, so a plan takes the middle of the sweep
     pairs = round(len(audit.labels) ** 2 * (options.k_min + options.k_max) / 2)
     tried = expected_tried(pairs, n, discover)
-    limits = []
-    for share in SHARES:
-        n_with = share * n
-        loss = smallest_loss(
-            n_with,
-            n - n_with,
+    limits = [
+        smallest_loss(
+            share,
+            n,
             ASSUMED_ACCURACY,
             options,
             tried=tried,
             discover=discover,
         )
-        limits.append(loss)
+        for share in SHARES
+    ]
     words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
     if not groups.all_single:
         words += (
@@ -256,7 +221,7 @@ def _effective_count(measured: Observations) -> float:
     counts = []
     for label in np.unique(measured.label):
         mine = measured.label == label
-        effect = design_effect(measured.values[mine], measured.groups.take(mine))
+        effect = measured.groups.take(mine).design_effect(measured.values[mine])
         counts.append(mine.sum() / effect)
     # the median: one large label must not speak for all
     return float(np.median(counts))

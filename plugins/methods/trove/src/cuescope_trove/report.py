@@ -5,11 +5,10 @@ from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
 from cuescope_sdk.report import signed
-from cuescope_sdk.statistics import mean_interval
+from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
     CALIBRATION,
     Analysis,
-    Estimate,
     PairRow,
     analyse,
     observe,
@@ -33,7 +32,9 @@ SIZE_UNKNOWN = (
 
 
 def scores(
-    audit: Audit, options: TRoVeOptions, features: Sequence[Feature]
+    audit: Audit,
+    options: TRoVeOptions,
+    features: Sequence[Feature],
 ) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
     observations, temperature = audit.once(
@@ -43,7 +44,9 @@ def scores(
     groups = observations.groups
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
     low, high = mean_interval(
-        observations.values, groups, confidence=options.confidence
+        observations.values,
+        groups,
+        confidence=options.confidence,
     )
     audit.note(
         "accuracy",
@@ -67,7 +70,7 @@ def scores(
             "errors",
             "none: the model is always right here, so there is nothing to explain",
         )
-        missed = faultless_words(observations, len(features), options)
+        missed = faultless_words(observations, options)
         audit.note("could have been missed", missed)
         return
     # said, as an audit without findings would look as if the model were sound
@@ -139,7 +142,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
 def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
     """Three scores of a pair, the headline first."""
 
-    def score_of(metric: str, figure: Estimate | None, **more: Any) -> Score:
+    def score_of(metric: str, figure: Estimate[float] | None, **more: Any) -> Score:
         return Score(
             feature=row.feature,
             label=row.label,
@@ -175,8 +178,8 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
         return None
     label = f"'{row.label}'"
     words = (
-        f"Where {{feature}} is on screen, {label} loses {round(100 * row.gap.value)} points of "
-        f"accuracy ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
+        f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points "
+        f"less often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
         f"{signed(100 * row.gap.low, 0)} to {signed(100 * row.gap.high, 0)} points)."
     )
     if row.first_gap is not None:
@@ -187,13 +190,13 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
     p_value = f"p = {row.retest:.2g}"
     if row.verdict == Verdict.LABEL_NOISE:
         return (
-            f"Label noise, no cue: {words} But up to {row.suspects} samples of {label} with it "
+            f"It may be label noise: {words} But up to {row.suspects} samples of {label} with it "
             f"may be mislabelled, and without them the loss is not clear ({p_value})."
         )
     if row.verdict == Verdict.CONTROL:
         return (
-            f"Goes with {control}, no cue: {words} But among sequences with about the same value "
-            f"of it, the loss is not clear ({p_value})."
+            f"It may be {control}: {words} But among sequences with about the same value of it, "
+            f"the loss is not clear ({p_value})."
         )
     return f"{words} {_still_frame_sentence(row, labels)}"
 

@@ -7,6 +7,7 @@ those can be compared. Arrays over pairs hold what is defined; the others do not
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,14 +15,13 @@ from scipy import sparse
 
 from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
 
-# stands for "not given": the true default needs the number of sequences
-UNKNOWN_GROUPS = Groups.single(0)
-
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
 PerSample = Float[np.ndarray, " sample"]
 PerPair = Float[np.ndarray, " pair"]
 PairMask = Bool[np.ndarray, " pair"]
+IntPerFrame = Int[np.ndarray, " frame"]
+FrameMask = Bool[np.ndarray, " frame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Observations:
 
     label, prediction, correct: one a sequence; frame_sample, frame_cluster: the sequence and the
     cluster that a frame belongs to; frame_static (frame, class): calibrated probabilities of its
-    still clip. `groups` says which sequences were drawn together (each by itself unless given).
+    still clip, of so many `clusters`. `groups` says which sequences were drawn together.
     `probability` (sample, class) are those of the sequences, where label errors are looked for;
     `control` is the level of what else may explain errors (an object's size), -1 where unknown.
     """
@@ -41,14 +41,10 @@ class Observations:
     frame_sample: np.ndarray
     frame_cluster: np.ndarray
     frame_static: np.ndarray
-    groups: Groups = UNKNOWN_GROUPS
+    clusters: int
+    groups: Groups
     probability: np.ndarray | None = None
     control: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        if self.groups is UNKNOWN_GROUPS:
-            # the class is frozen, and the number of sequences is known only here
-            object.__setattr__(self, "groups", Groups.single(len(self.label)))
 
     @property
     def classes(self) -> int:
@@ -92,11 +88,15 @@ class Observations:
 
 
 def among_top(
-    logits: Float[np.ndarray, "sample class"], label: Codes, top_k: int
+    logits: Float[np.ndarray, "sample class"],
+    label: Codes,
+    top_k: int,
 ) -> SampleMask:
     """Whether the label is among the `top_k` highest logits; ties go to the lower class."""
     order = np.argsort(
-        -logits, axis=1, kind="stable"
+        -logits,
+        axis=1,
+        kind="stable",
     )  # stable: ties as argmax has them
     is_label = order[:, :top_k] == label[:, None]
     return np.asarray(is_label.any(axis=1))
@@ -143,21 +143,22 @@ class Pairs:
 
 
 def incidences(
-    observations: Observations, clusters: int
+    observations: Observations,
 ) -> tuple[Int[np.ndarray, " incidence"], Int[np.ndarray, " incidence"]]:
     """Each (sequence, cluster) that meet in at least one frame, once."""
     # Eq. 1 counts sequences: one with five frames in the cluster must not count five times.
     frame_sample = observations.frame_sample.astype(np.int64)
+    clusters = observations.clusters
     code = np.unique(frame_sample * clusters + observations.frame_cluster)
     return np.divmod(code, clusters)
 
 
-def compare(observations: Observations, clusters: int) -> Pairs:
+def compare(observations: Observations) -> Pairs:
     """All pairs that can be compared, by label, then cluster."""
     label = observations.label
     correct = observations.correct
-    sample, cluster = incidences(observations, clusters)
-    shape = observations.classes, clusters
+    sample, cluster = incidences(observations)
+    shape = observations.classes, observations.clusters
     n_with = np.zeros(shape, dtype=np.int64)
     correct_with = np.zeros(shape, dtype=np.int64)
     # add.at: a plain += would count a (label, cluster) that repeats only once
@@ -191,7 +192,6 @@ class StaticBias:
 def static_bias(
     observations: Observations,
     pairs: Pairs,
-    clusters: int,
     *,
     across_labels: bool = False,
 ) -> StaticBias:
@@ -201,19 +201,18 @@ def static_bias(
     the pair's label. The latter is the default; `across_labels` gives the former.
     """
     wrong = ~observations.correct[observations.frame_sample]
-    frame, pair = _cells(observations, pairs, clusters, across_labels)
-    n_frames, mean = _cell_means(frame, wrong, observations, clusters)
+    frame, pair = _cells(observations, pairs, across_labels)
+    n_frames, mean = _cell_means(frame, wrong, observations)
     return StaticBias(mean[pair], n_frames[pair])
 
 
 def _cell_means(
-    cell: Int[np.ndarray, " frame"],
-    among: Bool[np.ndarray, " frame"],
+    cell: IntPerFrame,
+    among: FrameMask,
     observations: Observations,
-    clusters: int,
 ) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
     """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
-    cells = observations.classes * clusters
+    cells = observations.classes * observations.clusters
     n_frames = np.bincount(cell[among], minlength=cells)
     total = np.bincount(cell[among], observations.frame_bias[among], minlength=cells)
     # an empty cell has a total of 0, and must not divide 0 by 0
@@ -221,12 +220,15 @@ def _cell_means(
 
 
 def _cells(
-    observations: Observations, pairs: Pairs, clusters: int, across_labels: bool
-) -> tuple[Int[np.ndarray, " frame"], Int[np.ndarray, " pair"]]:
+    observations: Observations,
+    pairs: Pairs,
+    across_labels: bool,
+) -> tuple[IntPerFrame, Int[np.ndarray, " pair"]]:
     """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
         return observations.frame_cluster, pairs.cluster
     frame_label = observations.label[observations.frame_sample]
+    clusters = observations.clusters
     frame = frame_label * clusters + observations.frame_cluster
     return frame, pairs.label * clusters + pairs.cluster
 
@@ -244,16 +246,14 @@ class Mistake:
     confidence: np.ndarray
 
 
-def most_common_mistake(
-    observations: Observations, pairs: Pairs, clusters: int
-) -> Mistake:
+def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     """What the label's sequences with the cluster are mistaken for; ties go to the lower class."""
     classes = observations.classes
-    cells = classes * clusters
-    sample, cluster = incidences(observations, clusters)
+    cells = classes * observations.clusters
+    sample, cluster = incidences(observations)
     wrong = ~observations.correct[sample]
     sample = sample[wrong]
-    cell = observations.label[sample] * clusters + cluster[wrong]
+    cell = observations.label[sample] * observations.clusters + cluster[wrong]
     code, count = np.unique(
         cell * classes + observations.prediction[sample], return_counts=True
     )
@@ -266,13 +266,13 @@ def most_common_mistake(
     agree[mistaken] = count[order]
     # all errors of a cell, not only the agreeing ones: the report says what share agrees
     errors = np.bincount(cell, minlength=cells)
-    frame, pair = _cells(observations, pairs, clusters, across_labels=False)
+    frame, pair = _cells(observations, pairs, across_labels=False)
     prediction = observations.prediction[observations.frame_sample]
     # with top_k a right sequence may have the mistake as its best answer
     made = ~observations.correct[observations.frame_sample] & (
         prediction == mistake[frame]
     )
-    _, confidence = _cell_means(frame, made, observations, clusters)
+    _, confidence = _cell_means(frame, made, observations)
     share = agree / np.maximum(errors, 1)
     return Mistake(mistake[pair], share[pair], confidence[pair])
 
@@ -280,18 +280,23 @@ def most_common_mistake(
 # -------------------------------------------------------------------- label by label, for groups
 
 
-def label_parts(
-    observations: Observations, pairs: Pairs, clusters: int
-) -> Iterator[
-    tuple[
-        Int[np.ndarray, " some_pair"],
-        Int[np.ndarray, " some_sample"],
-        Bool[np.ndarray, "some_sample some_pair"],
-    ]
-]:
-    """For each label: its pairs, its sequences, and which of these show each pair's cluster."""
-    sample, cluster = incidences(observations, clusters)
-    shape = len(observations.label), clusters
+class LabelPart(NamedTuple):
+    """A label's `pairs` and `samples`, by index, and which samples show each pair's cluster.
+
+    `values` are 1 for right answers, `groups` those of the samples.
+    """
+
+    pairs: Int[np.ndarray, " some_pair"]
+    samples: Int[np.ndarray, " some_sample"]
+    present: Bool[np.ndarray, "some_sample some_pair"]
+    values: Float[np.ndarray, " some_sample"]
+    groups: Groups
+
+
+def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]:
+    """The pairs and sequences, label by label."""
+    sample, cluster = incidences(observations)
+    shape = len(observations.label), observations.clusters
     true = np.ones(len(sample), dtype=bool)
     # sparse: a sequence meets few clusters, and only one label at a time is made dense
     meets = sparse.csr_array((true, (sample, cluster)), shape=shape)
@@ -299,19 +304,38 @@ def label_parts(
         chosen = np.flatnonzero(pairs.label == label)
         samples = np.flatnonzero(observations.label == label)
         present = meets[samples].toarray()[:, pairs.cluster[chosen]]
-        yield chosen, samples, np.asarray(present, dtype=bool)
+        yield LabelPart(
+            pairs=chosen,
+            samples=samples,
+            present=np.asarray(present, dtype=bool),
+            values=observations.values[samples],
+            groups=observations.groups.take(samples),
+        )
+
+
+def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
+    """The confidence at which the intervals of what was chosen hold over all that was chosen.
+
+    Figures that were chosen among those tried, on the same data, look larger than they are (false
+    coverage rate: Benjamini and Yekutieli, 2005).
+    """
+    return 1 - (1 - confidence) * chosen / tried
 
 
 def gap_limits(
-    observations: Observations, pairs: Pairs, clusters: int, confidence: float
+    observations: Observations,
+    pairs: Pairs,
+    confidence: float,
 ) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
-    for chosen, samples, present in label_parts(observations, pairs, clusters):
-        groups = observations.groups.take(samples)
-        low[chosen], high[chosen] = gap_intervals(
-            observations.values[samples], present, groups, confidence=confidence
+    for part in label_parts(observations, pairs):
+        low[part.pairs], high[part.pairs] = gap_intervals(
+            part.values,
+            part.present,
+            part.groups,
+            confidence=confidence,
         )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
@@ -320,7 +344,6 @@ def gap_limits(
 def bias_limits(
     observations: Observations,
     pairs: Pairs,
-    clusters: int,
     confidence: float,
     *,
     across_labels: bool = False,
@@ -329,7 +352,7 @@ def bias_limits(
     # without a wrong frame nothing is known: the whole range of a probability
     low = np.zeros(len(pairs))
     high = np.ones(len(pairs))
-    frame, wanted = _cells(observations, pairs, clusters, across_labels)
+    frame, wanted = _cells(observations, pairs, across_labels)
     wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
     # sorted once, so that the frames of a pair are one slice and need no mask each
     order = wrong[np.argsort(frame[wrong], kind="stable")]
@@ -340,6 +363,8 @@ def bias_limits(
         frames = order[starts[pair] : ends[pair]]
         drawn = observations.groups.take(observations.frame_sample[frames])
         low[pair], high[pair] = mean_interval(
-            bias[frames], drawn, confidence=confidence
+            bias[frames],
+            drawn,
+            confidence=confidence,
         )
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

@@ -12,13 +12,13 @@ from enum import IntEnum
 
 import numpy as np
 from jaxtyping import Int
+from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
     can_pass,
     gap_p_values,
     joined_p_values_of_others,
     least_gap_p_value,
-    split_groups,
     weighted_q_values,
 )
 from cuescope_trove.label_noise import (
@@ -102,7 +102,9 @@ class ScoredPairs:
 
 
 def discovery_part(
-    observations: Observations, share: float | None, rng: np.random.Generator
+    observations: Observations,
+    share: float | None,
+    rng: Generator,
 ) -> SampleMask | None:
     """The sequences in which cues are looked for: whole groups of each label; None for all.
 
@@ -115,7 +117,7 @@ def discovery_part(
         share = DISCOVERY if splits_by_default(counts) else 0.0
     if not share:
         return None
-    return split_groups(groups, rng, share=share, strata=label)
+    return groups.split(rng, share=share, strata=label)
 
 
 def splits_by_default(counts: Sequence[int]) -> bool:
@@ -125,9 +127,8 @@ def splits_by_default(counts: Sequence[int]) -> bool:
 
 def score(
     observations: Observations,
-    clusters: int,
     options: TRoVeOptions,
-    rng: np.random.Generator | None = None,
+    rng: Generator | None = None,
     part: SampleMask | None = None,
 ) -> ScoredPairs:
     """All pairs with their scores, p- and q-values (over every pair tried) and findings.
@@ -141,37 +142,35 @@ def score(
     if part is not None:
         measured = observations.take(~part)
         suspects = suspects.take(~part)
-    pairs = compare(measured, clusters)
-    weight = could_pass(measured, pairs, clusters, options.fdr).astype(float)
+    pairs = compare(measured)
+    weight = could_pass(measured, pairs, options.fdr).astype(float)
     first_gap = None
     if part is not None:
         first = observations.take(part)
-        candidates = compare(first, clusters)
+        candidates = compare(first)
         # all are tried: the first part only gives weights, and finds nothing by itself
         everything = np.ones(len(candidates), dtype=bool)
-        first_p = p_values(first, candidates, clusters, rng, everything)
+        first_p = p_values(first, candidates, rng, everything)
         # p = 1 where the first part cannot compare a pair: it is not tried again
-        table = np.ones((observations.classes, clusters))
+        table = np.ones((observations.classes, observations.clusters))
         table[candidates.label, candidates.cluster] = first_p
         weight *= weights(table[pairs.label, pairs.cluster])
         # both parts need not have the same pairs: NaN where the first one lacks this
         table = np.full(table.shape, np.nan)
         table[candidates.label, candidates.cluster] = candidates.error_contribution
         first_gap = table[pairs.label, pairs.cluster]
-    p_value = p_values(measured, pairs, clusters, rng, weight > 0)
+    p_value = p_values(measured, pairs, rng, weight > 0)
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
     q_value = weighted_q_values(p_value, weight)
-    bias = static_bias(
-        measured, pairs, clusters, across_labels=options.static_bias == "cluster"
-    )
+    bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
     if measured.control is not None:
         for number in np.flatnonzero(found).tolist():
-            retest[number] = _among_alike(measured, pairs.take([number]), clusters, rng)
+            retest[number] = _among_alike(measured, pairs.take([number]), rng)
         # corrected anew: what no longer passes does not help the others to pass
         verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = (
             Verdict.CONTROL
@@ -180,16 +179,15 @@ def score(
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for number in kept.tolist():
         pair = pairs.take([number])
-        suspicion = suspect_labels(measured, suspects, pair)
-        mislabelled_count[number] = suspicion.count
+        removed = suspect_labels(measured, suspects, pair)
+        count = mislabelled_count[number] = removed.sum()
         # labels of test sets are wrong in up to 10%: a larger loss is not their work
-        few = 0 < suspicion.count <= options.label_noise * suspicion.of
+        of_label = pair.n_with + pair.n_without
+        few = 0 < count <= options.label_noise * of_label.item()
         # How answers look is asked of both parts: that is not what a pair was chosen for.
-        if few and unlike_p_value(observations, pair, clusters, rng) > UNLIKE / len(
-            kept
-        ):
-            rest = measured.take(~suspicion.removed)
-            elsewhere = _elsewhere(rest, pair, clusters, options, rng)
+        if few and unlike_p_value(observations, pair, rng) > UNLIKE / len(kept):
+            rest = measured.take(~removed)
+            elsewhere = _elsewhere(rest, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
     unclear = weighted_q_values(retest, weight)[kept] > options.fdr
@@ -213,7 +211,10 @@ def weights(first_p: PerPair) -> PerPair:
 
 
 def passes(
-    observations: Observations, pairs: Pairs, bias: StaticBias, options: TRoVeOptions
+    observations: Observations,
+    pairs: Pairs,
+    bias: StaticBias,
+    options: TRoVeOptions,
 ) -> PairMask:
     """The paper's exclusions (appendix C)."""
     # Chance is excluded too: a still clip gets any wrong answer right once in |Y| (appendix C).
@@ -233,24 +234,22 @@ def passes(
 def p_values(
     observations: Observations,
     pairs: Pairs,
-    clusters: int,
-    rng: np.random.Generator,
+    rng: Generator,
     tried: PairMask,
 ) -> PerPair:
     """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
     result = np.full(len(pairs), np.nan)
     some = np.flatnonzero(tried)
-    for chosen, samples, present in label_parts(
-        observations, pairs.take(some), clusters
-    ):
-        groups = observations.groups.take(samples)
-        p_value = gap_p_values(observations.values[samples], present, groups, rng)
-        result[some[chosen]] = p_value
+    for part in label_parts(observations, pairs.take(some)):
+        p_value = gap_p_values(part.values, part.present, part.groups, rng)
+        result[some[part.pairs]] = p_value
     return result
 
 
 def pooled_weights(
-    observations: Observations, pairs: Pairs, p_value: PerPair
+    observations: Observations,
+    pairs: Pairs,
+    p_value: PerPair,
 ) -> PerPair:
     """How much of the error budget a pair gets for what its cluster costs the other labels.
 
@@ -267,9 +266,7 @@ def pooled_weights(
     )  # 2: as p = 0.5 has
 
 
-def could_pass(
-    observations: Observations, pairs: Pairs, clusters: int, fdr: float
-) -> PairMask:
+def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask:
     """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
 
     What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
@@ -277,46 +274,41 @@ def could_pass(
     have a wrong answer, never whether they are the same ones.
     """
     least = np.ones(len(pairs))
-    for chosen, samples, present in label_parts(observations, pairs, clusters):
-        groups = observations.groups.take(samples)
+    for part in label_parts(observations, pairs):
+        groups = part.groups
         # groups are counted, not sequences: the test deals whole groups
-        n_with = (groups.sums(present.astype(float)) > 0).sum(axis=0)
-        errors = groups.sums(1 - observations.values[samples])
-        wrong = int(np.count_nonzero(errors))
-        least[chosen] = least_gap_p_value(n_with, groups.count - n_with, wrong)
+        n_with = (groups.sums(part.present.astype(float)) > 0).sum(axis=0)
+        wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
+        least[part.pairs] = least_gap_p_value(n_with, groups.count - n_with, wrong)
     return can_pass(least, fdr)
 
 
 def _elsewhere(
     observations: Observations,
     pair: Pairs,
-    clusters: int,
     options: TRoVeOptions,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> float:
     """The p-value of a pair in other sequences; 1 where it costs too little there."""
-    pairs = compare(observations, clusters)
-    same = pairs.take((pairs.label == pair.label) & (pairs.cluster == pair.cluster))
+    pairs = compare(observations)
+    is_same = (pairs.label == pair.label) & (pairs.cluster == pair.cluster)
+    same = pairs.take(is_same)
     # without the suspects the pair may be gone, or cost too little to be a finding
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
-    [p_value] = p_values(observations, same, clusters, rng, np.array([True]))
+    [p_value] = p_values(observations, same, rng, np.array([True]))
     return float(p_value)
 
 
-def _among_alike(
-    observations: Observations, pair: Pairs, clusters: int, rng: np.random.Generator
-) -> float:
+def _among_alike(observations: Observations, pair: Pairs, rng: Generator) -> float:
     """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
     assert observations.control is not None
-    [(_, samples, present)] = label_parts(observations, pair, clusters)
+    [part] = label_parts(observations, pair)
+    level = observations.control[part.samples]
     # -1 is unknown: such sequences are alike in nothing, so they are no stratum
-    known = observations.control[samples] >= 0
-    samples = samples[known]
-    groups = observations.groups.take(samples)
-    strata = observations.control[samples]
-    values = observations.values[samples]
-    [p_value] = gap_p_values(values, present[known], groups, rng, strata=strata)
+    known = level >= 0
+    about = part.values[known], part.present[known], part.groups.take(known)
+    [p_value] = gap_p_values(*about, rng, strata=level[known])
     return float(p_value)
 
 
@@ -335,34 +327,26 @@ def ranking(table: ScoredPairs) -> Int[np.ndarray, " pair"]:
 
 def losses_that_pass(
     observations: Observations,
-    clusters: int,
     options: TRoVeOptions,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> int:
     """How many pairs pass the test of all groups, whatever they cost and whatever explains them."""
-    pairs = compare(observations, clusters)
-    tried = could_pass(observations, pairs, clusters, options.fdr)
-    p_value = p_values(observations, pairs, clusters, rng, tried)
+    pairs = compare(observations)
+    tried = could_pass(observations, pairs, options.fdr)
+    p_value = p_values(observations, pairs, rng, tried)
     # equal weights: this test of all groups has no first part
     q_value = weighted_q_values(p_value, tried.astype(float))
     return int((q_value <= options.fdr).sum())
 
 
-def shuffle_within_labels(
-    observations: Observations, rng: np.random.Generator
-) -> Observations:
+def shuffle_within_labels(observations: Observations, rng: Generator) -> Observations:
     """The null: what is on screen in whole groups is dealt anew among the groups of each label."""
     # Answers and still clips stay together, and so do clusters of a group: only the tie between
     # both is cut. Were answers dealt away from their still clips, no static bias would be left, and
     # nothing could be found whatever the test is worth.
-    groups = observations.groups
-    target = np.lexsort((groups.codes, observations.label))
-    # one key a group: its sequences must stay together in the new order
-    key = rng.permutation(groups.count)[groups.codes]
-    source = np.empty(len(target), dtype=np.int64)
-    source[target] = np.lexsort((key, observations.label))
+    source = observations.groups.deal(observations.label, rng)
     by_sample = np.argsort(observations.frame_sample, kind="stable")
-    sizes = np.bincount(observations.frame_sample, minlength=len(target))
+    sizes = np.bincount(observations.frame_sample, minlength=len(source))
     starts = np.cumsum(sizes) - sizes
     sample = observations.frame_sample[by_sample]
     place = np.arange(len(sample)) - starts[sample]

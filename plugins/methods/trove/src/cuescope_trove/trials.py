@@ -3,13 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.maths import Clusters
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
-from cuescope_sdk.tools import NameGuess, name_with_guess
-from cuescope_trove.maths.clustering import best_clusters
+from cuescope_sdk.tools import NameGuess
+from cuescope_trove.maths.clustering import Clusters, best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 
@@ -67,11 +64,7 @@ def cluster_features(
     """
     # keys of equal width sort as text in the order of their numbers
     digits = max(2, len(str(clusters.count - 1)))
-    order = np.lexsort(
-        (-clusters.strength, clusters.cluster)
-    )  # by cluster, strongest first
-    ends = np.cumsum(np.bincount(clusters.cluster, minlength=clusters.count))
-    for number, members in enumerate(np.split(order, ends[:-1])):
+    for number, members in enumerate(clusters.members):
         key = f"cluster-{number:0{digits}d}"
         guess = guesses[number] if guesses else None
         occurrences = []
@@ -83,7 +76,7 @@ def cluster_features(
             )
         yield Feature(
             key=key,
-            name=None if guess is None else name_with_guess(key, guess),
+            name=None if guess is None else guess.title(key),
             kind="cluster",
             occurrences=tuple(occurrences),
         )

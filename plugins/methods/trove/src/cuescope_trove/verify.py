@@ -6,7 +6,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVerdict
 from cuescope_sdk.statistics import exceeds_rate_p_value
-from cuescope_sdk.stills import ask
+from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.checks.annotated_cues import SIGNIFICANT, check_against_annotation
 from cuescope_trove.checks.detector import check_with_detector
@@ -46,12 +46,10 @@ def evidence(
         if analysis.control is not None:
             yield check_control(analysis.control, analysis.table)
         if options.null_shuffles:
-            yield check_null(audit, options, analysis, len(features))
+            yield check_null(audit, options, analysis)
 
 
-def check_null(
-    audit: Audit, options: TRoVeOptions, analysis: Analysis, clusters: int
-) -> Evidence:
+def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
     """What is on screen, dealt anew to groups within each label, knows nothing of answers.
 
     The test runs again on each shuffle, of all groups and without what a finding must pass
@@ -63,7 +61,7 @@ def check_null(
     with audit.context.progress("shuffling", shuffles) as advance:
         for _ in range(shuffles):
             shuffled = shuffle_within_labels(analysis.observations, rng)
-            counts.append(losses_that_pass(shuffled, clusters, options, rng))
+            counts.append(losses_that_pass(shuffled, options, rng))
             advance(1)
     alarms = sum(count > 0 for count in counts)
     # Some alarms are promised: only more of them than the rate explains speak against the method.
@@ -85,7 +83,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     observations = analysis.observations
     looks_like = confident_disagreement(observations).looks_like
     suspects = np.flatnonzero(looks_like >= 0)
-    samples = [outcome.trial.sample for outcome in audit.once(ask, audit).outcomes]
+    answers = audit.once(Answers.ask, audit)
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
     assert observations.probability is not None
     # the least probable labels first
     probability = observations.probability[suspects, observations.label[suspects]]
@@ -99,7 +98,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     held = int(analysis.table.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
-        words += f"; {explained} losses come from them, so they are no findings"
+        losses = "loss" if explained == 1 else "losses"
+        words += f"; {explained} {losses} may come from them, so nothing is found there"
     if held:
         hold = "finding holds" if held == 1 else "findings hold"
         words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"

@@ -4,11 +4,11 @@ A sample that shows a cue is asked in every way that counts, all others plainly.
 are not looked at.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, compress, islice
+from statistics import mode
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -25,25 +25,17 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.language import (
-    WayOfAsking,
-    add_description,
-    add_guidance,
-    add_warning,
-    description_request,
-    shorten_description,
-)
-from cuescope_sdk.mitigation import Ask, Router, Task
+from cuescope_sdk.language import Question
+from cuescope_sdk.mitigation import Ask, Mitigation, Router, Task
 from cuescope_sdk.stills import baseline_trials
 
-# the wordings of an ensemble, for a question of any kind; {question} is the question
+# the wordings of an ensemble beside the plain one, for a question of any kind
 WORDINGS = (
-    "{question}",
     "Look at all that is shown, then answer: {question}",
     "{question} Decide by what is shown.",
 )
 Way = Literal["plain", "ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
-WAYS: tuple[Way, ...] = ("plain", *get_args(WayOfAsking))
+WAYS: tuple[Way, ...] = get_args(Way)
 NAMED = frozenset({"spurious-list", "spurious-top"})  # ways that say what the cues are
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})  # the same, whatever is asked
 TENTHS = 10.0  # a tenth more of what can be told: e times the weight, with sharpness 1
@@ -73,66 +65,64 @@ class Asker:
 
     names: tuple[str, ...]
     question: str
-    ask: Ask
 
     def answers(
-        self, ways: Sequence[str], trials: Trials, cues: Sequence[int]
+        self,
+        ways: Sequence[str],
+        trials: Trials,
+        cues: Sequence[int],
+        ask: Ask,
     ) -> dict[str, list[list[Response]]]:
         """For each way and trial the response to each wording; `cues` has the cue of each trial."""
         descriptions = [""] * len(trials)
         if "dual" in ways:
-            descriptions = self._descriptions(trials)
+            described = ask(list(map(_ask_description, trials)))
+            descriptions = [answer.text or "" for answer in described]
         rows: dict[str, list[list[Trial]]] = {}
         for way in ways:
-            of_way = map(partial(self._put, way), trials, cues, descriptions)
-            rows[way] = list(of_way)
-        everything = chain.from_iterable(chain.from_iterable(rows.values()))
-        responses = iter(self.ask(list(everything)))
+            put = partial(self._put, way)
+            rows[way] = list(map(put, trials, cues, descriptions))
+        everything = list(chain(*chain(*rows.values())))
+        responses = iter(ask(everything))
         answers: dict[str, list[list[Response]]] = {}
         for way, of_trials in rows.items():
-            answers[way] = []
-            for wordings in of_trials:
-                of_trial = islice(responses, len(wordings))
-                answers[way].append(list(of_trial))
+            answers[way] = [list(islice(responses, len(row))) for row in of_trials]
         return answers
 
     def _put(self, way: str, trial: Trial, cue: int, description: str) -> list[Trial]:
         """The trial in the wordings of a way; the plain one is the trial itself."""
         sample = trial.sample
-        question = sample.question or self.question
+        question = Question(sample.question or self.question, _medium(sample))
         match way:
             case "plain":
                 # as it was asked before, so its answer is known already
                 return [trial]
             case "ensemble":
                 # no str.format: a question may have braces of its own
-                words = [
-                    wording.replace("{question}", question) for wording in WORDINGS[1:]
-                ]
-                return [trial, *(_reword(trial, text) for text in words)]
+                trials = [trial]
+                for wording in WORDINGS:
+                    text = wording.replace("{question}", question.text)
+                    trials.append(_reword(trial, text))
+                return trials
             case "dual":
-                text = add_description(question, description, _medium(sample))
+                text = question.after_description(description)
             case "guiding":
-                text = add_guidance(question, THING)
+                text = question.with_guidance(THING)
             case "spurious-top":
                 # of what shows no cue, the strongest finding's
                 name = self.names[max(cue, 0)]
-                text = add_warning(question, [name], ANSWER, CLAIM)
+                text = question.with_warning([name], ANSWER, CLAIM)
             case _:
                 names = list(dict.fromkeys(self.names))
-                text = add_warning(question, names, ANSWER, CLAIM)
+                text = question.with_warning(names, ANSWER, CLAIM)
         return [_reword(trial, text)]
-
-    def _descriptions(self, trials: Trials) -> list[str]:
-        answers = self.ask([_ask_description(trial) for trial in trials])
-        return [shorten_description(answer.text or "") for answer in answers]
 
 
 def _ask_description(trial: Trial) -> Trial:
     sample = replace(
         trial.sample,
         key=f"{trial.sample.key}/described",
-        question=description_request(_medium(trial.sample)),
+        question=Question.for_description(_medium(trial.sample)),
         # no choices: a model that sees them answers instead of describing
         choices=(),
         label=None,
@@ -147,9 +137,7 @@ def _reword(trial: Trial, question: str) -> Trial:
 
 
 def _medium(sample: Sample) -> str:
-    if len(sample.frames) == 1:
-        return "image"
-    return "video"
+    return "image" if len(sample.frames) == 1 else "video"
 
 
 def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choice"]:
@@ -162,9 +150,7 @@ def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choic
 
 def common_text(wordings: Sequence[Response]) -> str:
     """What most wordings of a way are answered with; the first of equals."""
-    counts = Counter((response.text or "").strip() for response in wordings)
-    [(text, _)] = counts.most_common(1)
-    return text
+    return mode((response.text or "").strip() for response in wordings)
 
 
 def information(
@@ -186,7 +172,9 @@ def information(
 
 
 def ways_of(
-    capabilities: Capabilities, names: Sequence[str | None], wanted: Sequence[Way]
+    capabilities: Capabilities,
+    names: Sequence[str | None],
+    wanted: Sequence[Way],
 ) -> tuple[Way, ...]:
     """The ways that are asked: those that are wanted, else all that model and names allow.
 
@@ -221,17 +209,19 @@ def ways_of(
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What is found on the task: the ways that count, and the question of samples without one."""
+class Learned(Asker):
+    """What is found on the task: the ways that count, with their weights."""
 
     ways: tuple[Way, ...]
     weights: Float[np.ndarray, " way"]
-    names: tuple[str, ...]
-    question: str
 
 
 def fit_ways(
-    task: Task, wanted: Sequence[Way], question: str, everywhere: bool, sharpness: float
+    task: Task,
+    wanted: Sequence[Way],
+    question: str,
+    everywhere: bool,
+    sharpness: float,
 ) -> Learned:
     """Weigh the ways by what their answers tell of samples with a cue; `everywhere`: of all.
 
@@ -239,10 +229,9 @@ def fit_ways(
     """
     ways = ways_of(task.capabilities, task.names, wanted)
     [letters] = read(task.ask, OwnQuestion(), task.samples[:1])
-    encoded = letters.astype(np.uint8).tobytes()
-    question_of_model = encoded.decode().strip()
+    question_of_model = letters.astype(np.uint8).tobytes().decode().strip()
     names = tuple(name or "" for name in task.names)
-    asker = Asker(names, question_of_model or question, task.ask)
+    asker = Asker(names, question_of_model or question)
     is_asked = np.logical_or(everywhere, task.shows.any(axis=1))
     trials = list(baseline_trials(compress(task.samples, is_asked)))
     if not trials:
@@ -257,20 +246,22 @@ def fit_ways(
     shown = TRIED if single else len(trials)
     # plain is always asked: other ways are held against it
     with_plain = dict.fromkeys(("plain", *ways))
-    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown])
+    answers = asker.answers(list(with_plain), trials[:shown], cues[:shown], task.ask)
     _require_reading(answers)
     if single:
-        return Learned(ways, np.ones(1), names, asker.question)
+        return Learned(names, asker.question, ways, np.ones(1))
     of_ways = [_label_rows(task, trials, answers[way]) for way in ways]
     logits = np.stack(of_ways)
     weights = softmax(sharpness * TENTHS * information(logits))
     heavy = weights >= LEAST
     weights = weights[heavy] / weights[heavy].sum()
-    return Learned(tuple(compress(ways, heavy)), weights, names, asker.question)
+    return Learned(names, asker.question, tuple(compress(ways, heavy)), weights)
 
 
 def _label_rows(
-    task: Task, trials: Trials, answers: Sequence[Sequence[Response]]
+    task: Task,
+    trials: Trials,
+    answers: Sequence[Sequence[Response]],
 ) -> Float[np.ndarray, "sample label"]:
     """Log-probabilities of each trial's answers, in the order of the task's labels."""
     rows = []
@@ -298,36 +289,56 @@ def _require_reading(answers: Mapping[str, list[list[Response]]]) -> None:
         )
 
 
-def answer_otherwise(
-    learned: Learned, router: Router, everywhere: bool, trials: Trials, ask: Ask
-) -> list[Response]:
-    """A response to each trial; those that show no cue are asked as they are."""
-    has_frames = [bool(trial.sample.frames) for trial in trials]
-    cues = best_cues(router, trials, has_frames, ask)
-    has_plain = not {"plain", "ensemble"}.isdisjoint(learned.ways)
-    more = EMBEDDING
-    # plain and ensemble ask plainly as well, and the embedding comes with that
-    if has_plain:
-        more = frozenset()
-    changed = []
-    requests = []
-    for number, trial in enumerate(trials):
-        # who wants the embedding alone has no question to reword
-        if trial.outputs - EMBEDDING and (everywhere or cues[number] >= 0):
-            changed.append(number)
-            # what is asked in other ways is asked plainly for its embedding alone
-            trial = replace(trial, outputs=trial.outputs & more)
-        requests.append(trial)
-    plain = iter(ask([request for request in requests if request.outputs]))
-    responses = [next(plain) if request.outputs else Response() for request in requests]
-    asker = Asker(learned.names, learned.question, ask)
-    some = [trials[number] for number in changed]
-    by_way = asker.answers(learned.ways, some, [cues[number] for number in changed])
-    for row, number in enumerate(changed):
-        of_ways = [answers[row] for answers in by_way.values()]
-        outputs = trials[number].outputs
-        responses[number] = _mix(learned, of_ways, outputs, responses[number])
-    return responses
+class LearnedPrompts(Mitigation):
+    """A `PromptTable`, or `OtherWays`."""
+
+
+@dataclass(frozen=True)
+class OtherWays(LearnedPrompts):
+    """Samples that show a cue are asked in other ways, weighted as was learned."""
+
+    learned: Learned
+    everywhere: bool
+    router: Router
+
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
+        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest.
+
+        Samples that show no cue are asked as they are.
+        """
+        ways = self.learned.ways
+        # a cue is seen in frames: what has none shows none
+        cues = best_cues(self.router, trials, _has_frames, ask)
+        more = EMBEDDING
+        # plain and ensemble ask plainly as well, and the embedding comes with that
+        if {"plain", "ensemble"}.intersection(ways):
+            more = frozenset()
+        changed = []
+        requests = []
+        for number, trial in enumerate(trials):
+            # who wants the embedding alone has no question to reword
+            if trial.outputs - EMBEDDING and (self.everywhere or cues[number] >= 0):
+                changed.append(number)
+                # what is asked in other ways is asked plainly for its embedding alone
+                trial = replace(trial, outputs=trial.outputs & more)
+            requests.append(trial)
+        plain = iter(ask([request for request in requests if request.outputs]))
+        responses = [
+            next(plain) if request.outputs else Response() for request in requests
+        ]
+        some = [trials[number] for number in changed]
+        of_some = [cues[number] for number in changed]
+        by_way = self.learned.answers(ways, some, of_some, ask)
+        for row, number in enumerate(changed):
+            of_ways = [answers[row] for answers in by_way.values()]
+            outputs = trials[number].outputs
+            mixed = _mix(self.learned, of_ways, outputs, responses[number])
+            responses[number] = mixed
+        return responses
+
+
+def _has_frames(trial: Trial) -> bool:
+    return bool(trial.sample.frames)
 
 
 def _mix(

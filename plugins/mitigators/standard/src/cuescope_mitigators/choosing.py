@@ -36,19 +36,19 @@ def best_setting(
     before: Right,
     most: float,
     loss: Callable[[Right], Loss],
-) -> Setting | None:
+) -> Setting:
     """Of the settings that lose at most so many answers the one of least `loss`.
 
     `right` says which answers are right with each, the smallest departure first. Those within one
     standard error of the least count as equal, and the smallest of them is taken (Breiman et al.,
-    1984). None where all of them lose more.
+    1984). Where all of them lose more, it is the smallest departure of all.
     """
     losses = {}
     for setting, answers in right.items():
         if answers.sum() >= before.sum() - most:
             losses[setting] = loss(answers)
     if not losses:
-        return None
+        return next(iter(right))
     least = min(losses.values(), key=lambda loss: loss.value)
     enough = least.value + least.error  # within one standard error
     return next(setting for setting, left in losses.items() if left.value <= enough)
@@ -71,19 +71,16 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
             sides.append((with_cue, without))
 
     def loss(right: Right) -> Loss:
-        if not sides:
-            return Loss(0.0)
-        gaps = []
-        variances = []
+        total = 0.0
+        variance = 0.0
         for with_cue, without in sides:
             shown = right[with_cue]
             others = right[without]
-            gap = others.mean() - shown.mean()
             # a remedy that goes too far, so that the cue helps its label, is no better
-            gaps.append(abs(float(gap)))
-            variances.append(_variance(shown) + _variance(others))
-        error = float(np.sqrt(np.sum(variances)))
-        return Loss(float(np.mean(gaps)), error / len(gaps))
+            total += abs(float(others.mean() - shown.mean()))
+            variance += _variance(shown) + _variance(others)
+        count = max(len(sides), 1)
+        return Loss(total / count, float(np.sqrt(variance)) / count)
 
     return loss
 

@@ -10,18 +10,10 @@ from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves
-from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts
@@ -52,7 +44,9 @@ class CoOpOptions(Options):
         "of 1 minus this; 0: as they are, as published; 1: all the same",
     )
     warm_up: int = Field(
-        1, ge=0, description="first passes, with the learning rate 1e-5"
+        1,
+        ge=0,
+        description="first passes, with the learning rate 1e-5",
     )
     learning_rate: PositiveFloat = Field(
         0.002,
@@ -89,9 +83,7 @@ class PromptTables(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the prompts of the cue that a sample shows; without one, as before."""
-        # telling the cue asks about each frame, which only logits are worth
-        wanted = ["logits" in trial.outputs for trial in trials]
-        cues = best_cues(self.router, trials, wanted, ask)
+        cues = best_cues(self.router, trials, wants_logits, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
             before = np.asarray(answer.logits)
@@ -99,13 +91,13 @@ class PromptTables(Mitigation):
             if cue < 0:
                 return before
             share = self.shares[cue]
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             [unit] = normalise(np.asarray(answer.embedding)[None])
             cosine = self.tables[cue][columns] @ unit
             learned = self.scale * cosine + self.bias
             return np.asarray((1 - share) * before + share * learned)
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class CoOp(Mitigator):
@@ -168,12 +160,11 @@ class CoOp(Mitigator):
             )
             # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
+        shape = len(task.labels), embedding.shape[1]
         parts = []
         for answer in task.ask(trials):
             row = np.asarray(answer.readout)
-            parts.append(
-                LearnedPrompts.parts(row, len(task.labels), embedding.shape[1])
-            )
+            parts.append(LearnedPrompts.parts(row, *shape))
         return parts
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
@@ -193,8 +184,8 @@ class CoOp(Mitigator):
             second = rows[half == 1]
             if _has_labels(task, first) and _has_labels(task, second):
                 pairs[cue] = (first, second)
-        taught = chain.from_iterable(pairs.values())
-        parts = iter(self._learn(task, list(taught)))
+        taught = list(chain(*pairs.values()))
+        parts = iter(self._learn(task, taught))
         logits = task.logits
         embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets
@@ -210,8 +201,8 @@ class CoOp(Mitigator):
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
-            best = best_setting(right, before, may_lose, gap_left(task, [cue]))
-            shares[cue] = best or 0.0
+            loss = gap_left(task, [cue])
+            shares[cue] = best_setting(right, before, may_lose, loss)
         return shares
 
 

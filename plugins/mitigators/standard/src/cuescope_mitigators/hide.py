@@ -92,9 +92,12 @@ class HiddenPatches(Mitigation):
         masks: dict[int, Mask] = {}
         for cue in range(len(self.directions)):
             numbers = list(compress(free, shown[:, cue]))
-            showing = [trials[number] for number in numbers]
-            of_cue = self._masks(showing, cue, ask)
-            for number, mask in zip(numbers, of_cue, strict=True):
+            samples = [trials[number].sample for number in numbers]
+            likenesses = read(ask, projection(self.directions[cue]), samples)
+            for number, likeness in zip(numbers, likenesses, strict=True):
+                # however like the cue all of it is, a part must stay to be answered by
+                bound = np.quantile(likeness, 1 - self.most)
+                mask = likeness > max(self.thresholds[cue], bound)
                 # a sample may show several cues
                 masks[number] = masks.get(number, False) | mask
         changed = list(trials)
@@ -105,16 +108,6 @@ class HiddenPatches(Mitigation):
                 edit = HideTokens.from_mask(mask)
                 changed[number] = replace(trials[number], edit=edit)
         return list(ask(changed))
-
-    def _masks(self, trials: Trials, cue: int, ask: Ask) -> list[np.ndarray]:
-        masks = []
-        samples = [trial.sample for trial in trials]
-        readout = projection(self.directions[cue])
-        for likeness in read(ask, readout, samples):
-            # however like the cue all of it is, a part must stay to be answered by
-            bound = np.quantile(likeness, 1 - self.most)
-            masks.append(likeness > max(self.thresholds[cue], bound))
-        return masks
 
 
 def _is_free(trial: Trial) -> bool:

@@ -4,22 +4,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
-from cuescope_mitigators.reading import Trials, best_cues
+from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response, UserError
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 
 STEPS = 300  # of the search for a head; it is convex
 
@@ -62,19 +54,17 @@ class Head(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
-        # telling the cue asks about each frame, which only logits are worth
-        wanted = ["logits" in trial.outputs for trial in trials]
-        cues = best_cues(self.router, trials, wanted, ask)
+        cues = best_cues(self.router, trials, wants_logits, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
             if cues[place] < 0 and not self.everywhere:
                 return np.asarray(answer.logits)
             embedding = np.asarray(answer.embedding, np.float64)
             gains = self.weights @ embedding + self.bias
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             return np.asarray(answer.logits + gains[columns])
 
-        return rescored(trials, ask, logits)
+        return self.rescore(trials, ask, logits)
 
 
 class LastLayer(Mitigator):
@@ -140,7 +130,7 @@ class LastLayer(Mitigator):
         groups = task.groups[rows]
         before = task.logits.argmax(axis=1) == task.targets
 
-        def head(which: Bool[np.ndarray, " row"], strength: float) -> np.ndarray:
+        def head(which: slice | np.ndarray, strength: float) -> np.ndarray:
             weights = balanced_weights(groups[which], targets[which])
             return fit_head(
                 inputs[which], offset[which], targets[which], weights, strength
@@ -161,10 +151,7 @@ class LastLayer(Mitigator):
         if self.options.goal == "worst-group":
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
-        best = best_setting(right, before, most, loss)
-        everything = np.ones(len(rows), bool)
-        # where every strength costs too much, the one that changes least is taken
-        return head(everything, strengths[0] if best is None else best)
+        return head(slice(None), best_setting(right, before, most, loss))
 
 
 def fit_head(
@@ -199,6 +186,10 @@ def fit_head(
     # at 0 nothing is added: the search begins with the model as it is
     start = np.zeros(shape[0] * shape[1])
     minimum = minimize(
-        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": STEPS},
     )
     return np.asarray(minimum.x).reshape(shape)

@@ -157,7 +157,9 @@ class LearnedPrompts(Readout):
                 optimizer.step()
 
     def _order(
-        self, targets: Int[Tensor, " sample"], generator: torch.Generator
+        self,
+        targets: Int[Tensor, " sample"],
+        generator: torch.Generator,
     ) -> Int[Tensor, " drawn"]:
         """The rows of an epoch: each once, or as many, rare labels more often than they are.
 
@@ -167,7 +169,10 @@ class LearnedPrompts(Readout):
             return torch.randperm(len(targets), generator=generator)
         chances = torch.bincount(targets)[targets] ** -self.balance
         return torch.multinomial(
-            chances, len(targets), replacement=True, generator=generator
+            chances,
+            len(targets),
+            replacement=True,
+            generator=generator,
         )
 
 

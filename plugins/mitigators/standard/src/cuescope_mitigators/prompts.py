@@ -15,9 +15,9 @@ from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.asking import (
     NAMED,
-    Learned,
+    LearnedPrompts,
+    OtherWays,
     Way,
-    answer_otherwise,
     fit_ways,
     ways_of,
 )
@@ -33,16 +33,8 @@ from cuescope_sdk import (
     Words,
 )
 from cuescope_sdk.maths import normalise, softmax
-from cuescope_sdk.mitigation import (
-    Ask,
-    Mitigation,
-    Mitigator,
-    Router,
-    Task,
-    columns_of,
-    rescored,
-)
-from cuescope_sdk.models import prompts_of, templates_of
+from cuescope_sdk.mitigation import Ask, Mitigator, Task
+from cuescope_sdk.models import Templates
 
 
 class PromptsOptions(Options):
@@ -89,8 +81,9 @@ class TemplateRows(Readout):
                 expected="a model with a text tower",
                 remedy="Take last-layer, which needs the embeddings alone",
             )
-        prompts = [prompts_of(self.templates, label) for label in self.labels]
-        texts = list(chain.from_iterable(zip(*prompts, strict=True)))
+        templates = Templates(self.templates)
+        prompts = [templates.prompts(label) for label in self.labels]
+        texts = list(chain(*zip(*prompts, strict=True)))
         rows = normalise(model.embed_texts(texts))
         shape = len(self.templates), len(self.labels), -1
         return [rows.reshape(shape).astype(np.float32)] * len(trials)
@@ -105,10 +98,6 @@ class ChoiceRows(Readout):
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """The same for each trial."""
         return [np.asarray(model.embed_choices(self.labels), np.float32)] * len(trials)
-
-
-class LearnedPrompts(Mitigation):
-    """A `PromptTable`, or `OtherWays`."""
 
 
 @dataclass(frozen=True)
@@ -126,24 +115,11 @@ class PromptTable(LearnedPrompts):
         """scale * cosine + bias, as before with other texts."""
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            columns = columns_of(trials[place].sample.choices, self.labels)
+            columns = self.columns(trials[place])
             cosine = self.rows[columns] @ np.asarray(answer.embedding)
             return np.asarray(self.scale * cosine + self.bias)
 
-        return rescored(trials, ask, logits)
-
-
-@dataclass(frozen=True)
-class OtherWays(LearnedPrompts):
-    """Samples that show a cue are asked in other ways, weighted as was learned."""
-
-    learned: Learned
-    everywhere: bool
-    router: Router
-
-    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
-        """Log-probabilities of the weighted mean over the ways, and the text of the heaviest."""
-        return answer_otherwise(self.learned, self.router, self.everywhere, trials, ask)
+        return self.rescore(trials, ask, logits)
 
 
 class Prompts(Mitigator):
@@ -162,7 +138,10 @@ class Prompts(Mitigator):
         """A model of either kind, options for it, and names where a way needs them."""
         if _compares(capabilities):
             self._refuse(
-                "ways", "everywhere", "question", what="a model that reads questions"
+                "ways",
+                "everywhere",
+                "question",
+                what="a model that reads questions",
             )
         elif "text" in capabilities.outputs:
             self._refuse("sets", what="a model with a text tower")
@@ -205,7 +184,7 @@ class Prompts(Mitigator):
     def _fit_templates(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
         sets = map(_templates, self.options.sets)
-        templates = tuple(dict.fromkeys(chain.from_iterable(sets)))
+        templates = tuple(dict.fromkeys(chain(*sets)))
         # texts do not depend on the sample that a readout is asked with
         first = task.samples[0]
         of_templates = TemplateRows(templates=templates, labels=task.labels)
@@ -235,7 +214,7 @@ def _compares(capabilities: Capabilities) -> bool:
 
 
 def _templates(name: str) -> tuple[str, ...]:
-    templates = templates_of(name, "prompts")
+    templates = Templates.find(name, "prompts").content
     # as "pneumonia-progression", whose prompts are for two labels of its own
     if isinstance(templates, Mapping):
         raise UserError(

@@ -1,7 +1,6 @@
 """What mitigators ask of a model or a router: readouts of samples, and the cue of each trial."""
 
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -13,16 +12,21 @@ Trials = Sequence[Trial]
 
 def read(ask: Ask, readout: Readout, samples: Iterable[Sample]) -> list[np.ndarray]:
     """What the readout gives for each sample."""
-    trials = [readout.of(sample) for sample in samples]
-    if not trials:
-        return []
+    trials = list(map(readout.of, samples))
     return [np.asarray(answer.readout) for answer in ask(trials)]
 
 
 def best_cues(
-    router: Router, trials: Trials, wanted: Sequence[bool], ask: Ask
+    router: Router,
+    trials: Trials,
+    wanted: Callable[[Trial], bool],
+    ask: Ask,
 ) -> list[int]:
     """The cue that each `wanted` trial shows; -1 for none, and for all other trials."""
-    some = list(compress(trials, wanted))
-    cues = iter(router.best(some, ask) if some else ())
-    return [next(cues) if is_wanted else -1 for is_wanted in wanted]
+    cues = iter(router.best(list(filter(wanted, trials)), ask))
+    return [next(cues) if wanted(trial) else -1 for trial in trials]
+
+
+def wants_logits(trial: Trial) -> bool:
+    """Whether it asks for logits: only for these is each frame asked about, to tell the cue."""
+    return "logits" in trial.outputs

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from cuescope_mitigators.reading import Trials
 from cuescope_mitigators.weighing import balanced_weights
-from cuescope_sdk import Options, Requirements, Response
+from cuescope_sdk import Options, Response
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Task
 
 FILE = "weights.parquet"
@@ -45,11 +45,11 @@ class TrainingWeights(Mitigation):
 
         table = pa.table(
             {
-                "sample": list(self.keys),
-                "label": list(self.label),
-                "group": list(self.group),
-                "weight": self.weights.tolist(),
-                "balanced": self.balanced.tolist(),
+                "sample": self.keys,
+                "label": self.label,
+                "group": self.group,
+                "weight": self.weights,
+                "balanced": self.balanced,
             }
         )
         out = io.BytesIO()
@@ -61,7 +61,6 @@ class Reweight(Mitigator):
     """The model stays as it is; a training with these weights cannot lean on how often cues go."""
 
     title = "Weights for the next training"
-    requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=1)
     Options = ReweightOptions
     options: ReweightOptions
     learned = TrainingWeights

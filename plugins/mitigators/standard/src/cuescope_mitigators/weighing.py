@@ -7,11 +7,9 @@ from jaxtyping import Float, Int
 def balanced_weights(
     groups: Int[np.ndarray, " sample"], targets: Int[np.ndarray, " sample"]
 ) -> Float[np.ndarray, " sample"]:
-    """Weights of mean 1: each label weighs the same, and in a label each group."""
-    in_label = {
-        target: len(np.unique(groups[targets == target]))
-        for target in np.unique(targets)
-    }
-    sizes = np.bincount(groups)[groups]
-    weights = 1.0 / (sizes * np.array([in_label[target] for target in targets]))
+    """Weights of mean 1: each label weighs the same, and in a label each of its groups."""
+    _, first = np.unique(groups, return_index=True)
+    groups_of_label = np.bincount(targets[first])
+    sizes = np.bincount(groups)
+    weights = 1.0 / (sizes[groups] * groups_of_label[targets])
     return np.asarray(weights / weights.mean())

@@ -1,6 +1,6 @@
 """BioViL-T (Bannur et al., 2023): a chest X-ray and the one before it, compared with texts."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class BioViLTOptions(ZeroShotOptions):
     """Options of `biovil-t`; the part after `biovil-t:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         "microsoft/BiomedVLP-BioViL-T",
@@ -40,7 +40,7 @@ class BioViLT(ZeroShotModel):
     Options = BioViLTOptions
     options: BioViLTOptions
     owner = "biovil-t"
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=frozenset({"logits", "embedding"}),
         exposes=frozenset({"choices"}),
         max_frames=2,

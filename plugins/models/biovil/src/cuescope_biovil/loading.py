@@ -23,10 +23,9 @@ from cuescope_sdk.torch import (
     ImageTower,
     Inputs,
     Pooling,
-    fault_of,
+    Source,
     files_digest,
     quiet,
-    read_state,
     refuse_kernels,
     resolve_device,
     resolve_dtype,
@@ -66,17 +65,18 @@ class Model:
 
     def fingerprint(self, head: str) -> str:
         """Digest of both files of weights, the text's configuration and words, dtype and head."""
-        files = files_digest(
-            [self.folder / IMAGE_WEIGHTS, text_weights(self.folder, self.title)]
-        )
+        files = files_digest([self.folder / IMAGE_WEIGHTS, text_weights(self.folder)])
         words = tokenizer_content(self.tokenizer)
         return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
     def _open(
-        self, network: Network, file: Path, spare: tuple[str, ...] = ()
+        self,
+        network: Network,
+        file: Path,
+        spare: tuple[str, ...] = (),
     ) -> Network:
         """The network with the tensors of a file, ready to run."""
-        _read(file, self.title).load_into(network, spare)
+        Checkpoint.read(self.name, file).load_into(network, spare)
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
     @cached_property
@@ -95,8 +95,7 @@ class Model:
         self.context.stop_plan_before(f"the weights of {self.title}")
         with quiet():
             network = TextNetwork(self.config, self.shape.dim)
-        file = text_weights(self.folder, self.title)
-        return self._open(network, file, SPARE)
+        return self._open(network, text_weights(self.folder), SPARE)
 
     def text_tower(self) -> TextTower:
         """Tokenizer and CXR-BERT; the first text opens its weights."""
@@ -171,21 +170,12 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     device = resolve_device(context.device)
     dtype = resolve_dtype(context.dtype)
     folder, title = _find_folder(model, revision, context)
-    text_weights(folder, title)  # it must be there
-    shape = measure(_read(folder / IMAGE_WEIGHTS, title))
+    shape = measure(Checkpoint.read(f"{OWNER}: {title}", folder / IMAGE_WEIGHTS))
     refuse_kernels(OWNER, folder / "config.json")
-    try:
-        with quiet():
-            # by its own class: nothing of the folder's Python is looked at
-            config = transformers.BertConfig.from_pretrained(folder)
-            tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    except (
-        Exception
-    ) as error:  # the reader of a stranger's files fails in any way it likes
-        raise UserError(
-            f"{OWNER}: configuration or tokenizer of {title} cannot be read",
-            got=fault_of(error),
-        ) from error
+    source = Source(OWNER, folder, title)
+    # by its own class: nothing of the folder's Python is looked at
+    config = source.read("configuration", transformers.BertConfig)
+    tokenizer = source.read("tokenizer", transformers.BertTokenizer)
     return Model(folder, title, shape, config, tokenizer, context, device, dtype)
 
 
@@ -228,22 +218,13 @@ def require_files(folder: Path, title: str) -> Path:
     return folder
 
 
-def text_weights(folder: Path, title: str) -> Path:
-    """The text model's file; raises UserError where there is none."""
-    for name in TEXT_WEIGHTS:
-        file = folder / name
-        if file.is_file():
-            return file
-    raise UserError(
-        f"{OWNER}: {title} lacks a file", expected=" or ".join(TEXT_WEIGHTS)
-    )
+def text_weights(folder: Path) -> Path:
+    """The text model's file."""
+    files = [folder / name for name in TEXT_WEIGHTS]
+    return next(filter(Path.is_file, files))
 
 
 # --------------------------------------------------------------------------------------- measuring
-
-
-def _read(file: Path, title: str) -> Checkpoint:
-    return Checkpoint(f"{OWNER}: {title}: {file.name}", read_state(OWNER, file))
 
 
 def measure(file: Checkpoint) -> ImageShape:

@@ -94,8 +94,8 @@ class Pooler(nn.Module):
         places = sine_positions(*current.shape[1:]).to(current)
         # current and previous, in the order of `images`
         where = torch.cat([places + when for when in self.type_embed])
-        images = torch.cat([current.flatten(2), previous.flatten(2)], dim=2)
-        tokens = images.transpose(1, 2)
+        both = [current.flatten(2), previous.flatten(2)]
+        tokens = torch.cat(both, dim=2).transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
         rows: Tensor = self.norm_post(tokens)[:, : len(places)]
@@ -178,23 +178,20 @@ class ImageNetwork(nn.Module):
         return places.mean(dim=(2, 3))
 
 
-def text_head(width: int, dim: int) -> nn.Sequential:
-    """The projection of CXR-BERT's first token (Boecking et al., 2022)."""
-    layers = OrderedDict[str, nn.Module]()
-    layers["dense_to_hidden"] = nn.Linear(width, dim)
-    layers["gelu"] = nn.GELU()
-    layers["LayerNorm"] = nn.LayerNorm(dim, eps=1e-12)
-    layers["dense_to_output"] = nn.Linear(dim, dim)
-    return nn.Sequential(layers)
-
-
 class TextNetwork(nn.Module):
     """CXR-BERT without what it guesses masked words with."""
 
     def __init__(self, config: BertConfig, dim: int) -> None:
         super().__init__()
         self.bert = BertModel(config, add_pooling_layer=False)
-        self.cls_projection_head = text_head(config.hidden_size, dim)
+        # of the first token (Boecking et al., 2022)
+        layers = {
+            "dense_to_hidden": nn.Linear(config.hidden_size, dim),
+            "gelu": nn.GELU(),
+            "LayerNorm": nn.LayerNorm(dim, eps=1e-12),
+            "dense_to_output": nn.Linear(dim, dim),
+        }
+        self.cls_projection_head = nn.Sequential(OrderedDict(layers))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Float[Tensor, "text dim"]:
         """Embeddings, before they are normalised."""

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class OpenCLIPOptions(ZeroShotOptions):
     """Options of `open-clip`; the part after `open-clip:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         description="ARCHITECTURE/TAG (ViT-B-16/openai), ARCHITECTURE with checkpoint=, "

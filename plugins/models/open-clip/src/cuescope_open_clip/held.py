@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 from torch import Tensor
 
 from cuescope_open_clip.configuration import OWNER
-from cuescope_open_clip.preprocessing import normalisation, preprocess_digest
 from cuescope_sdk import UserError, digest
-from cuescope_sdk.torch import HELD, network_digest, placed, require_evaluation
+from cuescope_sdk.torch import network_digest, place_of
 
 PARTS = "(model, preprocess, tokenizer)"
 SOURCES = "model, preprocess = open_clip.create_model_from_pretrained(NAME, TAG); " + (
@@ -26,13 +26,17 @@ PROBE_TEXTS = [
     "naïve Übung",
 ]
 
+# sizes that no resizing and cropping treats alike
+PROBES = ((37, 53), (64, 64), (90, 41))
+Preprocess = Callable[[Image.Image], Tensor]
+
 
 @dataclass(frozen=True)
 class HeldModel:
     """What `StockModel` is for files: the same names, of a network that is open already."""
 
     network: Any
-    preprocess: Callable[[Image.Image], Tensor]
+    preprocess: Preprocess
     tokenizer: Any | None
     device: torch.device
     dtype: torch.dtype
@@ -76,13 +80,13 @@ class HeldModel:
 
     @property
     def facts(self) -> dict[str, str]:
-        return {"architecture": type(self.network).__name__, "weights": HELD}
+        return {"architecture": type(self.network).__name__, "weights": "in memory"}
 
     def fingerprint(self, head: str) -> str:
         """Digest of the network, the preprocessing, the tokenizer, the dtype and head."""
         # it may be any callable, so it is known by what it makes of texts
         words = None if self.tokenizer is None else self.tokenizer(PROBE_TEXTS).numpy()
-        pixels = preprocess_digest(OWNER, self.preprocess)
+        pixels = preprocess_digest(self.preprocess)
         network = network_digest(self.network)
         return digest("held", network, pixels, words, str(self.dtype), head)
 
@@ -101,7 +105,7 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
             remedy=SOURCES,
         )
     network, preprocess, tokenizer = item
-    require_evaluation(OWNER, network)
+    device, dtype = place_of(OWNER, network, network.visual)
     if tokenizer is None and reads_texts:
         raise UserError(
             f"{OWNER}: no tokenizer to name the labels with",
@@ -116,5 +120,40 @@ def hold(item: Any, title: str, *, reads_texts: bool) -> HeldModel:
             raise UserError(
                 f"{OWNER}: {kind} is a {type(part).__name__}", expected=PARTS
             )
-    device, dtype = placed(network.visual)
     return HeldModel(network, preprocess, tokenizer, device, dtype, title)
+
+
+def preprocess_digest(preprocess: Preprocess) -> str:
+    """Digest of what a function makes of probe images.
+
+    Raises UserError for one that gives another tensor the second time, as for training.
+    """
+    rng = np.random.default_rng(0)
+    made = []
+    for shape in PROBES:
+        pixels = rng.integers(0, 256, (*shape, 3), dtype=np.uint8)
+        image = Image.fromarray(pixels)
+        first = preprocess(image).numpy()
+        if not np.array_equal(first, preprocess(image).numpy()):
+            raise UserError(
+                f"{OWNER}: the preprocessing draws at random",
+                expected="the one for evaluation",
+                remedy="create_model_and_transforms gives it last",
+            )
+        made.append(first)
+    return digest(*made)
+
+
+def normalisation(preprocess: Preprocess) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (channel) that a function subtracts and divides by.
+
+    Read off what it makes of a black and of a white image: 0 and 1 before it normalises.
+    """
+
+    def mean_of(colour: str) -> Tensor:
+        channels = preprocess(Image.new("RGB", (64, 64), colour))
+        return channels.float().mean(dim=(1, 2))
+
+    black = mean_of("black")
+    deviation = 1 / (mean_of("white") - black)
+    return -black * deviation, deviation

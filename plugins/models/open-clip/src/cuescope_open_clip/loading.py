@@ -12,20 +12,18 @@ from typing import Any
 import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2, merge_preprocess_dict
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from cuescope_open_clip.configuration import OWNER, require_plain_configuration
 from cuescope_open_clip.sources import Source, find_source
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.torch import (
-    ask_nobody,
+    Checkpoint,
     fault_of,
     files_digest,
-    read_weights,
+    quiet,
     resolve_device,
     resolve_dtype,
-    unreadable_weights,
 )
 
 VISUAL = "visual."
@@ -130,8 +128,7 @@ class StockModel:
         text = self.configuration.get("text_cfg", {})
         # said to transformers' own tokenizers, and open_clip's takes no such word
         words = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
-        ask_nobody()
-        with quiet_root_logger():
+        with quiet(), quiet_root_logger():
             try:
                 return open_clip.get_tokenizer(self.source.name, **words)
             except Exception as error:  # a stranger's files fail in any way they like
@@ -145,7 +142,8 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     device = resolve_device(context.device)
     source = find_source(model, checkpoint, context)
     require_plain_configuration(source)
-    names, scalars = outline(source.weights)
+    tensors = Checkpoint.read(OWNER, source.weights).tensors
+    scalars = {name: tensors[name] for name in SCALARS if name in tensors}
     try:
         config: dict[str, Any] = open_clip.get_model_config(source.name)
         int(config["embed_dim"])  # a folder's own JSON may hold anything
@@ -159,7 +157,7 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
     ) as error:
         raise _unbuildable(source, error) from error
     stock = StockModel(
-        source, context, device, dtype, config, frozenset(names), scalars
+        source, context, device, dtype, config, frozenset(tensors), scalars
     )
     # an image tower alone takes its factor from the options
     if stock.has_text_tower and SCALE not in scalars:
@@ -168,9 +166,8 @@ def find_model(model: str, checkpoint: Path | None, context: Context) -> StockMo
 
 
 def _build(source: Source, precision: str) -> Any:
-    ask_nobody()
     # open_clip draws initial weights that are overwritten: the caller's generator must not move
-    with torch.random.fork_rng(devices=[]), quiet_root_logger():
+    with quiet(), quiet_root_logger():
         try:
             return open_clip.create_model(
                 source.name,
@@ -202,10 +199,13 @@ def fill(network: Any, model: StockModel) -> None:
         if model.has_text_tower:
             with quiet_root_logger():
                 open_clip.load_checkpoint(
-                    network, str(weights), strict=True, weights_only=True
+                    network,
+                    str(weights),
+                    strict=True,
+                    weights_only=True,
                 )
         else:
-            _fill_image_tower(network, read_tensors(weights))
+            _fill_image_tower(network, dict(Checkpoint.read(OWNER, weights).tensors))
     except (RuntimeError, KeyError) as error:
         # torch lists a fault a line, after a headline
         headline, *faults = f"{error}".split("\n\t")
@@ -234,47 +234,6 @@ def _misfit(source: Source, fault: str) -> UserError:
         got=fault,
         remedy="Name the architecture that the weights were made with.",
     )
-
-
-def outline(path: Path) -> tuple[list[str], dict[str, Tensor]]:
-    """Names of the tensors in a weights file, and its logit scale and bias; the rest stays there.
-
-    Raises UserError for a file that cannot be read.
-    """
-    # a pickle has no index: its names are known only when all of it is read
-    if path.suffix != ".safetensors":
-        tensors = read_tensors(path)
-        return list(tensors), {
-            name: tensors[name] for name in SCALARS if name in tensors
-        }
-    try:
-        with safe_open(str(path), framework="pt") as file:
-            stored = {_plain(name): name for name in file.keys()}  # noqa: SIM118 (no iterator)
-            scalars = {
-                name: file.get_tensor(stored[name])
-                for name in SCALARS
-                if name in stored
-            }
-    except (SafetensorError, OSError) as error:
-        raise unreadable_weights(OWNER, path, fault_of(error)) from error
-    return list(stored), scalars
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a weights file; nothing in it is executed. Raises UserError."""
-    content = read_weights(OWNER, path)
-    # training scripts wrap it
-    tensors = content.get("state_dict", content) if isinstance(content, dict) else {}
-    if not tensors or not all(
-        isinstance(tensor, Tensor) for tensor in tensors.values()
-    ):
-        raise unreadable_weights(OWNER, path, "no mapping of names to tensors")
-    return {_plain(name): tensor for name, tensor in tensors.items()}
-
-
-def _plain(name: str) -> str:
-    """A tensor's name without the prefix that data-parallel training leaves."""
-    return name.removeprefix("module.")
 
 
 @contextmanager

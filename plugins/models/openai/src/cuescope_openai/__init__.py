@@ -1,7 +1,6 @@
 """Any OpenAI-compatible server as a cuescope model: OpenAI, vLLM, Ollama, `transformers serve`."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from cuescope_openai.options import EndpointOptions, OpenAIOptions
 from cuescope_sdk import Capabilities, Context, Plugin, Response, Trial
@@ -36,9 +35,7 @@ class OpenAI(ServedPlugin):
 
     Options = OpenAIOptions
     options: OpenAIOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset(("logits", "text")), min_frames=0
-    )
+    capabilities = Capabilities(outputs=frozenset(("logits", "text")), min_frames=0)
     device = "remote"
     keeps_answers = True  # each is on the disk as soon as it has come
 
@@ -49,8 +46,7 @@ class OpenAI(ServedPlugin):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         # first: a refusal must cost no request
-        for trial in trials:
-            refuse_unanswerable("openai", self.capabilities, trial)
+        refuse_unanswerable("openai", self.capabilities, trials)
         from cuescope_openai.answers import to_responses
         from cuescope_openai.requests import chat_request
 

@@ -139,7 +139,9 @@ def choice_letters(choices: Sequence[str]) -> list[str]:
 
 
 def choice_logits(
-    answer: Answer, choices: Sequence[str], by_letter: bool
+    answer: Answer,
+    choices: Sequence[str],
+    by_letter: bool,
 ) -> Float[np.ndarray, " choice"] | None:
     """Log-probabilities of the choices, in nats; None where the answer names none of them.
 
@@ -160,7 +162,9 @@ def choice_logits(
 
 
 def _from_tokens(
-    tokens: Tokens, choices: Sequence[str], match: Match
+    tokens: Tokens,
+    choices: Sequence[str],
+    match: Match,
 ) -> Float[np.ndarray, " choice"]:
     """Tokens of the same meaning ("Yes", " yes") are added up.
 
@@ -231,7 +235,9 @@ def choice_by_words(text: str, choices: Sequence[str]) -> int | None:
 
 
 def to_responses(
-    options: OpenAIOptions, trials: Sequence[Trial], answers: Sequence[Answer]
+    options: OpenAIOptions,
+    trials: Sequence[Trial],
+    answers: Sequence[Answer],
 ) -> list[Response]:
     """What each trial asks for; warns of answers that name no choice, whose logits are equal."""
     responses = []

@@ -63,7 +63,10 @@ class Client:
     """
 
     def __init__(
-        self, options: EndpointOptions, endpoint: Endpoint, context: Context
+        self,
+        options: EndpointOptions,
+        endpoint: Endpoint,
+        context: Context,
     ) -> None:
         self.endpoint = endpoint
         self.budget = Budget(options)

@@ -1,6 +1,6 @@
 """The options of the model and of the tool."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -34,7 +34,7 @@ OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"}
 class AskingOptions(Options):
     """Which model is asked, and how it is to answer: all of it enters the fingerprint."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: PromptWords = Field(
         description="the model as the server calls it (gpt-4o-mini, qwen2.5vl:7b)"

@@ -82,7 +82,7 @@ class ChatRequest:
         again = [self.repeat] if self.repeat else []
         return digest("question", url, content, frames, *again)
 
-    def content(self, *, scored: bool = True) -> bytes:
+    def content(self, *, scored: bool) -> bytes:
         """The request as JSON: frames first, then the text; raises UserError for one too large."""
         parts: list[dict[str, Any]] = []
         size = 0
@@ -119,9 +119,7 @@ class ChatRequest:
 # ---------------------------------------------------------------------------------------- samples
 
 
-def chat_request(
-    options: OpenAIOptions, sample: Sample, repeat: int = 0
-) -> ChatRequest:
+def chat_request(options: OpenAIOptions, sample: Sample, repeat: int) -> ChatRequest:
     """The request for a sample, the same whichever of the outputs is wanted.
 
     A seed among the options is another one in each `repeat`, or the server would draw the same.

@@ -74,7 +74,10 @@ def server_message(body: str, without_key: Callable[[str], str] = str) -> str:
 
 
 def error_of_status(
-    endpoint: Endpoint, status: int, headers: Mapping[str, str], body: str
+    endpoint: Endpoint,
+    status: int,
+    headers: Mapping[str, str],
+    body: str,
 ) -> TransientError | UserError:
     """A status that is no success, as an exception to raise."""
     if status in (401, 403):

@@ -8,7 +8,13 @@ from jaxtyping import Float
 
 from cuescope_sdk import Capabilities, Context, LazyWeights, Response, Trial, UserError
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
+from cuescope_toy.loading import (
+    Checkpoint,
+    TrainedModel,
+    Trials,
+    Weights,
+    training_splits,
+)
 from cuescope_toy.options import ToyOptions
 
 TRAINING_VERSION = 1  # raise it when equal recipes train other weights
@@ -36,7 +42,12 @@ class Toy(TrainedModel):
 
         self._features = FrameFeatures(build_encoder(options, context), context)
         self._splits = training_splits(
-            options, context, self.owner, "train", "val", needs_labels=True
+            options,
+            context,
+            self.owner,
+            "train",
+            "val",
+            needs_labels=True,
         )
         # Data and encoder enter by their content, whatever they are called.
         by_content = {"data", "data_options", "encoder", "encoder_options"}
@@ -52,7 +63,7 @@ class Toy(TrainedModel):
         )
         self._text_rows: dict[str, np.ndarray] = {}
 
-    def train(self) -> tuple[Weights, Facts]:
+    def train(self) -> Checkpoint:
         from cuescope_toy.training import train
 
         return train(
@@ -69,11 +80,10 @@ class Toy(TrainedModel):
         if isinstance(self._features.encoder, LazyWeights):
             self._features.encoder.open_weights()
 
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+    def respond(self, trials: Trials) -> list[Response]:
         """Cosines over temperature for the choices, and the unit sequence embedding."""
         # first: opening the weights may mean minutes of training
-        for trial in trials:
-            refuse_unanswerable("toy", self.capabilities, trial)
+        refuse_unanswerable("toy", self.capabilities, trials)
         self.open_weights()
         # only now: `use` has set the length
         for trial in trials:
@@ -99,7 +109,7 @@ class Toy(TrainedModel):
             self._text_rows |= dict(zip(missing, rows, strict=True))
         return np.stack([self._text_rows[text] for text in texts])
 
-    def _embed(self, trials: Sequence[Trial]) -> Float[np.ndarray, "trial dim"]:
+    def _embed(self, trials: Trials) -> Float[np.ndarray, "trial dim"]:
         import torch
 
         from cuescope_sdk.torch import to_array

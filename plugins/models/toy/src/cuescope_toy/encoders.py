@@ -216,7 +216,9 @@ class FrameFeatures:
         return features.reshape(len(clips), -1, features.shape[-1])
 
     def of_frames(
-        self, frames: Sequence[Frame], description: str | None = None
+        self,
+        frames: Sequence[Frame],
+        description: str | None = None,
     ) -> Float[np.ndarray, "frame ..."]:
         """Features of frames; with a description, under a progress bar."""
         if description is None:

@@ -6,7 +6,7 @@ Nothing of this imports torch before `open_weights`: a plan must stay quick.
 import json
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -22,6 +22,7 @@ from cuescope_sdk import (
     HasSplits,
     LazyWeights,
     Plugin,
+    Trial,
     UserError,
     digest,
 )
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 Weights = dict[str, "Tensor"]
 Facts = dict[str, str]
+Trials = Sequence[Trial]
+Checkpoint = tuple[Weights, Facts]
 # TypeError: a file of another writer has no metadata at all
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError)
 
@@ -53,10 +56,8 @@ class WeightsFile:
 
     @cached_property
     def _shipped_file(self) -> Path | None:
-        if self.shipped is None:
-            return None
-        path = self.shipped / f"{self.recipe}.safetensors"
-        return path if path.exists() else None
+        path = self.shipped and self.shipped / f"{self.recipe}.safetensors"
+        return path if path and path.exists() else None
 
     @property
     def _cache_file(self) -> Path:
@@ -84,9 +85,7 @@ class WeightsFile:
         checkpoint = load_checkpoint(self.path, framework="np", warn=False)
         return checkpoint[1] if checkpoint else {}
 
-    def load_or_train(
-        self, train: Callable[[], tuple[Weights, Facts]]
-    ) -> tuple[Weights, Facts]:
+    def load_or_train(self, train: Callable[[], Checkpoint]) -> Checkpoint:
         """The weights and facts in the file, which is made by `train` where it is not there."""
         if checkpoint := load_checkpoint(self.path):
             return checkpoint
@@ -165,7 +164,7 @@ class TrainedModel(Plugin, LazyWeights):
         self._opened = True
 
     @abstractmethod
-    def train(self) -> tuple[Weights, Facts]:
+    def train(self) -> Checkpoint:
         """Train on the chosen data: the weights, and what to tell of them."""
 
     @abstractmethod
@@ -252,8 +251,11 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def load_checkpoint(
-    path: Path, *, framework: str = "pt", warn: bool = True
-) -> tuple[Weights, Facts] | None:
+    path: Path,
+    *,
+    framework: str = "pt",
+    warn: bool = True,
+) -> Checkpoint | None:
     """What was saved; None where nothing is, and with a warning where it is corrupt.
 
     The framework "np" gives arrays for tensors, and needs no torch.

@@ -49,10 +49,8 @@ def _acquire(lock: FileLock, path: Path, owner: str) -> None:
             return
         except Timeout:
             now = monotonic()
-        except (
-            OSError,
-            NotImplementedError,
-        ) as error:  # ENOLCK of a drive without locks
+        # ENOLCK of a drive without locks
+        except (OSError, NotImplementedError) as error:
             raise UserError(
                 f"{owner}: cannot lock {path}",
                 got=getattr(error, "strerror", None) or str(error),

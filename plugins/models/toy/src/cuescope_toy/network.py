@@ -1,7 +1,6 @@
 """The network of `toy` as pure functions of its weights (TRoVe, appendix A)."""
 
 from collections.abc import Callable
-from math import prod
 
 import torch
 from jaxtyping import Float
@@ -34,7 +33,7 @@ def initial_weights(shapes: Shapes, generator: torch.Generator) -> Weights:
         # one row, which baddbmm spreads over the samples
         bias_shape = (*shape[:-2], 1, shape[-1])
         for part, size in (("weight", shape), ("bias", bias_shape)):
-            uniform = torch.rand(prod(size), generator=generator).reshape(size)
+            uniform = torch.rand(size, generator=generator)
             weights[f"{name}.{part}"] = (2 * uniform - 1) * bound
     return weights
 
@@ -78,6 +77,9 @@ def embed(
 
 
 def _linear(
-    weights: Weights, layer: str, inputs: Tensor, multiply_add: Callable[..., Tensor]
+    weights: Weights,
+    layer: str,
+    inputs: Tensor,
+    multiply_add: Callable[..., Tensor],
 ) -> Tensor:
     return multiply_add(weights[f"{layer}.bias"], inputs, weights[f"{layer}.weight"])

@@ -26,7 +26,9 @@ class TrainingOptions(Options):
         {}, description="options of `data`, as {train: 2000}"
     )
     seed: int | None = Field(
-        None, ge=0, description="of weights and batches; default: the audit's"
+        None,
+        ge=0,
+        description="of weights and batches; default: the audit's",
     )
 
 
@@ -61,7 +63,9 @@ class ToyOptions(TrainingOptions):
     head: PositiveInt = Field(256, description="width of the sequence head")
     # in one dim every text would be 1 or -1
     dim: PositiveInt = Field(
-        64, ge=2, description="dim of the embedding, unless the encoder embeds texts"
+        64,
+        ge=2,
+        description="dim of the embedding, unless the encoder embeds texts",
     )
 
 
@@ -75,11 +79,16 @@ class ToyCLIPOptions(TrainingOptions, ZeroShotOptions):
     learning_rate: PositiveFloat = Field(1e-3, description="of AdamW, at its highest")
     weight_decay: NonNegativeFloat = Field(0.05, description="of AdamW, on matrices")
     batch_size: PositiveInt = Field(
-        32, ge=2, description="pictures in a training batch"
+        32,
+        ge=2,
+        description="pictures in a training batch",
     )
     epochs: PositiveInt = Field(14, description="most passes over the training split")
     enough: float = Field(
-        0.975, gt=0, le=1, description="training accuracy after which one pass follows"
+        0.975,
+        gt=0,
+        le=1,
+        description="training accuracy after which one pass follows",
     )
     caption_weight: NonNegativeFloat = Field(
         0.3, description="of the captions' loss beside that of the label prompts"
@@ -90,7 +99,9 @@ class ToyFusionOptions(TrainingOptions):
     """Options of `toy-fusion`."""
 
     patches: PositiveInt = Field(
-        1, le=32, description="a frame is cut into so many by so many video tokens"
+        1,
+        le=32,
+        description="a frame is cut into so many by so many video tokens",
     )
     positions: bool = Field(
         True, description="false: the video is a bag of frames, or of their patches"
@@ -110,5 +121,7 @@ class ToyFusionOptions(TrainingOptions):
         15, description="passes without a better validation loss before training stops"
     )
     enough: float = Field(
-        0.995, gt=0, description="validation accuracy at which training stops"
+        0.995,
+        gt=0,
+        description="validation accuracy at which training stops",
     )

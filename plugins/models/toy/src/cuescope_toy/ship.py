@@ -4,7 +4,6 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from cuescope_sdk import Context
@@ -12,25 +11,32 @@ from cuescope_toy.clip import ToyCLIP, ToyCLIPOptions
 from cuescope_toy.fusion import ToyFusion, ToyFusionOptions
 from cuescope_toy.loading import TrainedModel, load_checkpoint, save_checkpoint
 
-CLIP = ToyCLIPOptions(data="scenes:0.98")
-MIXED = ToyCLIPOptions(data="scenes:0.85")  # leans on backgrounds and knows objects
-SHAPES = ToyCLIPOptions(
-    data="shape-pictures", tower="resnet", batch_size=16, epochs=4, learning_rate=2e-3
-)
-FUSION = ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10)
-# By how far the background tells the object in training.
-CAMERA = {
-    dial: ToyCLIPOptions(data=f"camera-scenes:{dial}") for dial in ("0", "0.5", "0.98")
-}
 # With the default context: the audit's seed is 0 unless somebody says otherwise.
-SHIPS: dict[str, Callable[[Context], TrainedModel]] = {
-    "toy-clip": partial(ToyCLIP, CLIP),
-    "toy-clip-mixed": partial(ToyCLIP, MIXED),
-    "toy-clip-shapes": partial(ToyCLIP, SHAPES),
-    "toy-fusion": partial(ToyFusion, FUSION),
+SHIPS: dict[str, ToyCLIPOptions | ToyFusionOptions] = {
+    "toy-clip": ToyCLIPOptions(data="scenes:0.98"),
+    # leans on backgrounds and knows objects
+    "toy-clip-mixed": ToyCLIPOptions(data="scenes:0.85"),
+    "toy-clip-shapes": ToyCLIPOptions(
+        data="shape-pictures",
+        tower="resnet",
+        batch_size=16,
+        epochs=4,
+        learning_rate=2e-3,
+    ),
+    "toy-fusion": ToyFusionOptions(data="object-scenes:presence", patches=4, epochs=10),
+    # by how far the background tells the object in training
+    "toy-clip-camera-0": ToyCLIPOptions(data="camera-scenes:0"),
+    "toy-clip-camera-0.5": ToyCLIPOptions(data="camera-scenes:0.5"),
+    "toy-clip-camera-0.98": ToyCLIPOptions(data="camera-scenes:0.98"),
 }
-for dial, camera in CAMERA.items():
-    SHIPS[f"toy-clip-camera-{dial}"] = partial(ToyCLIP, camera)
+
+
+def build(name: str, context: Context) -> TrainedModel:
+    """The model that is shipped under a name."""
+    options = SHIPS[name]
+    if isinstance(options, ToyFusionOptions):
+        return ToyFusion(options, context)
+    return ToyCLIP(options, context)
 
 
 def ship(model: TrainedModel) -> Path:
@@ -51,15 +57,13 @@ def ship(model: TrainedModel) -> Path:
 
 @contextmanager
 def print_progress(description: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Progress as one line that counts, at every hundredth."""
+    """Progress as one line that counts."""
     done = 0
 
     def advance(step: int) -> None:
         nonlocal done
         done += step
-        percent_before = (done - step) * 100 // total
-        if done * 100 // total > percent_before:
-            sys.stdout.write(f"\r{description}: {done} of {total}")
+        sys.stdout.write(f"\r{description}: {done} of {total}")
 
     yield advance
     sys.stdout.write("\n")
@@ -68,6 +72,6 @@ def print_progress(description: str, total: int) -> Iterator[Callable[[int], Non
 if __name__ == "__main__":
     parser = ArgumentParser("python -m cuescope_toy.ship")
     parser.add_argument("toy", choices=SHIPS)
-    build = SHIPS[parser.parse_args().toy]
-    path = ship(build(Context(progress=print_progress)))
+    context = Context(progress=print_progress)
+    path = ship(build(parser.parse_args().toy, context))
     sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")

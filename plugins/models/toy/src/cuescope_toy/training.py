@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from cuescope_sdk import Context, Dataset, Frame, Sample, UserError, derive
 from cuescope_toy.encoders import FrameFeatures, number_frames
-from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.loading import Checkpoint, Weights
 from cuescope_toy.network import (
     embed,
     initial_weights,
@@ -27,6 +27,7 @@ from cuescope_toy.options import ToyFusionOptions, ToyOptions
 Loss = Float[Tensor, ""]
 Texts = Float[Tensor, "class dim"]
 Indices = Int[Tensor, " batch"]
+Advance = Callable[[int], None]  # of a progress bar
 
 # ---------------------------------------------------------------------------------- data as arrays
 
@@ -98,7 +99,10 @@ class EncodedSplit:
 
 
 def encode_split(
-    sequences: Sequences, options: ToyOptions, features: FrameFeatures, description: str
+    sequences: Sequences,
+    options: ToyOptions,
+    features: FrameFeatures,
+    description: str,
 ) -> EncodedSplit:
     """Features of the frames that the model sees, each encoded once."""
     length = sequences.index.shape[1]
@@ -152,7 +156,7 @@ def fit(
     texts: Texts,
     options: ToyOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
 ) -> Fit:
     """Train as `descend` does, on standardised features."""
     shown = torch.bincount(train.index.flatten(), minlength=len(train.features))
@@ -194,7 +198,7 @@ def descend(
     evaluate: Callable[[Weights], tuple[float, float]],
     options: ToyOptions | ToyFusionOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
     learning_rate_share: Callable[[float], float] = lambda done: 1.0,
     enough: float = math.inf,
 ) -> Fit:
@@ -208,7 +212,9 @@ def descend(
     for weight in trainable.values():
         weight.requires_grad_()
     optimiser = torch.optim.AdamW(
-        trainable.values(), lr=options.learning_rate, weight_decay=options.weight_decay
+        trainable.values(),
+        lr=options.learning_rate,
+        weight_decay=options.weight_decay,
     )
     # of all epochs: where training stops early, a falling rate has not reached 0
     steps = options.epochs * math.ceil(samples / options.batch_size)
@@ -241,7 +247,10 @@ def descend(
 
 
 def evaluate(
-    weights: Weights, split: EncodedSplit, texts: Texts, temperature: float
+    weights: Weights,
+    split: EncodedSplit,
+    texts: Texts,
+    temperature: float,
 ) -> tuple[float, float]:
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
@@ -272,7 +281,7 @@ def train(
     features: FrameFeatures,
     splits: Sequence[Dataset],
     seed: int,
-) -> tuple[Weights, Facts]:
+) -> Checkpoint:
     """Read the splits "train" and "val", encode their frames, and train under a progress bar."""
     train_sequences, val_sequences = map(read_sequences, splits)
     train_split = encode_split(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -39,8 +38,10 @@ class Traces(Plugin):
 
     Options = TracesOptions
     options: TracesOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset(("text",)), exposes=frozenset({"recorded"}), min_frames=0
+    capabilities = Capabilities(
+        outputs=frozenset(("text",)),
+        exposes=frozenset({"recorded"}),
+        min_frames=0,
     )
 
     def __init__(self, options: TracesOptions, context: Context) -> None:
@@ -57,8 +58,7 @@ class Traces(Plugin):
         self.facts: Mapping[str, str] = {"recorded traces": recorded}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        for trial in trials:
-            refuse_unanswerable("traces", self.capabilities, trial)
+        refuse_unanswerable("traces", self.capabilities, trials)
         responses = []
         for trial in trials:
             content = sample_content(trial.sample)
@@ -67,7 +67,9 @@ class Traces(Plugin):
 
 
 def traces_by_content(
-    traces: Mapping[str, str], data: Dataset, file: str
+    traces: Mapping[str, str],
+    data: Dataset,
+    file: str,
 ) -> dict[str, str]:
     """The traces by what their samples show and ask.
 

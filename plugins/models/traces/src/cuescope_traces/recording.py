@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data import TextFile
 
 FIELDS = ("sample", "trace", "answer")
-REFUSED = (
-    "Cc",
-    "Cs",
-)  # control characters, which a terminal would obey; half characters
+# control characters, which a terminal would obey; half characters
+REFUSED = {"Cc", "Cs"}
 MOST_BYTES = 2**30  # of a file
 MOST_LETTERS = 2**26  # of a line: a trace of 8 MiB, each letter of it escaped
 MOST_NAMES = 100  # fields that may be a misspelt one
@@ -26,24 +25,7 @@ def read_recording(path: Path) -> dict[str, str]:
     """
     traces: dict[str, str] = {}
     lines: dict[str, int] = {}  # where each sample stands
-    try:
-        with path.expanduser().open("rb") as file:
-            # one byte more tells a file that is too large
-            content = file.read(MOST_BYTES + 1)
-        # some editors begin a file with a byte order mark
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"traces: {path}", expected="text in UTF-8", got=f"{error}"
-        ) from None
-    except OSError as error:  # its own text would tell the whole path twice
-        raise UserError(f"traces: cannot read {path}", got=error.strerror) from None
-    if len(content) > MOST_BYTES:
-        raise UserError(
-            f"traces: {path} is too large",
-            expected=f"{MOST_BYTES:,} bytes",
-            remedy="Split it",
-        )
+    text = TextFile(path.expanduser(), "traces").text(MOST_BYTES)
     # Not splitlines: JSON may hold U+2028 in a text, and that ends no line of JSONL.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -94,9 +76,11 @@ def read_line(line: str, where: str) -> tuple[str, str]:
     sample = row["sample"]
     if not isinstance(sample, str) or not sample:
         raise UserError(
-            f"{where}: 'sample'", expected="the key of a sample", got=_kind(sample)
+            f"{where}: 'sample'",
+            expected="the key of a sample",
+            got=_kind(sample),
         )
-    if any(unicodedata.category(letter) in REFUSED for letter in sample):
+    if not REFUSED.isdisjoint(map(unicodedata.category, sample)):
         raise UserError(
             f"{where}: 'sample'",
             expected="a key without control characters",

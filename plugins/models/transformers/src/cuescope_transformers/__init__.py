@@ -61,7 +61,10 @@ class Transformers(ZeroShotModel):
 
     @classmethod
     def from_object(
-        cls, item: Any, options: TransformersOptions, context: Context
+        cls,
+        item: Any,
+        options: TransformersOptions,
+        context: Context,
     ) -> Self:
         """From (model, processor)."""
         from cuescope_transformers.held import hold_contrastive
@@ -96,7 +99,9 @@ class Transformers(ZeroShotModel):
         return super().pool(rows[:, : self._model.dim])
 
     def logits(
-        self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
+        self,
+        rows: Float[np.ndarray, "input size"],
+        choices: Sequence[str],
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias, in X-CLIP with texts that have seen the video."""
         if self._video_texts is None:

@@ -7,16 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.torch import (
-    HELD,
-    Pretrained,
-    Source,
-    config_content,
-    network_digest,
-    placed,
-    require_evaluation,
-)
+from cuescope_sdk import Context, UserError
+from cuescope_sdk.torch import Pretrained, Source, network_digest, place_of
 from cuescope_transformers.generative.loading import GenerativeModel, with_processor
 from cuescope_transformers.loading import (
     OWNER,
@@ -45,22 +37,28 @@ class HeldPretrained(Pretrained):
         """Its class."""
         return type(self.held)
 
-    def fingerprint(self, *parts: object) -> str:
-        """Digest of the network, its configuration, the dtype and what else is said."""
-        network = network_digest(self.held)
-        config = config_content(self.held.config)
-        return digest("held", network, config, str(self.dtype), *parts)
+    def weights_content(self) -> list[str]:
+        """Of the network as it is now."""
+        return ["held", network_digest(self.held)]
 
 
 def hold_pretrained(
-    owner: str, network: Any, title: str, context: Context
+    owner: str,
+    network: Any,
+    title: str,
+    context: Context,
 ) -> HeldPretrained:
     """A transformers model of the caller; raises UserError for one in training mode."""
-    require_evaluation(owner, network)
     source = Source(owner, Path(), title)
-    device, dtype = placed(network)
+    device, dtype = place_of(owner, network)
     return HeldPretrained(
-        source, network.config, type(network), context, device, dtype, held=network
+        source,
+        network.config,
+        type(network),
+        context,
+        device,
+        dtype,
+        held=network,
     )
 
 
@@ -75,7 +73,9 @@ class HeldContrastive(ContrastiveModel):
 
 
 def hold_contrastive(
-    item: Any, options: TransformersOptions, context: Context
+    item: Any,
+    options: TransformersOptions,
+    context: Context,
 ) -> HeldContrastive:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)
@@ -99,7 +99,9 @@ def hold_contrastive(
 
 
 def hold_generative(
-    item: Any, options: VLMOptions, context: Context
+    item: Any,
+    options: VLMOptions,
+    context: Context,
 ) -> GenerativeModel:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
     network, processor = unpack_parts(OWNER, item)
@@ -117,9 +119,9 @@ def unpack_parts(owner: str, item: Any) -> tuple[Any, Any]:
     """The two `PARTS`; raises UserError where these are others."""
     if isinstance(item, tuple) and len(item) == 2:
         return item
-    got = (
-        f"{len(item)} parts" if isinstance(item, tuple) else f"the model alone, {HELD}"
-    )
+    got = "the model alone, in memory"
+    if isinstance(item, tuple):
+        got = f"{len(item)} parts"
     raise UserError(
         f"{owner}: a model in memory comes with its processor",
         expected=f"model={PARTS}",

@@ -1,28 +1,14 @@
 """Stock models by their files: read now, their weights opened when they are first needed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
-from zipfile import is_zipfile
 
-import torch
 import transformers
-from safetensors import safe_open
 from torch import Tensor
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.models import require_small_archive
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    fault_of,
-    require_vocabulary,
-    tokenizer_content,
-    weight_files,
-)
+from cuescope_sdk.torch import Checkpoint, Pretrained, Source
 from cuescope_transformers.options import TransformersOptions
 
 OWNER = "transformers"
@@ -92,7 +78,13 @@ class ContrastiveModel:
         names = ["logit_scale"]
         if self.kind.startswith("siglip"):
             names.append("logit_bias")
-        scalars = stored_tensors(self.files.source, names)
+        scalars = {}
+        for file in self.files.source.weight_files():
+            for key, tensor in Checkpoint.read(self.files.title, file).tensors.items():
+                # a checkpoint of a model around this one has the inner model's name before it
+                name = key.rpartition(".")[2]
+                if name in names:
+                    scalars[name] = tensor.to(self.files.dtype).float()
         missing = [name for name in names if name not in scalars]
         if missing:
             raise UserError(
@@ -100,17 +92,13 @@ class ContrastiveModel:
                 expected="every tensor of the model",
                 got=f"no {missing[0]}",
             )
-        return {
-            name: tensor.to(self.files.dtype).float()
-            for name, tensor in scalars.items()
-        }
+        return scalars
 
     def fingerprint(self, head: str, uses_text_tower: bool) -> str:
         """Digest of the weights' files, the configuration, the preprocessing, dtype and head."""
         # a table of classes reads no words
-        words = tokenizer_content(self.tokenizer) if uses_text_tower else None
-        images = config_content(self.image_processor)
-        return self.files.fingerprint(self.kind, images, words, head)
+        words = self.tokenizer if uses_text_tower else None
+        return self.files.fingerprint(self.kind, self.image_processor, words, head)
 
 
 def find_contrastive(
@@ -126,10 +114,8 @@ def find_contrastive(
     kind = kind_of(files.config, files.source)
     require_pooling(files)
     image_processor = files.read("image processor", transformers.AutoImageProcessor)
-    tokenizer = None
-    if not kind.endswith("_vision_model"):
-        require_vocabulary(files.source)
-        tokenizer = files.read("tokenizer", transformers.AutoTokenizer)
+    alone = kind.endswith("_vision_model")
+    tokenizer = None if alone else files.tokenizer()
     return ContrastiveModel(files, kind, image_processor, tokenizer)
 
 
@@ -164,44 +150,3 @@ def known_kind(config: Any) -> str | None:
         if isinstance(config, transformers.CONFIG_MAPPING[kind]):
             return kind
     return None
-
-
-def stored_tensors(source: Source, names: Sequence[str]) -> dict[str, Tensor]:
-    """Those of the named tensors that the weights' files hold; no other is read.
-
-    Raises UserError for a file that cannot be read.
-    """
-    tensors: dict[str, Tensor] = {}
-    for file in weight_files(source):
-        # first: a small archive may unpack to far more than its size
-        require_small_archive(source.owner, file)
-        try:
-            tensors |= _tensors_in(file, names)
-        except (
-            Exception
-        ) as error:  # the reader of a stranger's bytes fails in any way it likes
-            raise UserError(
-                f"{source.owner}: the weights of {source.title} cannot be read",
-                got=fault_of(error),
-            ) from error
-    return tensors
-
-
-def _tensors_in(file: Path, names: Sequence[str]) -> dict[str, Tensor]:
-    # a checkpoint of a model around this one has the inner model's name before a tensor's
-    if file.suffix == ".safetensors":
-        with safe_open(str(file), framework="pt") as stored:
-            keys = {key.rpartition(".")[2]: key for key in stored.keys()}  # noqa: SIM118
-            return {
-                name: stored.get_tensor(keys[name]) for name in names if name in keys
-            }
-    # torch's older format is no zip archive, and cannot be mapped
-    state = torch.load(
-        file, map_location="cpu", weights_only=True, mmap=is_zipfile(file)
-    )
-    tensors = {}
-    for key in state:
-        name = key.rpartition(".")[2]
-        if name in names:
-            tensors[name] = state[key]
-    return tensors

@@ -26,12 +26,15 @@ class FoundOptions(StockOptions):
     """With what finds the files."""
 
     def find(
-        self, owner: str, context: Context, builder_of: "Callable[[Any, Source], Any]"
+        self,
+        owner: str,
+        context: Context,
+        builder_of: "Callable[[Any, Source], Any]",
     ) -> "Pretrained":
-        """The files, as of `find_pretrained`; raises UserError for whatever a person can mend."""
-        from cuescope_sdk.torch import find_pretrained
+        """The files, as of `Pretrained.find`; raises UserError for whatever a person can mend."""
+        from cuescope_sdk.torch import Pretrained
 
-        return find_pretrained(
+        return Pretrained.find(
             owner,
             self.model,
             self.revision,
@@ -79,11 +82,19 @@ class LargeOptions(FoundOptions):
             option = f"quantization={self.quantization}"
             require_package(owner, "bitsandbytes", option)
             require_package(owner, "accelerate", option)
-            arguments["quantization_config"] = _quantization(
-                self.quantization, context.dtype
-            )
-            from cuescope_sdk.torch import resolve_device
+            import transformers
 
+            from cuescope_sdk.torch import resolve_device, resolve_dtype
+
+            configuration: Any = transformers.BitsAndBytesConfig
+            words: dict[str, Any] = {"load_in_8bit": True}
+            if self.quantization == "4bit":
+                words = {
+                    "load_in_4bit": True,
+                    "bnb_4bit_quant_type": "nf4",
+                    "bnb_4bit_compute_dtype": resolve_dtype(context.dtype),
+                }
+            arguments["quantization_config"] = configuration(**words)
             device = str(resolve_device(context.device))
             # quantized weights are placed while they are read, and not moved later
             arguments.setdefault("device_map", {"": device})
@@ -96,24 +107,10 @@ def require_package(owner: str, package: str, option: str) -> None:
         flash = package == "flash_attn"  # no extra of ours: it is built for a GPU
         how = "pip install flash-attn" if flash else how_to_install(LARGE)
         raise UserError(
-            f"{owner}: {option} needs {package}", got="it is missing", remedy=how
+            f"{owner}: {option} needs {package}",
+            got="it is missing",
+            remedy=how,
         )
-
-
-def _quantization(bits: str, dtype: str) -> Any:
-    import transformers
-
-    from cuescope_sdk.torch import resolve_dtype
-
-    configuration: Any = transformers.BitsAndBytesConfig
-
-    if bits == "8bit":
-        return configuration(load_in_8bit=True)
-    return configuration(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_compute_dtype=resolve_dtype(dtype),
-    )
 
 
 class TransformersOptions(FoundOptions, ZeroShotOptions):

@@ -181,7 +181,11 @@ def _pooling(kind: str, vision: Any) -> Pooling:
     # the attention in it, which is torch's, does
     if kind.startswith("siglip2"):
         masked = Masked(
-            vision.head, "attention_mask", 1, lambda visible: visible, padded=True
+            vision.head,
+            "attention_mask",
+            1,
+            lambda visible: visible,
+            padded=True,
         )
         return Pooling("attention", masked=masked)
     attention = vision.head.attention

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from PIL import Image
 from torch import Tensor
 
-from cuescope_sdk.models import Templates, prompts_of, require_frames, unit, unit_mean
+from cuescope_sdk.models import Templates, require_frames, unit
 from cuescope_sdk.torch import ImageTower, Inputs, Pooling, to_array
 from cuescope_transformers.loading import ContrastiveModel
 from cuescope_transformers.towers import block, canvas, image_tower, vision_of
@@ -48,7 +48,8 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen
-        places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
+        by_frame = patches.unflatten(0, (-1, count))
+        places = by_frame.nanmean(dim=1).nan_to_num(0.0)
         embedding = output.pooler_output.float()
         return torch.cat([embedding, places.flatten(1)], dim=1)
 
@@ -74,20 +75,24 @@ class PromptedTexts:
     _embedded: dict[str, np.ndarray] = field(default_factory=dict)
 
     def rows(
-        self, choices: Sequence[str], places: Places
+        self,
+        choices: Sequence[str],
+        places: Places,
     ) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
         for choice in choices:
             # only what `condition` adds depends on the video
             if choice not in self._embedded:
-                prompts = prompts_of(self.templates, choice)
+                prompts = self.templates.prompts(choice)
                 self._embedded[choice] = self.encode(prompts)
         embedded = [self._embedded[choice] for choice in choices]
         rows = unit(condition(self.network, np.concatenate(embedded), places))
         # labels may have prompts of their own, more or fewer
         ends = np.cumsum(list(map(len, embedded)))
         by_choice = np.split(rows, ends[:-1])
-        return np.stack(list(map(unit_mean, by_choice)))
+        # in float64, as of every ensemble: near-equal rows lose digits
+        means = [part.mean(axis=0, dtype=np.float64) for part in by_choice]
+        return unit(np.stack(means))
 
 
 @torch.inference_mode()

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Edit, Response, Trial
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch import matrix_form, quiet
+from cuescope_sdk.torch import Fusion, quiet
 from cuescope_transformers.generative import TransformersVLM
 
 Build = Callable[..., TransformersVLM]
@@ -168,7 +168,7 @@ def test_both_forms_of_an_edit_agree(build: Build, trial: MakeTrial, kind: str) 
     for edit in EDITS.values():
         trials = mixed(trial, kind, edit)
         edited = plugin.respond(trials)
-        with matrix_form():
+        with Fusion.by_matrix():
             by_matrix = plugin.respond(trials)
         assert farthest(edited, by_matrix) < 1e-5
         assert texts(edited) == texts(by_matrix)

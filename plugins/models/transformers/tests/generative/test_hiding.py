@@ -332,7 +332,7 @@ def test_a_model_that_does_not_know_its_placeholders_is_refused(
     build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = build("qwen2-vl")
-    monkeypatch.setattr(model._model.network.config, "image_token_id", 4)
+    monkeypatch.setitem(model._model.__dict__, "visual", frozenset({4}))
     with pytest.raises(
         UserError, match="placeholders in the prompt for 6 visual tokens, got 2"
     ):

@@ -11,8 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import Edit, LazyWeights, Trial, UserError
+from cuescope_sdk import Edit, LazyWeights, PlanStopped, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM

@@ -10,8 +10,7 @@ import torch
 import transformers
 from torch import Tensor
 
-from cuescope.capabilities import HasPatches
-from cuescope_sdk import Frame, UserError
+from cuescope_sdk import Frame, HasPatches, UserError
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM
 from cuescope_transformers.generative.hiding import HIDING

@@ -11,8 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from cuescope.errors import PlanStopped
-from cuescope_sdk import LazyWeights, UserError
+from cuescope_sdk import LazyWeights, PlanStopped, UserError
 from cuescope_sdk.torch import quiet
 from cuescope_transformers.writing import network
 from cuescope_transformers.writing.network import render_prompt

@@ -54,8 +54,7 @@ class AuthorsModel(Plugin, LazyWeights):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """An answer a trial; raises UserError for what cannot be answered."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         return list(map(self.answer, trials))
 
     @abstractmethod
@@ -76,11 +75,13 @@ class VideoLLM(AuthorsModel):
 
     def __init__(self, options: VideoLLMOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import files_digest
-        from cuescope_video_llm.language import find_language_model
+        from cuescope_sdk.torch import Pretrained, causal_builder, files_digest
 
         self._files = _require_files(self.owner, options, FILES)
-        self._llm, self._tokenizer = find_language_model(self.owner, options, context)
+        self._llm = Pretrained.find(
+            self.owner, options.llm, options.revision, context, causal_builder
+        )
+        self._tokenizer = self._llm.tokenizer()
         self.fingerprint = digest(
             self.owner,
             FINGERPRINT_VERSION,
@@ -182,7 +183,9 @@ class ClipViL(AuthorsModel):
 
 
 def _require_files(
-    owner: str, options: Options, names: Sequence[str]
+    owner: str,
+    options: Options,
+    names: Sequence[str],
 ) -> dict[str, Path]:
     """The files that the options name; raises UserError for one that is not there."""
     files = {}

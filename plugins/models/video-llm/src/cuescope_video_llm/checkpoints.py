@@ -2,32 +2,36 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from cuescope_sdk.torch import Checkpoint, read_state
+from cuescope_sdk.torch import Checkpoint
 
 # How the authors call a part, and how transformers does. In this order from left to right, and
 # in the other order back.
-NAMES = (
-    ("visual_encoder.blocks.", "vision.encoder.layers."),
-    ("visual_encoder.patch_embed.proj.", "vision.embeddings.patch_embedding."),
-    ("visual_encoder.cls_token", "vision.embeddings.class_embedding"),
-    ("visual_encoder.pos_embed", "vision.embeddings.position_embedding"),
-    ("visual_encoder.gmhra", "gmhra"),
-    (".attn.qkv.", ".self_attn.qkv."),
-    (".attn.proj.", ".self_attn.projection."),
-    (".norm1.", ".layer_norm1."),
-    (".norm2.", ".layer_norm2."),
-    ("ln_vision.", "vision.post_layernorm."),
-    ("video_Qformer.bert.", "video_qformer."),
-    ("Qformer.bert.", "qformer."),
-    ("qformer.embeddings.LayerNorm.", "qformer.layernorm."),
-    (".attention.self.", ".attention.attention."),
-    (".crossattention.self.", ".crossattention.attention."),
-)
+NAMES = [
+    line.split()
+    for line in """
+    visual_encoder.blocks.           vision.encoder.layers.
+    visual_encoder.patch_embed.proj. vision.embeddings.patch_embedding.
+    visual_encoder.cls_token         vision.embeddings.class_embedding
+    visual_encoder.pos_embed         vision.embeddings.position_embedding
+    visual_encoder.gmhra             gmhra
+    .attn.qkv.                       .self_attn.qkv.
+    .attn.proj.                      .self_attn.projection.
+    .norm1.                          .layer_norm1.
+    .norm2.                          .layer_norm2.
+    ln_vision.                       vision.post_layernorm.
+    video_Qformer.bert.              video_qformer.
+    Qformer.bert.                    qformer.
+    qformer.embeddings.LayerNorm.    qformer.layernorm.
+    .attention.self.                 .attention.attention.
+    .crossattention.self.            .crossattention.attention.
+    """.strip().splitlines()
+]
 # The text side of the Q-Formers, what BLIP-2 or pretraining had beside them, and sound.
 _TEXT = r"(video_)?Qformer\.(cls\.|bert\.embeddings\.(word|position)_embeddings\.)"
 _TEXT_LAYERS = r"(video_)?Qformer\.bert\.encoder\.layer\.\d+\.(intermediate|output)\."
@@ -50,7 +54,7 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
         path = files[kind]
         # its names are the encoder's own, without the part's name before them
         prefix = "visual_encoder." if kind == "vision" else ""
-        for name, tensor in read_state(owner, path).items():
+        for name, tensor in Checkpoint.read(owner, path).tensors.items():
             name = f"{prefix}{name}"
             # left out by name: whatever else has no place here is refused
             if not UNUSED.match(name) and not _is_beyond(name, vision_layers):
@@ -66,11 +70,13 @@ def read_files(owner: str, files: Mapping[str, Path], vision_layers: int) -> Che
 
 def read_file(owner: str, path: Path, unused: str) -> Checkpoint:
     """The tensors of a file, without those whose names begin as `unused`, a regular expression."""
-    state = read_state(owner, path)
+    file = Checkpoint.read(owner, path)
     tensors = {
-        name: tensor for name, tensor in state.items() if not re.match(unused, name)
+        name: tensor
+        for name, tensor in file.tensors.items()
+        if not re.match(unused, name)
     }
-    return Checkpoint(f"{owner}: {path.name}", tensors)
+    return replace(file, tensors=tensors)
 
 
 def fill(network: nn.Module, file: Checkpoint) -> None:

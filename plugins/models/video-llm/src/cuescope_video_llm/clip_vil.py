@@ -3,7 +3,6 @@
 Modules have the names of the authors' checkpoints.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +12,14 @@ import torch
 import transformers
 from jaxtyping import Float
 from PIL import Image
+from pydantic import RootModel
 from torch import Tensor, nn
 from transformers.models.bert import modeling_bert
 
 from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.models import require_hub
-from cuescope_sdk.torch import Checkpoint, quiet, to_array
+from cuescope_sdk.torch import Checkpoint, Source, quiet, to_array
 from cuescope_video_llm.checkpoints import read_file
 from cuescope_video_llm.network import normalise
 from cuescope_video_llm.options import ClipViLOptions
@@ -36,6 +37,10 @@ UNUSED = (
     rf"|{BODY}\.encoder\.visual_model\.(transformer|token_embedding|ln_final)\."
     rf"|{BODY}\.encoder\.visual_model\.(positional_embedding|text_projection|logit_scale)$"
 )
+
+
+class Answers(RootModel[list[str]]):
+    """The authors' list."""
 
 
 class Bottleneck(nn.Module):
@@ -109,7 +114,10 @@ class ClipViLNetwork(nn.Module):
     """Questions about pictures, answered by a class; a video by the mean over its frames."""
 
     def __init__(
-        self, file: Checkpoint, options: ClipViLOptions, answers: Sequence[str]
+        self,
+        file: Checkpoint,
+        options: ClipViLOptions,
+        answers: Sequence[str],
     ) -> None:
         super().__init__()
         self.answers = tuple(answers)
@@ -169,12 +177,17 @@ class ClipViLNetwork(nn.Module):
 
     @classmethod
     def load(
-        cls, owner: str, files: Mapping[str, Path], options: ClipViLOptions
+        cls,
+        owner: str,
+        files: Mapping[str, Path],
+        options: ClipViLOptions,
     ) -> Self:
         """The network with all its weights; raises UserError for whatever a person can mend."""
         file = read_file(owner, files["checkpoint"], UNUSED)
+        # in the order of the classes
+        answers = TextFile(files["answers"], owner).json_object(Answers)
         with quiet():
-            network = cls(file, options, read_answers(owner, files["answers"]))
+            network = cls(file, options, answers.root)
         file.load_into(network)
         network.tokenizer = read_tokenizer(owner, options.tokenizer)
         return network.eval().requires_grad_(False)
@@ -223,47 +236,15 @@ def pixels(frame: Frame) -> Float[Tensor, "1 channel row col"]:
     left = (box[0] - width + 1) // 2
     top = (box[1] - height + 1) // 2
     canvas = Image.new("RGB", box)
-    canvas.paste(image.resize((width, height), Image.Resampling.BILINEAR), (left, top))
+    resized = image.resize((width, height), Image.Resampling.BILINEAR)
+    canvas.paste(resized, (left, top))
     values = np.asarray(canvas, np.float32)
     return torch.from_numpy(normalise(values)).permute(2, 0, 1)[None]
-
-
-def read_answers(owner: str, path: Path) -> list[str]:
-    """The authors' list of answers, in the order of the classes; raises UserError."""
-    try:
-        answers = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{owner}: answers {path.name} cannot be read",
-            expected="a JSON list of answers",
-        ) from error
-    texts = isinstance(answers, list) and all(
-        isinstance(answer, str) for answer in answers
-    )
-    if not texts:
-        raise UserError(
-            f"{owner}: answers {path.name}", expected="a JSON list of answers"
-        )
-    return list(answers)
 
 
 def read_tokenizer(owner: str, name: str) -> Any:
     """BERT's tokenizer from a folder or hub id; raises UserError."""
     folder = Path(name).expanduser()
-    source: Path | str = folder
     if not folder.is_dir():
-        source = name
         require_hub(owner, name, "Connect, or name a folder with -M tokenizer=FOLDER.")
-    try:
-        with quiet():
-            # False, since left out it would be asked for on standard input
-            return transformers.AutoTokenizer.from_pretrained(
-                source, trust_remote_code=False
-            )
-    except (
-        Exception
-    ) as error:  # the reader of a stranger's files fails in any way it likes
-        raise UserError(
-            f"{owner}: no tokenizer in {name}",
-            expected="a folder or hub id with BERT's vocabulary",
-        ) from error
+    return Source(owner, folder, name).read("tokenizer", transformers.AutoTokenizer)

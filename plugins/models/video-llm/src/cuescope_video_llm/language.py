@@ -8,15 +8,7 @@ import transformers
 from jaxtyping import Float
 from torch import Tensor
 
-from cuescope_sdk import Context
-from cuescope_sdk.torch import (
-    Pretrained,
-    causal_builder,
-    find_pretrained,
-    quiet,
-    require_vocabulary,
-)
-from cuescope_video_llm.options import VideoLLMOptions
+from cuescope_sdk.torch import quiet
 
 VideoTokens = Float[Tensor, "1 token dim"]
 
@@ -24,17 +16,6 @@ TURN = "###"  # between the turns of a conversation
 BEFORE = "<Video>"  # the marks of a video
 AFTER = "</Video>"
 LAST = 8  # tokens in which the mark of a turn is looked for
-
-
-def find_language_model(
-    owner: str, options: VideoLLMOptions, context: Context
-) -> tuple[Pretrained, Any]:
-    """The language model and its tokenizer; raises UserError for what continues no texts."""
-    files = find_pretrained(
-        owner, options.llm, options.revision, context, causal_builder
-    )
-    require_vocabulary(files.source)
-    return files, files.read("tokenizer", transformers.AutoTokenizer)
 
 
 class _NextTurn(transformers.StoppingCriteria):
@@ -72,9 +53,11 @@ def continue_prompt(
             rows.append(embed(tokens.input_ids.long().to(language_model.device)))
         else:
             rows.append(part.to(language_model.device, language_model.dtype))
-    inputs = torch.cat([row for row in rows if row.shape[1]], dim=1)
+    spoken = [row for row in rows if row.shape[1]]
+    inputs = torch.cat(spoken, dim=1)
     # one row: nothing is padded
-    mask = torch.ones(inputs.shape[:2], dtype=torch.long, device=inputs.device)
+    shape = inputs.shape[:2]
+    mask = torch.ones(shape, dtype=torch.long, device=inputs.device)
     criteria = [_NextTurn(tokenizer, stop)] if stop else []
     padding = tokenizer.pad_token_id
     with quiet():

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from transformers.models.blip_2.modeling_blip_2 import (
 )
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.grounding import times_of
+from cuescope_sdk.grounding import TIMES
 from cuescope_sdk.torch import Checkpoint, Pretrained, quiet
 from cuescope_video_llm.checkpoints import fill, read_files
 from cuescope_video_llm.language import TURN, VideoTokens, continue_prompt
@@ -34,10 +34,12 @@ BETWEEN = 1e-5  # of the normalisation between image encoder and Q-Former
 class Network(nn.Module):
     """A video in, tokens for a language model out; sizes come from the tensors."""
 
-    video_tokens: ClassVar[str]  # the tensor with a row for each token of a video
-
     def __init__(
-        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+        self,
+        file: Checkpoint,
+        options: Any,
+        language_model: Any,
+        tokenizer: Any,
     ) -> None:
         super().__init__()
         self.options = options
@@ -105,12 +107,13 @@ class Network(nn.Module):
     def pixels(self, frames: Sequence[Frame]) -> Pixels:
         pictures = [np.asarray(self.picture(frame), np.float32) for frame in frames]
         values = torch.from_numpy(normalise(np.stack(pictures)))
-        return values.permute(0, 3, 1, 2).to(next(self.parameters()))
+        pixels = values.permute(0, 3, 1, 2)
+        return pixels.to(next(self.parameters()))
 
     def note(self, sample: Sample) -> str:
         """What is said of the frames; nothing unless the option `note` says it."""
         # a sample need not know its times
-        seconds = [f"{time:.1f}" for time in times_of(sample) or ()]
+        seconds = [f"{time:.1f}" for time in sample.annotations.get(TIMES, ())]
         text: str = self.options.note
         text = text.replace("{frames}", str(len(sample.frames)))
         return text.replace("{seconds}", ", ".join(seconds))

@@ -1,7 +1,7 @@
 """The options of both models."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -14,7 +14,7 @@ BLIP2 = "blip2_pretrained_flant5xxl.pth"
 class VideoLLMOptions(Options):
     """Options of both models; the part after `NAME:` is `checkpoint`."""
 
-    argument: ClassVar[str | None] = "checkpoint"
+    argument = "checkpoint"
 
     checkpoint: Path = Field(
         description="the authors' checkpoint (.pth): what they trained"
@@ -58,7 +58,7 @@ class VideoLLaMAOptions(VideoLLMOptions):
 class ClipViLOptions(Options):
     """Options of `clip-vil`; the part after `NAME:` is `checkpoint`."""
 
-    argument: ClassVar[str | None] = "checkpoint"
+    argument = "checkpoint"
 
     checkpoint: Path = Field(
         description="the authors' checkpoint, fine-tuned for VQA (.pth)"

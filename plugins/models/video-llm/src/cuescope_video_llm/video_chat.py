@@ -7,10 +7,9 @@ import torch
 from jaxtyping import Float
 from PIL import Image
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
 from cuescope_sdk import Frame, Sample
-from cuescope_sdk.torch import Checkpoint, split_heads
+from cuescope_sdk.torch import Checkpoint
 from cuescope_video_llm.language import AFTER, BEFORE, TURN, VideoTokens
 from cuescope_video_llm.network import Network, Pixels
 
@@ -26,7 +25,7 @@ class GlobalAttention(nn.Module):
     def __init__(self, dim: int, heads: int, hidden: int) -> None:
         super().__init__()
         self.dpe = nn.Conv3d(dim, dim, kernel_size=3, padding=1, groups=dim)
-        self.attn = nn.MultiheadAttention(dim, heads)
+        self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)
         self.ln_1 = nn.LayerNorm(dim)
         self.ln_2 = nn.LayerNorm(dim)
         self.ln_3 = nn.LayerNorm(dim)
@@ -42,23 +41,14 @@ class GlobalAttention(nn.Module):
         side = round((count - 1) ** 0.5)
         patches = states[:, 1:]
         # frames become the depth of the convolution
-        grid = patches.view(1, frames, side, side, dim).permute(0, 4, 1, 2, 3)
-        places = self.dpe(grid).permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
-        states = torch.cat([states[:, :1], patches + places], dim=1).reshape(1, -1, dim)
-        weights = self.attn.in_proj_weight.chunk(3)
-        biases = self.attn.in_proj_bias.chunk(3)
-        inputs = (self.ln_1(query), states, states)
-        heads = []
-        for rows, weight, bias in zip(inputs, weights, biases, strict=True):
-            projected = nn.functional.linear(rows, weight, bias)
-            heads.append(split_heads(projected, self.attn.num_heads))
-        queries, keys, values = heads
-        mixed = (
-            scaled_dot_product_attention(queries, keys, values)
-            .transpose(1, 2)
-            .flatten(2)
-        )
-        query = query + self.attn.out_proj(mixed)
+        grid = patches.view(1, frames, side, side, dim)
+        convolved = self.dpe(grid.permute(0, 4, 1, 2, 3))
+        places = convolved.permute(0, 2, 3, 4, 1).reshape(frames, side * side, dim)
+        first = states[:, :1]
+        states = torch.cat([first, patches + places], dim=1)
+        states = states.reshape(1, -1, dim)
+        read, _ = self.attn(self.ln_1(query), states, states, need_weights=False)
+        query = query + read
         return query + self.mlp(self.ln_2(query))  # type: ignore[no-any-return]
 
 
@@ -67,7 +57,11 @@ class VideoChatNetwork(Network):
     queries than BLIP-2 has."""
 
     def __init__(
-        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+        self,
+        file: Checkpoint,
+        options: Any,
+        language_model: Any,
+        tokenizer: Any,
     ) -> None:
         super().__init__(file, options, language_model, tokenizer)
         config = self.vision.config
@@ -93,7 +87,8 @@ class VideoChatNetwork(Network):
             states = layer(states)
             if index >= first:
                 query = self.gmhra[index - first](query, states)
-        video = torch.cat([states.flatten(0, 1)[None], query], dim=1)
+        tokens = states.flatten(0, 1)[None]
+        video = torch.cat([tokens, query], dim=1)
         queries = torch.cat([self.query_tokens, self.extra_query_tokens], dim=1)
         video = self.vision.post_layernorm(video)
         output = self.qformer(query_embeds=queries, encoder_hidden_states=video)

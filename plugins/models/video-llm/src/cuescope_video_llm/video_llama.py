@@ -17,7 +17,11 @@ class VideoLLaMANetwork(Network):
     """The queries of every frame get its place in time, and are read by the video's queries."""
 
     def __init__(
-        self, file: Checkpoint, options: Any, language_model: Any, tokenizer: Any
+        self,
+        file: Checkpoint,
+        options: Any,
+        language_model: Any,
+        tokenizer: Any,
     ) -> None:
         super().__init__(file, options, language_model, tokenizer)
         dim = file.size("query_tokens", 2)

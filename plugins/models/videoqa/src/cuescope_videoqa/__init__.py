@@ -54,7 +54,7 @@ class VideoQA(Plugin, LazyWeights):
     """
 
     options: VideoQAOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=frozenset({"logits", "text"}),
         edits=frozenset({"average-attention", "average-tokens"}),
         exposes=frozenset({"fusion", "closed-answers"}),
@@ -119,18 +119,21 @@ class VideoQA(Plugin, LazyWeights):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits of the choices, and the best answer as text."""
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         return self.runner.respond(trials)
 
     def modalities(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """VIDEO or TEXT for each query of a fusion layer, and then for each of its keys."""
         return [self.runner.modalities(trial, layer) for trial in trials]
 
     def attention(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's edit."""
         return [self.runner.attention(trial, layer) for trial in trials]

@@ -79,9 +79,17 @@ class Block(nn.Module):
         inputs = self.norm1(states)
         # One stock layer holds all three projections; the fusion needs queries, keys, values apart.
         qkv: Any = self.attn["qkv"]
-        query, key, value = map(_projection, qkv.weight.chunk(3), qkv.bias.chunk(3))
+        weights = qkv.weight.chunk(3)
+        biases = qkv.bias.chunk(3)
+        query, key, value = map(_projection, weights, biases)
         mixed = fused_self_attention(
-            inputs, query, key, value, heads=self._heads, layer=number, mask=mask
+            inputs,
+            query,
+            key,
+            value,
+            heads=self._heads,
+            layer=number,
+            mask=mask,
         )
         states = states + self.attn["proj"](mixed)
         return states + self.mlp(self.norm2(states))  # type: ignore[no-any-return]
@@ -226,12 +234,16 @@ class AllInOneNetwork(Network):
             states = block(tokens, mask, number)
         first = self.transformer.norm(states[:, 0])
         # A sequence a frame: their class tokens (or [CLS] without a video) are averaged.
-        first = first.reshape(-1, batch.rows, first.shape[-1]).mean(1)
+        by_frame = first.reshape(-1, batch.rows, first.shape[-1])
+        first = by_frame.mean(1)
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Logits by the vocabulary, where an unknown answer has the lowest; or one a choice."""
         if self.head_name == CHOOSER:
@@ -264,7 +276,9 @@ def exchange_patches(patches: States, frames: int) -> States:
     # The class token stays: it is no patch.
     sizes = [1, count, video.shape[2] - 1 - 2 * count, count]
     cls, onward, staying, back = torch.split(video, sizes, dim=2)
-    parts = [cls, onward.roll(1, 1), staying, back.roll(-1, 1)]
+    onward = onward.roll(1, 1)
+    back = back.roll(-1, 1)
+    parts = [cls, onward, staying, back]
     return torch.cat(parts, dim=2).flatten(0, 1)
 
 
@@ -278,7 +292,8 @@ def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     left, top = (round((length - side) / 2) for length in scaled)
     middle = image.crop((left, top, left + side, top + side))
     pixels = np.asarray(middle, dtype=np.float32) / 255
-    pixels = (pixels - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+    centred = pixels - np.array(MEAN, np.float32)
+    pixels = centred / np.array(DEVIATION, np.float32)
     return torch.from_numpy(pixels).permute(2, 0, 1)
 
 

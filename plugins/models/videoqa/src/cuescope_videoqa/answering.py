@@ -1,6 +1,7 @@
 """Trials through a network: in batches, under their edits, and its attention."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -11,22 +12,16 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageTokens
-from cuescope_sdk.torch import (
-    Fusion,
-    group_by_edit,
-    require_layers,
-    to_array,
-    use_fusion,
-)
+from cuescope_sdk.torch import Fusion, group_by_edit, to_array
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
+@dataclass
 class NetworkRunner:
     """A network that answers trials. A batch shows equally many frames a sample."""
 
-    def __init__(self, network: Network, batch_size: int) -> None:
-        self.network = network
-        self._batch_size = batch_size
+    network: Network
+    batch_size: int
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """The responses, in order."""
@@ -34,7 +29,7 @@ class NetworkRunner:
         answers = [self._answers(trial.sample) for trial in trials]
         responses: dict[int, Response] = {}
         for edit, indices in group_by_edit(trials):
-            require_layers(self.network.owner, edit, self.network.fusion.layers)
+            self._require_layers(getattr(edit, "layers", None))
             groups = [self.network.prompts(trials[index].sample) for index in indices]
             states = self._states(list(chain.from_iterable(groups)), edit)
             for index, group in zip(indices, groups, strict=True):
@@ -46,7 +41,10 @@ class NetworkRunner:
 
     @torch.inference_mode()
     def _response(
-        self, states: list[Any], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: list[Any],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Response:
         scores = self.network.score(states, sample, answers)
         logits = to_array(scores)
@@ -69,7 +67,7 @@ class NetworkRunner:
         for indices in self._batches(prompts):
             with torch.inference_mode():
                 batch = self.network.collate([prompts[index] for index in indices])
-                with use_fusion(Fusion(batch.modality, edit, batch.cross)):
+                with Fusion(batch.modality, edit, batch.cross).use():
                     states.update(zip(indices, self.network(batch), strict=True))
         # batches are by number of frames: back to the order of the prompts
         return (states[index] for index in sorted(states))
@@ -80,11 +78,13 @@ class NetworkRunner:
         for index, prompt in enumerate(prompts):
             by_frames.setdefault(len(prompt.frames), []).append(index)
         for indices in by_frames.values():
-            for start in range(0, len(indices), self._batch_size):
-                yield indices[start : start + self._batch_size]
+            for start in range(0, len(indices), self.batch_size):
+                yield indices[start : start + self.batch_size]
 
     def modalities(
-        self, trial: Trial, layer: int
+        self,
+        trial: Trial,
+        layer: int,
     ) -> Int8[np.ndarray, " query_then_key"]:
         """What the queries and keys of its first prompt are."""
         batch = self._first_batch(trial, layer)
@@ -93,10 +93,12 @@ class NetworkRunner:
 
     @torch.inference_mode()
     def attention(
-        self, trial: Trial, layer: int
+        self,
+        trial: Trial,
+        layer: int,
     ) -> Float[np.ndarray, "head query key"]:
         """Weights of its first prompt; the heads of its rows one after another."""
-        require_layers(self.network.owner, trial.edit, self.network.fusion.layers)
+        self._require_layers(getattr(trial.edit, "layers", None))
         if isinstance(trial.edit, AverageTokens):
             raise UserError(
                 f"{self.network.owner}: no weights of tokens that are averaged away"
@@ -104,26 +106,26 @@ class NetworkRunner:
         batch = self._first_batch(trial, layer)
         by_layer: dict[int, Tensor] = {}
         fusion = Fusion(batch.modality, trial.edit, batch.cross, by_layer.__setitem__)
-        with use_fusion(fusion):
+        with fusion.use():
             self.network(batch)
         query_modality, key_modality = self._queries_and_keys(batch, layer)
         queries = query_modality != OTHER
         keys = key_modality != OTHER
         heads = batch.rows * self.network.fusion.heads
         if layer not in by_layer:  # no video: its cross-attention was skipped
-            return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
-        weights = by_layer[layer].flatten(0, 1)[:, queries][:, :, keys]
-        return to_array(weights)
+            count = int(queries.sum())
+            return np.zeros((heads, count, 0), dtype=np.float32)
+        weights = by_layer[layer].flatten(0, 1)
+        between = weights[:, queries][:, :, keys]
+        return to_array(between)
 
     def _first_batch(self, trial: Trial, layer: int) -> Batch:
-        layers = self.network.fusion.layers
-        if not 0 <= layer < layers:
-            raise UserError(
-                f"{self.network.owner} has no fusion layer {layer}",
-                expected=f"layers 0 to {layers - 1}",
-            )
+        self._require_layers([layer])
         prompts = self.network.prompts(trial.sample)
         return self.network.collate(prompts[:1])
+
+    def _require_layers(self, asked: Iterable[int] | None) -> None:
+        self.network.fusion.require_layers(self.network.owner, asked or ())
 
     def _queries_and_keys(self, batch: Batch, layer: int) -> tuple[Tensor, Tensor]:
         """Modalities of both for one prompt; all its rows are laid out alike."""

@@ -125,7 +125,11 @@ class PositionBias:
         self.relative_positions = encoder.get_rel_pos(mask[..., None])
 
     def of(
-        self, module: Any, query: Tensor, key: Tensor, parts: int
+        self,
+        module: Any,
+        query: Tensor,
+        key: Tensor,
+        parts: int,
     ) -> Float[Tensor, "batch _ _ key"]:
         """Additive: the disentangled scores, and -inf for a key that is padding."""
         hidden = ~self.mask[:, None, None, :]
@@ -143,7 +147,11 @@ class PositionBias:
 
 
 def _attention(
-    module: Any, number: int, queries: Tensor, states: Tensor, bias: PositionBias
+    module: Any,
+    number: int,
+    queries: Tensor,
+    states: Tensor,
+    bias: PositionBias,
 ) -> States:
     heads = module.num_attention_heads
     query = split_heads(module.query_proj(queries), heads)

@@ -20,9 +20,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cuescope_sdk import Frame, UserError
 from cuescope_sdk.models import FrameMemory, require_small_archive
-from cuescope_sdk.torch import quiet, refuse_kernels
-from cuescope_videoqa.checkpoints import read_tensors
-from cuescope_videoqa.loading import errors_as_user_error, feature_files, weights_file
+from cuescope_sdk.torch import Source, fault_of, refuse_kernels
+from cuescope_videoqa.checkpoints import read_checkpoint
+from cuescope_videoqa.loading import feature_files, weights_file
 from cuescope_videoqa.network import ENCODER_BATCH, Prompt
 
 Segment = tuple[float, ...]  # start, end and length of the file, seconds
@@ -45,7 +45,7 @@ class VideoFeatures:
         if self._path.is_dir():
             self._rows = {file.name.split(".")[0]: file for file in files}
         else:
-            self._rows = read_tensors(owner, files[0])
+            self._rows = dict(read_checkpoint(owner, files[0]).tensors)
 
     def of(self, prompt: Prompt, most: int) -> Features:
         """At most so many features of the video; raises UserError where it has none."""
@@ -67,13 +67,22 @@ class VideoFeatures:
         )
 
     def _rows_of(
-        self, content: Any, stem: str, segment: Segment | None, most: int
+        self,
+        content: Any,
+        stem: str,
+        segment: Segment | None,
+        most: int,
     ) -> Features:
         rows = content
         if isinstance(content, Path):
-            with errors_as_user_error(self._owner, f"{content.name} of the features"):
+            try:
                 # mapped: of what the file claims to hold, only the rows below are read
                 rows = np.load(content, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError, SyntaxError) as error:
+                raise UserError(
+                    f"{self._owner}: {content.name} of the features cannot be read",
+                    got=fault_of(error),
+                ) from error
         shape = tuple(getattr(rows, "shape", ()))
         if len(shape) != 2 or shape[1] != self._dim or 0 in shape:
             raise UserError(
@@ -130,7 +139,7 @@ def rows_within(count: int, segment: Segment) -> range:
     return range(first, max(after, first + 1))
 
 
-def possible_ids(stem: str) -> Iterator[str | int]:
+def possible_ids(stem: str) -> Iterator[str]:
     """How the authors' files may name a video: as it is, by its YouTube id, by its number."""
     yield stem
     bare = stem.removeprefix("v_")
@@ -140,11 +149,13 @@ def possible_ids(stem: str) -> Iterator[str | int]:
     # MSRVTT's files count videos: 'video7010' is 7010
     numbered = re.fullmatch(r"[a-z]*(\d+)", stem)
     if numbered:
-        yield int(numbered.group(1))
+        yield str(int(numbered.group(1)))
 
 
 def pad_features(
-    videos: Sequence[Float[Tensor, "_ dim"]], length: int, dim: int
+    videos: Sequence[Float[Tensor, "_ dim"]],
+    length: int,
+    dim: int,
 ) -> tuple[Float[Tensor, "video feature dim"], Bool[Tensor, "video feature"]]:
     """Features padded to `length`, and which of them are no padding."""
     counts = torch.tensor([len(rows) for rows in videos])
@@ -168,18 +179,15 @@ class CLIPFeatures:
         import transformers
 
         library: Any = transformers
-        with errors_as_user_error(owner, f"CLIP in {folder.name}"), quiet():
-            # False, since left out it would be asked for on standard input
-            refuse_kernels(owner, folder / "config.json")
-            weights = weights_file(folder)
-            if weights:
-                require_small_archive(owner, weights)
-            model = library.CLIPVisionModelWithProjection.from_pretrained(
-                folder, trust_remote_code=False
-            )
-            self._processor: Any = library.AutoImageProcessor.from_pretrained(
-                folder, trust_remote_code=False
-            )
+        refuse_kernels(owner, folder / "config.json")
+        weights = weights_file(folder)
+        if weights:
+            require_small_archive(owner, weights)
+        source = Source(owner, folder, folder.name)
+        model = source.read("CLIP", library.CLIPVisionModelWithProjection)
+        self._processor: Any = source.read(
+            "image processor", library.AutoImageProcessor
+        )
         if model.config.projection_dim != dim:
             raise UserError(
                 f"{owner}: features of {folder.name}",
@@ -191,7 +199,9 @@ class CLIPFeatures:
         self._rows = FrameMemory(self._encode, ENCODER_BATCH, REMEMBERED_BYTES)
 
     def of(
-        self, frames: Sequence[Frame], device: torch.device
+        self,
+        frames: Sequence[Frame],
+        device: torch.device,
     ) -> Float[Tensor, "frame dim"]:
         """A row a frame, float32, on the CPU."""
         self._model.to(device)

@@ -15,8 +15,8 @@ from transformers import DebertaV2Config
 
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
-from cuescope_sdk.torch import Checkpoint
-from cuescope_videoqa.checkpoints import read_checkpoint, read_tensors
+from cuescope_sdk.torch import Checkpoint, fault_of
+from cuescope_videoqa.checkpoints import read_checkpoint
 from cuescope_videoqa.deberta import VideoDeberta
 from cuescope_videoqa.features import (
     CLIPFeatures,
@@ -25,7 +25,7 @@ from cuescope_videoqa.features import (
     evenly_spaced,
     pad_features,
 )
-from cuescope_videoqa.loading import errors_as_user_error, find_folder, weights_file
+from cuescope_videoqa.loading import find_folder, weights_file
 from cuescope_videoqa.network import (
     Batch,
     Network,
@@ -56,13 +56,18 @@ class FrozenBiLMNetwork(Network):
             f"{layer}.attention.output.adapter.down.weight", ()
         )
         after_mlp = file.tensors.get(f"{layer}.output.adapter.down.weight", ())
-        with errors_as_user_error(self.owner, f"the configuration in {folder.name}"):
+        adapters = (len(after_attention), len(after_mlp))
+        try:
             if not (folder / "config.json").is_file():
                 raise FileNotFoundError("no config.json")
-            config = DebertaV2Config.from_pretrained(folder, trust_remote_code=False)
+            config = DebertaV2Config.from_pretrained(folder)
             config.legacy = False  # the prediction head under the authors' names
-            adapters = (len(after_attention), len(after_mlp))
             self.body = VideoDeberta(config, features, adapters)
+        except Exception as error:  # a stranger's figures fail in any way they like
+            raise UserError(
+                f"{self.owner}: the configuration in {folder.name} cannot be read",
+                got=fault_of(error),
+            ) from error
         dim = config.hidden_size
         multiplications = 2 * dim * config.intermediate_size
         self.fusion = fusion_shape(
@@ -87,7 +92,7 @@ class FrozenBiLMNetwork(Network):
         # the hub hold the positions of the mask decoder too.
         spare = {
             name: tensor
-            for name, tensor in read_tensors(cls.owner, weights).items()
+            for name, tensor in read_checkpoint(cls.owner, weights).tensors.items()
             if name.startswith(LANGUAGE_MODEL) and name not in file.tensors
         }
         return replace(file, tensors={**file.tensors, **spare}, spare=tuple(spare))
@@ -137,7 +142,9 @@ class FrozenBiLMNetwork(Network):
         video, video_mask = pad_features(videos, positions, self._feature_dim)
         modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1)
         return self.on_device(
-            modality.to(torch.int8), ids=ids, video=video.to(self.dtype)
+            modality.to(torch.int8),
+            ids=ids,
+            video=video.to(self.dtype),
         )
 
     @property
@@ -158,7 +165,9 @@ class FrozenBiLMNetwork(Network):
         return self.source.of(frames, self.device)
 
     def _require_mask_tokens(
-        self, prompts: Sequence[Prompt], ids: Int[Tensor, "batch text"]
+        self,
+        prompts: Sequence[Prompt],
+        ids: Int[Tensor, "batch text"],
     ) -> None:
         masks = ids == self.tokenizer.mask_token_id
         counts = masks.sum(1)
@@ -179,7 +188,10 @@ class FrozenBiLMNetwork(Network):
         return list(texts[ids == self.tokenizer.mask_token_id])
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Logits of answers at the mask; or of yes over no, where each choice was asked for."""
         if not self._has_prompt_per_choice(sample):
@@ -202,7 +214,10 @@ class FrozenBiLMNetwork(Network):
 
     def _embed(self, answer: str) -> tuple[Tensor, Tensor]:
         ids = token_ids(
-            self.tokenizer, [answer], self.options.answer_tokens, special=False
+            self.tokenizer,
+            [answer],
+            self.options.answer_tokens,
+            special=False,
         )
         ids = ids[0].to(self.device)
         # an answer without a token must not divide by 0

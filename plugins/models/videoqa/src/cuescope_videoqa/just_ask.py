@@ -88,7 +88,10 @@ class JustAskNetwork(Network):
         self.norm_question = nn.LayerNorm(dim, EPSILON)
         self.position = PositionAndModality(positions, dim, options.question_tokens)
         config = DistilBertConfig(
-            dim=dim, n_layers=layers, n_heads=heads, hidden_dim=hidden
+            dim=dim,
+            n_layers=layers,
+            n_heads=heads,
+            hidden_dim=hidden,
         )
         self.mmt: Any = Transformer(config)
         # Dropout stood first in the authors' module, and the numbers of the tensors count it.
@@ -164,7 +167,10 @@ class JustAskNetwork(Network):
         return list(self.vqproj(states[:, 0]))
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Dot products with the embeddings of answers."""
         return self.answers(answers) @ states[0]

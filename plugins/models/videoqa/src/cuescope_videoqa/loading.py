@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
 from hashlib import file_digest
 from pathlib import Path
 from textwrap import shorten
@@ -127,20 +126,22 @@ def read_answers(owner: str, path: Path | None) -> tuple[str, ...]:
             expected='{"answer": number} with the numbers 0, 1, 2 ..., or a list of answers',
             got=got,
         )
-    return tuple(sorted(map(str, content), key=lambda answer: int(content[answer])))
+    answers = map(str, content)
+    return tuple(sorted(answers, key=lambda answer: int(content[answer])))
 
 
 def _is_numbered(numbers: Collection[object]) -> bool:
     """Whether they are 0, 1, 2 ..., in any order."""
     # as text: files have 0 or "0", and True must not pass for 1
-    return sorted(map(str, numbers)) == sorted(map(str, range(len(numbers))))
+    wanted = map(str, range(len(numbers)))
+    return sorted(map(str, numbers)) == sorted(wanted)
 
 
 def read_tokenizer(owner: str, folder: Path) -> Any:
     """The tokenizer of a folder; raises UserError where there is none."""
     import transformers
 
-    from cuescope_sdk.torch import quiet
+    from cuescope_sdk.torch import Source
 
     if not any((folder / name).is_file() for name in TOKENIZERS):
         raise UserError(
@@ -148,23 +149,5 @@ def read_tokenizer(owner: str, folder: Path) -> Any:
             expected=f"one of {', '.join(TOKENIZERS)}",
             remedy="Save it there with save_pretrained.",
         )
-    with errors_as_user_error(owner, f"the tokenizer in {folder.name}"), quiet():
-        # False, since left out it would be asked for on standard input
-        return transformers.AutoTokenizer.from_pretrained(
-            folder, trust_remote_code=False
-        )
-
-
-@contextmanager
-def errors_as_user_error(owner: str, what: str) -> Iterator[None]:
-    """The reader of a stranger's files fails in any way it likes; a person reads one line."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
-        from cuescope_sdk.torch import fault_of
-
-        raise UserError(
-            f"{owner}: {what} cannot be read", got=fault_of(error)
-        ) from error
+    source = Source(owner, folder, folder.name)
+    return source.read("tokenizer", transformers.AutoTokenizer)

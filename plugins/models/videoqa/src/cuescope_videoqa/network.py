@@ -111,7 +111,10 @@ class Network(nn.Module):
 
     @abstractmethod
     def score(
-        self, states: Sequence[Any], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Any],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Logits of the answers, from the states of `prompts(sample)`."""
 
@@ -143,7 +146,10 @@ def token_ids(
     rows = []
     for text in texts:
         encoding = tokenizer(
-            text, add_special_tokens=special, truncation=True, max_length=length
+            text,
+            add_special_tokens=special,
+            truncation=True,
+            max_length=length,
         )
         rows.append(encoding["input_ids"])
     # Padded by hand: the tokenizer would pad on the side that its own configuration says.
@@ -155,7 +161,10 @@ def token_ids(
 
 
 def fusion_shape(
-    layers: int, heads: int, dim: int, mlp_multiplications: int
+    layers: int,
+    heads: int,
+    dim: int,
+    mlp_multiplications: int,
 ) -> FusionShape:
     """Sizes of layers that have as many heads of keys as of queries."""
     return FusionShape(
@@ -169,7 +178,11 @@ def fusion_shape(
 
 
 def bert_config(
-    width: int, hidden: int, heads: int, vocabulary: int = 1, positions: int = 1
+    width: int,
+    hidden: int,
+    heads: int,
+    vocabulary: int = 1,
+    positions: int = 1,
 ) -> Any:
     """Everything else is that of bert-base-uncased."""
     library: Any = BertConfig

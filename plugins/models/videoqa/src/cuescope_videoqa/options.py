@@ -1,7 +1,7 @@
 """The options of the four models."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -16,7 +16,7 @@ HeadDim = Annotated[
 class VideoQAOptions(Options):
     """Options of every model here; the part after `NAME:` is `checkpoint`."""
 
-    argument: ClassVar[str | None] = "checkpoint"
+    argument = "checkpoint"
 
     checkpoint: Path = Field(
         description="the authors' checkpoint (.pth, .ckpt, .safetensors)"

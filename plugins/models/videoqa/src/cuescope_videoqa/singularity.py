@@ -46,16 +46,19 @@ REMEMBERED_BYTES = 2**26  # of frames: a hundred, of some hundred patches each
 ANSWER_BATCH = 128
 PUNCTUATION = re.compile(r"[,.'!?\"()*#:;~]")
 # Names of BEiT's parts when the checkpoints were made -> now.
-BEIT_NAMES = (
-    (r"^vision_encoder\.encoder\.layer\.", "vision_encoder.layers."),
-    (r"\.attention\.attention\.relative_position_bias\.", ".relative_position_bias."),
-    (r"\.attention\.attention\.query\.", ".attention.q_proj."),
-    (r"\.attention\.attention\.key\.", ".attention.k_proj."),
-    (r"\.attention\.attention\.value\.", ".attention.v_proj."),
-    (r"\.attention\.output\.dense\.", ".attention.o_proj."),
-    (r"\.intermediate\.dense\.", ".mlp.fc1."),
-    (r"\.output\.dense\.", ".mlp.fc2."),
-)
+BEIT_NAMES = [
+    line.split()
+    for line in r"""
+    ^vision_encoder\.encoder\.layer\.                vision_encoder.layers.
+    \.attention\.attention\.relative_position_bias\. .relative_position_bias.
+    \.attention\.attention\.query\.                  .attention.q_proj.
+    \.attention\.attention\.key\.                    .attention.k_proj.
+    \.attention\.attention\.value\.                  .attention.v_proj.
+    \.attention\.output\.dense\.                     .attention.o_proj.
+    \.intermediate\.dense\.                          .mlp.fc1.
+    \.output\.dense\.                                .mlp.fc2.
+    """.strip().splitlines()
+]
 
 
 class SingularityNetwork(Network):
@@ -121,7 +124,8 @@ class SingularityNetwork(Network):
         video = self._video([prompt.frames for prompt in prompts])
         # `on_device` moves no `cross`
         cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
-        batch = self.on_device((mask * TEXT).to(torch.int8), ids=ids, video=video)
+        modality = (mask * TEXT).to(torch.int8)
+        batch = self.on_device(modality, ids=ids, video=video)
         return replace(batch, cross=cross)
 
     def _video(
@@ -133,7 +137,11 @@ class SingularityNetwork(Network):
         if not count:
             # no keys: by that `_fusion_block` knows that nothing is shown
             return torch.zeros(
-                len(videos), 0, width, dtype=self.dtype, device=self.device
+                len(videos),
+                0,
+                width,
+                dtype=self.dtype,
+                device=self.device,
             )
         # video by video: rounding would depend on which are asked together
         rows = [torch.stack(self._frames.rows(frames)) for frames in videos]
@@ -181,7 +189,12 @@ class SingularityNetwork(Network):
         return [row[tokens] for row, tokens in zip(states, mask, strict=True)]
 
     def _fusion_block(
-        self, layer: Any, number: int, states: Tensor, mask: Tensor, video: Tensor
+        self,
+        layer: Any,
+        number: int,
+        states: Tensor,
+        mask: Tensor,
+        video: Tensor,
     ) -> States:
         """BERT's block with cross-attention: fusion layers `number` and the one after it."""
         heads = self.fusion.heads
@@ -209,7 +222,10 @@ class SingularityNetwork(Network):
         return layer.feed_forward_chunk(states)  # type: ignore[no-any-return]
 
     def score(
-        self, states: Sequence[Tensor], sample: Sample, answers: tuple[str, ...]
+        self,
+        states: Sequence[Tensor],
+        sample: Sample,
+        answers: tuple[str, ...],
     ) -> Scores:
         """Log-probabilities of answers, as published: that of the first token counts twice.
 

@@ -31,11 +31,11 @@ class VLLM(Plugin, LazyWeights):
 
     def __init__(self, options: VLLMOptions, context: Context) -> None:
         super().__init__(options, context)
-        from cuescope_sdk.torch import find_pretrained
+        from cuescope_sdk.torch import Pretrained
 
         # first: without vLLM no file needs to be fetched
         engine = installed_version()
-        files = find_pretrained(
+        files = Pretrained.find(
             OWNER,
             options.model,
             options.revision,
@@ -79,8 +79,7 @@ class VLLM(Plugin, LazyWeights):
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         from cuescope_vllm.engine import respond
 
-        for trial in trials:
-            refuse_unanswerable(OWNER, self.capabilities, trial)
+        refuse_unanswerable(OWNER, self.capabilities, trials)
         return respond(self.engine, trials, self.options)
 
 

@@ -3,8 +3,9 @@
 https://docs.vllm.ai/en/latest/api/vllm/entrypoints/llm
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def open_engine(title: str, **arguments: Any) -> Any:
 
 
 def respond(
-    engine: Any, trials: Sequence[Trial], options: VLLMOptions
+    engine: Any,
+    trials: Sequence[Trial],
+    options: VLLMOptions,
 ) -> list[Response]:
     """The responses in order; all questions of a kind go to vLLM in one call."""
     frames: dict[str, Image.Image] = {}
@@ -53,19 +56,26 @@ def _wanting(trials: Sequence[Trial], output: Output) -> list[int]:
 
 
 def _texts(
-    engine: Any, trials: Sequence[Trial], messages: Sequence[Message], most: int
+    engine: Any,
+    trials: Sequence[Trial],
+    messages: Sequence[Message],
+    most: int,
 ) -> dict[int, str]:
     """By trial, the answer in words."""
     numbers = _wanting(trials, "text")
     if not numbers:
         return {}
     outputs = _chat(engine, [[messages[number]] for number in numbers], max_tokens=most)
-    texts = [output.outputs[0].text.strip() for output in outputs]
-    return dict(zip(numbers, texts, strict=True))
+    texts = {}
+    for number, output in zip(numbers, outputs, strict=True):
+        texts[number] = output.outputs[0].text.strip()
+    return texts
 
 
 def user_message(
-    sample: Sample, options: VLLMOptions, frames: dict[str, Image.Image]
+    sample: Sample,
+    options: VLLMOptions,
+    frames: dict[str, Image.Image],
 ) -> Message:
     """The images of a sample, each loaded once into `frames`, then the words."""
     content: list[dict[str, Any]] = []
@@ -82,7 +92,9 @@ def user_message(
 
 
 def _choice_logits(
-    engine: Any, trials: Sequence[Trial], messages: Sequence[Message]
+    engine: Any,
+    trials: Sequence[Trial],
+    messages: Sequence[Message],
 ) -> dict[int, np.ndarray]:
     """By trial, the log-probability of each choice as the whole of the answer so far."""
     numbers = _wanting(trials, "logits")
@@ -108,8 +120,8 @@ def _choice_logits(
     logits = {}
     for number, before in zip(numbers, bare, strict=True):
         by_choice = list(islice(outputs, len(trials[number].sample.choices)))
-        prompts = [list(output.prompt_token_ids) for output in (before, *by_choice)]
-        start = shared_length(prompts)
+        tokens_of = attrgetter("prompt_token_ids")
+        start = shared_length(map(tokens_of, (before, *by_choice)))
         values = [_log_probability(output, start) for output in by_choice]
         logits[number] = np.array(values, np.float32)
     return logits
@@ -126,7 +138,9 @@ def _chat(
     import vllm
 
     sampling = vllm.SamplingParams(
-        temperature=0.0, max_tokens=max_tokens, prompt_logprobs=prompt_logprobs
+        temperature=0.0,
+        max_tokens=max_tokens,
+        prompt_logprobs=prompt_logprobs,
     )
     chats = list(map(list, conversations))
     # the audit has a progress bar of its own
@@ -134,7 +148,7 @@ def _chat(
     return outputs
 
 
-def shared_length(prompts: Sequence[Sequence[int]]) -> int:
+def shared_length(prompts: Iterable[Sequence[int]]) -> int:
     """How many tokens all of them begin with."""
     positions = zip(*prompts, strict=False)  # prompts differ in length
     alike = takewhile(lambda tokens: len(set(tokens)) == 1, positions)
@@ -146,7 +160,9 @@ def _log_probability(output: Any, start: int) -> float:
     total = 0.0
     tokens = output.prompt_token_ids[start:]
     for token, log_probabilities in zip(
-        tokens, output.prompt_logprobs[start:], strict=True
+        tokens,
+        output.prompt_logprobs[start:],
+        strict=True,
     ):
         total += log_probabilities[token].logprob
     return total

@@ -10,7 +10,10 @@ class VLLMOptions(StockOptions):
 
     gpus: PositiveInt = Field(1, description="GPUs over which the model is spread")
     memory: float = Field(
-        0.9, gt=0, le=1, description="share of each GPU's memory to take"
+        0.9,
+        gt=0,
+        le=1,
+        description="share of each GPU's memory to take",
     )
     frames: PositiveInt = Field(16, description="most images in a question")
     max_model_len: PositiveInt | None = Field(

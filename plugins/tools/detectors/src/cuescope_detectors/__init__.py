@@ -42,14 +42,16 @@ class OpenVocabularyDetector(Plugin, LazyWeights):
         self._network.open_weights()
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
         spoken_of = {name: normalise_name(name) for name in names}
         # "traffic_light" and "traffic light" are one query, and its scores go to both names
         queries = list(dict.fromkeys(spoken_of.values()))
         if not queries:
-            return [() for _ in frames]
+            return [()] * len(frames)
         columns = [queries.index(query) for query in spoken_of.values()]
         by_frame = []
         size = self.options.images

@@ -26,7 +26,9 @@ class AnnotatedBoxes(Plugin):
         self.fingerprint = digest("annotations", 2, self._annotations.data.fingerprint)
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """The boxes of any of the names, a tuple a frame; raises UserError for other frames."""
         by_frame = []
@@ -48,7 +50,9 @@ class AnnotatedMasks(Plugin):
         self.fingerprint = digest("masks", 2, self._annotations.data.fingerprint)
 
     def segment(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where a name has none."""
         by_frame = []
@@ -131,7 +135,9 @@ def boxes_of(samples: Sequence[Sample], name: str) -> list[Detection]:
 
 
 def mask_of(
-    samples: Sequence[Sample], name: str, size: tuple[int, int]
+    samples: Sequence[Sample],
+    name: str,
+    size: tuple[int, int],
 ) -> Bool[np.ndarray, "row col"]:
     """Everything of a name in an image of `size` (width, height)."""
     union = np.zeros(size[::-1], dtype=bool)

@@ -17,11 +17,10 @@ from torchvision.transforms.functional import to_tensor
 from cuescope_detectors.options import CocoOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.torch import (
+    Checkpoint,
+    Pretrained,
     Source,
-    config_content,
     files_digest,
-    find_pretrained,
-    read_weights,
     resolve_device,
 )
 
@@ -36,7 +35,9 @@ CATEGORIES = FasterRCNN_ResNet50_FPN_Weights.COCO_V1.meta["categories"]
 
 
 def class_boxes(
-    outputs: Sequence[Mapping[str, Tensor]], size: tuple[int, int], threshold: float
+    outputs: Sequence[Mapping[str, Tensor]],
+    size: tuple[int, int],
+    threshold: float,
 ) -> list[list[ClassBox]]:
     """`outputs` ("scores", "labels", "boxes") with the boxes clipped to images of this size."""
     limits = torch.tensor([*size, *size])
@@ -45,7 +46,8 @@ def class_boxes(
         scores = output["scores"].tolist()
         labels = output["labels"].tolist()
         # in float32: half precision would round pixels of a large image
-        boxes = output["boxes"].float().cpu().clamp(min=0).minimum(limits).tolist()
+        corners = output["boxes"].float().cpu()
+        boxes = corners.clamp(min=0).minimum(limits).tolist()
         kept = []
         for score, label, (x0, y0, x1, y1) in zip(scores, labels, boxes, strict=True):
             # a box that lies outside of the image has no extent once it is clipped
@@ -67,12 +69,12 @@ class DetrNetwork:
     """
 
     def __init__(self, options: CocoOptions, context: Context) -> None:
-        self._files = find_pretrained(
+        self._files = Pretrained.find(
             OWNER, options.model, options.revision, context, _builder
         )
         self._processor = self._files.read("processor", transformers.AutoImageProcessor)
         self.classes = named_classes(self._files.config.id2label.items())
-        self.fingerprint = self._files.fingerprint(config_content(self._processor))
+        self.fingerprint = self._files.fingerprint(self._processor)
         self.facts = self._files.facts
 
     def open_weights(self) -> None:
@@ -80,7 +82,9 @@ class DetrNetwork:
 
     @torch.no_grad()
     def detect(
-        self, images: Sequence[Image.Image], threshold: float
+        self,
+        images: Sequence[Image.Image],
+        threshold: float,
     ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         files = self._files
@@ -138,14 +142,16 @@ class FasterRCNNNetwork:
         # without weights: the file below has all of them, and none is downloaded
         model = FasterRCNN(
             resnet_fpn_backbone(
-                backbone_name=backbone, weights=None, norm_layer=FrozenBatchNorm2d
+                backbone_name=backbone,
+                weights=None,
+                norm_layer=FrozenBatchNorm2d,
             ),
             num_classes=len(CATEGORIES),
             min_size=side,
             max_size=side * 5 // 3,  # as published: 800 and 1333
         )
         try:
-            model.load_state_dict(read_weights(OWNER, self._weights))
+            model.load_state_dict(Checkpoint.read(OWNER, self._weights).tensors)
         except (RuntimeError, ValueError, AttributeError, TypeError) as error:
             raise UserError(
                 f"coco-detector: {self._weights.name} holds no Faster R-CNN",
@@ -160,7 +166,9 @@ class FasterRCNNNetwork:
 
     @torch.no_grad()
     def detect(
-        self, images: Sequence[Image.Image], threshold: float
+        self,
+        images: Sequence[Image.Image],
+        threshold: float,
     ) -> list[list[ClassBox]]:
         """Boxes that score more than `threshold` in images of one size, an image each."""
         # before suppression: the library's default of 0.05 would drop boxes under a lower one

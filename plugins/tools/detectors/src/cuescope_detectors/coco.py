@@ -50,13 +50,15 @@ class CocoDetector(Plugin, LazyWeights):
         self._network.open_weights()
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first."""
         spoken_of = {name: normalise_name(name) for name in names}
         # a closed vocabulary: what is in none of its classes needs no pass
         if self.names.isdisjoint(spoken_of.values()):
-            return [() for _ in frames]
+            return [()] * len(frames)
         by_frame: list[tuple[Detection, ...]] = []
         size = self.options.images
         for start in range(0, len(frames), size):
@@ -68,7 +70,9 @@ class CocoDetector(Plugin, LazyWeights):
         return by_frame
 
     def _name_boxes(
-        self, boxes: "Sequence[ClassBox]", spoken_of: Mapping[str, str]
+        self,
+        boxes: "Sequence[ClassBox]",
+        spoken_of: Mapping[str, str],
     ) -> tuple[Detection, ...]:
         """The boxes of an image whose class is one of the names, under the names as given."""
         detections = []

@@ -6,15 +6,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from cuescope_detectors.options import GroundedSamOptions
-from cuescope_sdk import (
-    Context,
-    Detection,
-    Frame,
-    LazyWeights,
-    Plugin,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Context, Frame, LazyWeights, Plugin, UserError, digest
 
 
 class GroundedSam(Plugin, LazyWeights):
@@ -54,25 +46,22 @@ class GroundedSam(Plugin, LazyWeights):
             self._detector.open_weights()
 
     def segment(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[Bool[np.ndarray, "name row col"]]:
         """Masks at the size of each frame, empty where the detector finds nothing."""
         # each name once, however many rows ask for it
         by_frame = self._detector.detect(frames, list(dict.fromkeys(names)))
-        return [
-            self._masks(frame, by_frame[index], names)
-            for index, frame in enumerate(frames)
-        ]
-
-    def _masks(
-        self, frame: Frame, detections: Sequence[Detection], names: Sequence[str]
-    ) -> Bool[np.ndarray, "name row col"]:
-        image = frame.load()
-        # the detector's own threshold may be lower
-        boxes = [box for box in detections if box.score > self.options.threshold]
-        outlines = self._network.outline(image, [box.box for box in boxes])
-        masks = np.zeros((len(names), image.height, image.width), dtype=bool)
-        # several boxes of a name are one mask
-        for box, outline in zip(boxes, outlines, strict=True):
-            masks[[name == box.name for name in names]] |= outline
-        return masks
+        masks_by_frame = []
+        for frame, detections in zip(frames, by_frame, strict=True):
+            image = frame.load()
+            # the detector's own threshold may be lower
+            boxes = [box for box in detections if box.score > self.options.threshold]
+            outlines = self._network.outline(image, [box.box for box in boxes])
+            masks = np.zeros((len(names), image.height, image.width), dtype=bool)
+            # several boxes of a name are one mask
+            for box, outline in zip(boxes, outlines, strict=True):
+                masks[np.array(names) == box.name] |= outline
+            masks_by_frame.append(masks)
+        return masks_by_frame

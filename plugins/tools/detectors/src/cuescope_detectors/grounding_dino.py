@@ -30,15 +30,18 @@ class Caption:
 
 
 def make_captions(
-    names: Sequence[str], tokenizer: Any, limit: int, most: int | None
+    names: Sequence[str],
+    tokenizer: Any,
+    limit: int,
+    most: int | None,
 ) -> list[Caption]:
     """Captions of at most `limit` tokens and `most` names; a name that fits in none is cut."""
     # one more goes to the "." that ends the phrase
     room = limit - FRAME_TOKENS - 1
-    words = [normalise_name(name.translate(ENDS)) for name in names]
-    phrases = [
-        tokenizer(word, add_special_tokens=False).input_ids[:room] for word in words
-    ]
+    phrases = []
+    for name in names:
+        word = normalise_name(name.translate(ENDS))
+        phrases.append(tokenizer(word, add_special_tokens=False).input_ids[:room])
     end = tokenizer.convert_tokens_to_ids(
         PHRASE_END
     )  # the model splits phrases at this token
@@ -91,7 +94,9 @@ class GroundingDinoNetwork(StockNetwork):
         }
 
     def detect(
-        self, images: Sequence[Image.Image], names: Sequence[str]
+        self,
+        images: Sequence[Image.Image],
+        names: Sequence[str],
     ) -> list[ScoredBoxes]:
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
         limit = self.files.network.config.max_text_len
@@ -113,7 +118,10 @@ class GroundingDinoNetwork(StockNetwork):
 
     @torch.no_grad()
     def _pass(
-        self, pixels: Any, size: tuple[int, int], caption: Caption
+        self,
+        pixels: Any,
+        size: tuple[int, int],
+        caption: Caption,
     ) -> list[ScoredBoxes]:
         """Probability of each name of a caption on each box, an image after the other."""
         ids = torch.tensor(
@@ -130,7 +138,9 @@ class GroundingDinoNetwork(StockNetwork):
 
 
 def merge_captions(
-    captions: Sequence[Caption], answers: Sequence[ScoredBoxes], names: int
+    captions: Sequence[Caption],
+    answers: Sequence[ScoredBoxes],
+    names: int,
 ) -> ScoredBoxes:
     """The boxes of all captions, with the scores of all names."""
     all_scores = []

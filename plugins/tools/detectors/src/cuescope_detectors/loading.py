@@ -10,12 +10,7 @@ from torch import Tensor
 
 from cuescope_detectors.options import PretrainedOptions
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import (
-    Source,
-    config_content,
-    find_pretrained,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, Source
 
 ScoredBoxes = tuple[Float[np.ndarray, "box name"], Float[np.ndarray, "box 4"]]
 
@@ -31,18 +26,20 @@ class StockNetwork:
     takes_text: ClassVar[bool] = True
 
     def __init__(
-        self, options: PretrainedOptions, context: Context, *entering: object
+        self,
+        options: PretrainedOptions,
+        context: Context,
+        *entering: object,
     ) -> None:
         """Find the files and read all but the weights; what is `entering` is fingerprinted too."""
-        self.files = find_pretrained(
+        self.files = Pretrained.find(
             self.owner, options.model, options.revision, context, self._builder_of
         )
         self.processor = self.files.processor(self.takes_text)
-        words = tokenizer_content(self.processor.tokenizer) if self.takes_text else None
-        preprocessing = config_content(self.processor.image_processor)
+        words = self.processor.tokenizer if self.takes_text else None
         # preprocessing and tokens change what the network sees
         self.fingerprint = self.files.fingerprint(
-            preprocessing, words, self.owner, *entering
+            self.processor.image_processor, words, self.owner, *entering
         )
         self.facts = self.files.facts
 

@@ -1,11 +1,12 @@
 """Options of every detector and segmenter."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
+from cuescope_sdk import NamesPlugin, NamesRepository, Options
+from cuescope_sdk.models import PromptWords, RepositoryName
 from cuescope_sdk.tools import DetectionOptions
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
@@ -14,7 +15,7 @@ MODEL = "a folder that save_pretrained wrote, or a hub id"
 class PretrainedOptions(Options):
     """Where a model's files are; the part after `NAME:` is `model`, with a default a tool."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: str = Field(description=MODEL)
     revision: Annotated[str | None, NamesRepository()] = Field(
@@ -29,10 +30,10 @@ class OpenVocabularyOptions(DetectionOptions, PretrainedOptions):
 class OwlOptions(OpenVocabularyOptions):
     """Options of `owl`; the default is SpurLens's detector."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "google/owlv2-base-patch16-ensemble", description=MODEL
     )
-    prompt: Annotated[str, Words()] = Field(
+    prompt: PromptWords = Field(
         "{name}", description="what is searched for, as in 'a photo of a {name}'"
     )
 
@@ -47,7 +48,7 @@ class OwlOptions(OpenVocabularyOptions):
 class GroundingDinoOptions(OpenVocabularyOptions):
     """Options of `grounding-dino`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "IDEA-Research/grounding-dino-base", description=MODEL
     )
     one_by_one: bool = Field(
@@ -64,7 +65,7 @@ class GroundingDinoOptions(OpenVocabularyOptions):
 class CocoOptions(PretrainedOptions):
     """Options of `coco-detector`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "facebook/detr-resnet-50",
         description="DETR, RT-DETR, YOLOS ...: a folder that save_pretrained wrote, or a hub id; "
         "or a file of torchvision's Faster R-CNN weights (.pth, .safetensors)",
@@ -77,7 +78,10 @@ class CocoOptions(PretrainedOptions):
         description="Faster R-CNN: an image is resized to this many pixels at its shorter side",
     )
     threshold: float = Field(
-        0.5, ge=0, lt=1, description="boxes must score more than this"
+        0.5,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this",
     )
     images: PositiveInt = Field(
         4, description="images that the network is shown at once"
@@ -87,9 +91,7 @@ class CocoOptions(PretrainedOptions):
 class GroundedSamOptions(PretrainedOptions):
     """Options of `sam`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
-        "facebook/sam-vit-base", description=MODEL
-    )
+    model: RepositoryName = Field("facebook/sam-vit-base", description=MODEL)
     detector: Annotated[str, NamesPlugin()] = Field(
         "owl",
         description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ...",
@@ -98,5 +100,8 @@ class GroundedSamOptions(PretrainedOptions):
         {}, description="options of that tool"
     )
     threshold: float = Field(
-        0.3, ge=0, lt=1, description="boxes must score more than this to be outlined"
+        0.3,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this to be outlined",
     )

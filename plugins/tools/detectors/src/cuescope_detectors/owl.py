@@ -29,7 +29,9 @@ class OwlNetwork(StockNetwork):
 
     @torch.no_grad()
     def detect(
-        self, images: Sequence[Image.Image], names: Sequence[str]
+        self,
+        images: Sequence[Image.Image],
+        names: Sequence[str],
     ) -> list[ScoredBoxes]:
         """Probability of each name on each box, an image after the other."""
         files = self.files

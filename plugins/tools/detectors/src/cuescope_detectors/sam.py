@@ -21,14 +21,16 @@ class SamNetwork(StockNetwork):
 
     @torch.no_grad()
     def outline(
-        self, image: Image.Image, boxes: Sequence[tuple[float, float, float, float]]
+        self,
+        image: Image.Image,
+        boxes: Sequence[tuple[float, float, float, float]],
     ) -> Bool[np.ndarray, "box row col"]:
         """What is in each box (x0, y0, x1, y1) in pixels of the image."""
         if not boxes:
             return np.zeros((0, image.height, image.width), dtype=bool)
         processor = self.processor
         files = self.files
-        listed = [list(box) for box in boxes]
+        listed = list(map(list, boxes))
         inputs = processor(image, input_boxes=[listed], return_tensors="pt")
         pixels = inputs.pixel_values.to(files.device, files.dtype)
         embeddings = files.network.get_image_embeddings(pixels)
@@ -37,7 +39,9 @@ class SamNetwork(StockNetwork):
         # the image is encoded once; the decoder's memory grows with the boxes of a pass
         for prompts in prompt_boxes.split(BOXES_AT_ONCE, dim=1):
             output = files.network(
-                image_embeddings=embeddings, input_boxes=prompts, multimask_output=False
+                image_embeddings=embeddings,
+                input_boxes=prompts,
+                multimask_output=False,
             )
             masks += processor.post_process_masks(
                 output.pred_masks.float().cpu(),

@@ -41,7 +41,9 @@ WITH_MASK = (*TEXT_ALONE, "mask_image")
 
 
 def inpainting_class(
-    files: PipelineFiles, options: InpaintOptions, control: Any | None
+    files: PipelineFiles,
+    options: InpaintOptions,
+    control: Any | None,
 ) -> tuple[Any, Any]:
     """What opens the files (diffusers' Auto class where it knows them), and the class that comes.
 
@@ -93,7 +95,9 @@ def auto_class(name: str, control: Any | None) -> Any:
         end = "InpaintPipeline" if "Inpaint" in name else "Pipeline"
         name = name.removesuffix(end) + kind + end
     return _get_task_class(
-        AUTO_INPAINT_PIPELINES_MAPPING, name, throw_error_if_not_exist=False
+        AUTO_INPAINT_PIPELINES_MAPPING,
+        name,
+        throw_error_if_not_exist=False,
     )
 
 

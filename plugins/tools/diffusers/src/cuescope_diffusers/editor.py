@@ -20,7 +20,7 @@ from cuescope_diffusers.options import EditorOptions, InpaintOptions
 from cuescope_diffusers.pipelines import Job, OpenPipeline, open_network, open_pipeline
 from cuescope_diffusers.prompts import open_tokenizers, require_fitting, token_limits
 from cuescope_sdk import Context, Frame, ImageEdit, derive, digest
-from cuescope_sdk.editing import edited_frame, keep_outside, require_editable
+from cuescope_sdk.editing import EditableImage
 from cuescope_sdk.torch import files_digest, resolve_device, resolve_dtype
 
 # files count by their digests, the dtype as it was resolved; a batch changes nothing
@@ -76,24 +76,23 @@ class Editor:
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The edited frames, in order."""
         # all are checked before the first is painted
-        sources = [require_editable(self.owner, edit) for edit in edits]
+        opened = [EditableImage.open(self.owner, edit) for edit in edits]
         self._require_fitting_prompts(edits)
-        images = self._run(list(map(self._job, edits, sources)))
+        images = self._run(list(map(self._job, opened)))
         frames = []
-        for edit, source, image in zip(edits, sources, images, strict=True):
+        for editable, image in zip(opened, images, strict=True):
+            source = editable.source
             if image is None:
                 self._context.announce(
                     f"{self.owner}: the model's own safety checker refused an edit "
-                    f"('{edit.instruction[:60]}'); the image stays as it was"
+                    f"('{editable.edit.instruction[:60]}'); the image stays as it was"
                 )
                 image = source
             elif image.size != source.size:
                 # the network works on a grid of cells, which the image need not fit
                 image = image.resize(source.size, Image.Resampling.LANCZOS)
-            # a refused edit is the source already
-            if edit.mask is not None and image is not source:
-                image = keep_outside(source, image, edit.mask, self._options.feather)
-            frames.append(edited_frame(edit, self.fingerprint, image))
+            feather = self._options.feather
+            frames.append(editable.frame(image, self.fingerprint, feather))
         return frames
 
     @cached_property
@@ -106,12 +105,19 @@ class Editor:
         for name, cls in self._files.networks().items():
             title = f"{name} of {source.title}"
             parts[name] = open_network(
-                source, cls, title, subfolder=name, dtype=self._dtype
+                source,
+                cls,
+                title,
+                subfolder=name,
+                dtype=self._dtype,
             )
         if self._control:
             control, cls = self._control
             parts["controlnet"] = open_network(
-                control, cls, control.title, dtype=self._dtype
+                control,
+                cls,
+                control.title,
+                dtype=self._dtype,
             )
         trusted = self._options.trust_remote_code
         pipe = open_pipeline(source, self._opener, trusted, parts).to(self._device)
@@ -165,8 +171,10 @@ class Editor:
                     f"{limits[name]} tokens of a prompt alone; another reads all of it"
                 )
 
-    def _job(self, edit: ImageEdit, source: Image.Image) -> Job:
+    def _job(self, editable: EditableImage) -> Job:
         """What the pipeline is given; all of its randomness is the seed's of this very edit."""
+        edit = editable.edit
+        source = editable.source
         mask = None if edit.mask is None else digest(edit.mask)
         seed = derive(edit.seed, "edit", edit.frame.key, edit.instruction, str(mask))
         size = self.pipeline.working_size(source.size)

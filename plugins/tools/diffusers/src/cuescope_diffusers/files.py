@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import re
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import transformers
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import OWN_CODE, Source, files_digest, refuse_kernels
+from cuescope_sdk.torch import Checkpoint, Source, files_digest, refuse_kernels
 
 INDEX = "model_index.json"
 CONFIG = "config.json"
@@ -73,7 +72,9 @@ def class_of(library: str, name: str) -> Any:
 
 
 def find_pipeline(
-    owner: str, options: EditorOptions, context: Context
+    owner: str,
+    options: EditorOptions,
+    context: Context,
 ) -> PipelineFiles:
     """The files of `options.model`; raises UserError for whatever a person can mend.
 
@@ -121,7 +122,10 @@ def _check(source: Source) -> PipelineFiles:
 
 
 def find_network(
-    owner: str, model: str, revision: str | None, context: Context
+    owner: str,
+    model: str,
+    revision: str | None,
+    context: Context,
 ) -> tuple[Source, Any]:
     """A single network of diffusers, such as a ControlNet, and its class."""
 
@@ -196,7 +200,9 @@ def refuse_own_code(source: Source, reasons: Iterator[str]) -> None:
     reason = next(reasons, None)
     if reason is not None:
         raise UserError(
-            f"{source.owner}: {source.title} has {OWN_CODE}", got=reason, remedy=TRUST
+            f"{source.owner}: {source.title} has code of its own, which is not run unasked",
+            got=reason,
+            remedy=TRUST,
         )
     for config in source.folder.glob(f"*/{CONFIG}"):
         refuse_kernels(source.owner, config)
@@ -287,16 +293,7 @@ def require_weights(source: Source, folder: Path) -> None:
 def _is_whole(file: Path) -> bool:
     """Whether a safetensors file is as long as its header says."""
     try:
-        with file.open("rb") as opened:
-            (length,) = struct.unpack("<Q", opened.read(8))
-            # a broken header may claim any length
-            header = json.loads(opened.read(min(length, 100_000_000)))
-        ends = [
-            value["data_offsets"][1]
-            for key, value in header.items()
-            if key != "__metadata__"
-        ]
-        # 8: the length of the header stands in front
-        return bool(file.stat().st_size == 8 + length + max(ends, default=0))
-    except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
+        Checkpoint.read("", file)
+    except UserError:
         return False
+    return True

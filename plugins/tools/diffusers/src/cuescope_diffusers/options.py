@@ -1,10 +1,11 @@
 """The options of both editors."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
 from cuescope_sdk import NamesRepository, Options, RunsCode, Words
+from cuescope_sdk.models import RepositoryName
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
 Dtype = Literal["float32", "float16", "bfloat16"]
@@ -13,7 +14,7 @@ Dtype = Literal["float32", "float16", "bfloat16"]
 class EditorOptions(Options):
     """Where the pipeline is, and how it is asked; the part after `NAME:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: str = Field(description=MODEL)
     revision: Annotated[str | None, NamesRepository()] = Field(
@@ -60,7 +61,7 @@ class EditorOptions(Options):
 class InpaintOptions(EditorOptions):
     """Options of `inpaint`; the default is the paper's kind of model."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "stable-diffusion-v1-5/stable-diffusion-inpainting", description=MODEL
     )
     strength: float = Field(
@@ -85,9 +86,7 @@ class InpaintOptions(EditorOptions):
 class InstructOptions(EditorOptions):
     """Options of `instruct`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
-        "Qwen/Qwen-Image-Edit", description=MODEL
-    )
+    model: RepositoryName = Field("Qwen/Qwen-Image-Edit", description=MODEL)
     image_guidance: float | None = Field(
         None,
         ge=0,

@@ -41,7 +41,12 @@ class OpenPipeline:
     """A pipeline of diffusers with its weights; raises UserError where it takes no mask."""
 
     def __init__(
-        self, source: Source, pipe: Any, options: EditorOptions, *, masked: bool
+        self,
+        source: Source,
+        pipe: Any,
+        options: EditorOptions,
+        *,
+        masked: bool,
     ) -> None:
         cls = type(pipe)
         wanted = WITH_MASK if masked else TEXT_ALONE
@@ -143,7 +148,9 @@ class OpenPipeline:
         return {name: value for name, value in given.items() if name in known}
 
     def _control(
-        self, images: Sequence[Image.Image], masks: Sequence[Image.Image]
+        self,
+        images: Sequence[Image.Image],
+        masks: Sequence[Image.Image],
     ) -> Any:
         if getattr(self._options, "control", "inpaint") == "image" or not masks:
             return list(images) if len(images) > 1 else images[0]
@@ -188,7 +195,10 @@ def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
     try:
         with _silent():
             network, info = cls.from_pretrained(
-                source.folder, use_safetensors=True, output_loading_info=True, **options
+                source.folder,
+                use_safetensors=True,
+                output_loading_info=True,
+                **options,
             )
     except (
         Exception
@@ -211,7 +221,10 @@ def open_network(source: Source, cls: Any, title: str, **options: Any) -> Any:
 
 
 def open_pipeline(
-    source: Source, opener: Any, trusted: bool, parts: dict[str, Any]
+    source: Source,
+    opener: Any,
+    trusted: bool,
+    parts: dict[str, Any],
 ) -> Any:
     """`opener.from_pretrained` around opened networks; raises UserError where it fails."""
     more = {"trust_remote_code": True} if trusted else {}
@@ -219,7 +232,10 @@ def open_pipeline(
         with _silent():
             # the files are here: nothing is downloaded now
             pipe = opener.from_pretrained(
-                source.folder, local_files_only=True, **parts, **more
+                source.folder,
+                local_files_only=True,
+                **parts,
+                **more,
             )
             pipe.set_progress_bar_config(disable=True)
     except Exception as error:  # as above

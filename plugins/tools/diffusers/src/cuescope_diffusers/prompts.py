@@ -1,11 +1,12 @@
 """Prompts that fit: a tokenizer would cut what is too long, and say so in a log at best."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from cuescope_diffusers.files import PipelineFiles, class_of
 from cuescope_sdk import UserError
-from cuescope_sdk.torch import fault_of, quiet
+from cuescope_sdk.torch import quiet
 
 ENDLESS = 100_000  # tokenizers without a limit say 1e30
 
@@ -14,20 +15,9 @@ def open_tokenizers(files: PipelineFiles) -> dict[str, Any]:
     """The tokenizers by the names of the components; raises UserError where one cannot be read."""
     tokenizers = {}
     for name, where in files.components.items():
-        if not name.startswith("tokenizer"):
-            continue
-        try:
-            with quiet():
-                tokenizers[name] = class_of(*where).from_pretrained(
-                    files.source.folder / name
-                )
-        except (
-            Exception
-        ) as error:  # the reader of a stranger's files fails in any way it likes
-            raise UserError(
-                f"{files.source.owner}: the {name} of {files.source.title} cannot be read",
-                got=fault_of(error),
-            ) from error
+        if name.startswith("tokenizer"):
+            source = replace(files.source, folder=files.source.folder / name)
+            tokenizers[name] = source.read(name, class_of(*where))
     return tokenizers
 
 

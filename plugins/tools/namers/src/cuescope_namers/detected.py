@@ -5,17 +5,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
-from cuescope_sdk.tools import (
-    FrameGroup,
-    NameGuess,
-    best_name,
-    cached_detector,
-    k_scores,
+from cuescope_sdk import (
+    Context,
+    Detection,
+    NamesPlugin,
+    Options,
+    Plugin,
+    UserError,
+    digest,
 )
+from cuescope_sdk.tools import CachedDetector, FrameGroup, NameGuess
 
 
 class DetectedOptions(Options):
@@ -33,6 +36,18 @@ class DetectedOptions(Options):
         None,
         description="a file with one name a line; default: those that the detector knows",
     )
+
+
+def k_scores(
+    detections: Sequence[Sequence[Detection]], names: Sequence[str]
+) -> np.ndarray:
+    """(frame, name): highest box score of a name, 0 without a box (SpurLens, section 4)."""
+    best = np.zeros((len(detections), len(names)))
+    for row, of_frame in enumerate(detections):
+        rising = sorted(of_frame, key=lambda detection: detection.score)
+        highest = {detection.name: detection.score for detection in rising}
+        best[row] = [highest.get(name, 0.0) for name in names]
+    return best
 
 
 class DetectedNames(Plugin):
@@ -79,7 +94,7 @@ class DetectedNames(Plugin):
         """The name that the detector is surer of in each group than in the rest."""
         names = self._names()
         # cached: the same frames may be asked about again
-        finder = cached_detector(self._detector, self.context)
+        finder = CachedDetector(self._detector, self.context)
         requests = []
         for group in groups:
             requests += [(group.frames, names), (group.others, names)]
@@ -91,7 +106,8 @@ class DetectedNames(Plugin):
             # without frames on both sides there is nothing to compare
             if group.frames and group.others:
                 scores = k_scores(inside, names).mean(axis=0)
-                guess = best_name(names, scores, k_scores(outside, names).mean(axis=0))
+                elsewhere = k_scores(outside, names).mean(axis=0)
+                guess = NameGuess.best(names, scores, elsewhere)
             guesses.append(guess)
         return guesses
 

@@ -19,13 +19,15 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.language import EACH, parse_list, proposal_prompts
-from cuescope_sdk.models import Templates, prompts_of, templates_of
-from cuescope_sdk.tools import FrameGroup, NameGuess, best_name
+from cuescope_sdk.language import parse_list, proposal_prompts
+from cuescope_sdk.models import Templates
+from cuescope_sdk.tools import FrameGroup, NameGuess
 
 
 def guesses(
-    groups: Sequence[FrameGroup], words: Sequence[str], templates: Templates
+    groups: Sequence[FrameGroup],
+    words: Sequence[str],
+    templates: Templates,
 ) -> list[NameGuess | None]:
     """For each group the word whose similarity to it most exceeds that to the rest.
 
@@ -39,14 +41,14 @@ def guesses(
     ends = []
     for word in words:
         # by its templates a word may have several prompts
-        prompts += prompts_of(templates, word)
+        prompts += templates.prompts(word)
         ends.append(len(prompts))
     # in float64: small differences of cosines decide
     embedded = groups[0].embed_texts(prompts).astype(np.float64)
     parts = np.split(embedded, ends[:-1])
     rows = np.stack([part.mean(axis=0) for part in parts])
     return [
-        best_name(words, rows @ group.centre, rows @ group.elsewhere)
+        NameGuess.best(words, rows @ group.centre, rows @ group.elsewhere)
         for group in groups
     ]
 
@@ -72,9 +74,9 @@ class Vocabulary(Plugin):
     def __init__(self, options: VocabularyOptions, context: Context) -> None:
         super().__init__(options, context)
         self._words = read_words(options.words, "vocabulary")
-        self._templates = templates_of(options.templates, "vocabulary")
+        self._templates = Templates.find(options.templates, "vocabulary")
         # other templates put a word elsewhere
-        self.fingerprint = digest("vocabulary", 1, self._words, self._templates)
+        self.fingerprint = digest("vocabulary", 1, self._words, self._templates.content)
         self.facts = {
             "names": f"from {len(self._words):,} words of {options.words.name}"
         }
@@ -96,7 +98,7 @@ class WrittenOptions(Options):
         {}, description="options of that tool"
     )
     each: PositiveInt = Field(
-        EACH, description="names asked for in each of four ways, a label"
+        16, description="names asked for in each of four ways, a label"
     )
     templates: Annotated[str, NamesFile(or_words=True)] = Field(
         "plain",
@@ -115,7 +117,7 @@ class WrittenVocabulary(Plugin):
 
     def __init__(self, options: WrittenOptions, context: Context) -> None:
         super().__init__(options, context)
-        self._templates = templates_of(options.templates, "llm-vocabulary")
+        self._templates = Templates.find(options.templates, "llm-vocabulary")
         generator = self._generator
         if not hasattr(generator, "generate"):
             raise UserError(
@@ -126,7 +128,7 @@ class WrittenVocabulary(Plugin):
         fingerprint = getattr(generator, "fingerprint", None)
         # other templates put a word elsewhere
         self.fingerprint = fingerprint and digest(
-            "llm-vocabulary", 2, fingerprint, options.each, self._templates
+            "llm-vocabulary", 2, fingerprint, options.each, self._templates.content
         )
 
     @cached_property

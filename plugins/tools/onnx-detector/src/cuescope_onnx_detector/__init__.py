@@ -51,7 +51,9 @@ class OnnxDetector(Plugin, LazyWeights):
         _ = self._network
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame, best first; raises UserError for ''."""
         columns = {}  # of the names that are among its classes
@@ -60,13 +62,15 @@ class OnnxDetector(Plugin, LazyWeights):
             if normal in self._columns:
                 columns[name] = self._columns[normal]
         if not columns:  # what is none of its classes needs no pass
-            return [() for _ in frames]
+            return [()] * len(frames)
         options = self.options
         by_frame = []
         for start in range(0, len(frames), options.images):
             images = [frame.load() for frame in frames[start : start + options.images]]
             for image, (scores, boxes) in zip(
-                images, self._network.detect(images), strict=True
+                images,
+                self._network.detect(images),
+                strict=True,
             ):
                 detections = make_detections(
                     list(columns),

@@ -12,7 +12,7 @@ from PIL import Image
 
 from cuescope_onnx_detector.options import OWNER, OnnxOptions
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import read_lines
+from cuescope_sdk.data import TextFile
 
 GREY = 114  # of the border around an image, as YOLO is trained
 SIDE = 640
@@ -81,7 +81,8 @@ class OnnxNetwork:
         if layout == "suppressed":
             count = len(self.names)
             scores = np.zeros((len(output), count), np.float32)
-            chosen = output[:, 5].round().astype(int).clip(0, count - 1)
+            numbers = output[:, 5].round().astype(int)
+            chosen = numbers.clip(0, count - 1)
             scores[np.arange(len(output)), chosen] = output[:, 4]
             return scores, output[:, :4]
         table = output.T if layout == "classes" else output
@@ -116,7 +117,10 @@ class OnnxNetwork:
         )
 
     def _find_size(
-        self, side: int | None, shape: Sequence[Any], metadata: dict[str, str]
+        self,
+        side: int | None,
+        shape: Sequence[Any],
+        metadata: dict[str, str],
     ) -> tuple[int, int]:
         """Height and width of what it is shown."""
         fixed = [length for length in shape if isinstance(length, int)]
@@ -138,7 +142,7 @@ class OnnxNetwork:
     def _find_names(self, path: Path | None, metadata: dict[str, str]) -> list[str]:
         """Those of the person's file, else those in the .onnx file."""
         if path is not None:
-            return [line for _, line in read_lines(path.expanduser(), OWNER)]
+            return [line for _, line in TextFile(path.expanduser(), OWNER).lines()]
         exported = _literal(metadata.get("names"))
         if isinstance(exported, dict):
             # by the numbers of the classes, however they were written

@@ -1,7 +1,6 @@
 """The options of the detector."""
 
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field, PositiveInt
 
@@ -13,7 +12,7 @@ OWNER = "onnx-detector"
 class OnnxOptions(DetectionOptions):
     """Options of `onnx-detector`; the part after `onnx-detector:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: Path = Field(description="the .onnx file of a YOLO")
     names: Path | None = Field(

@@ -8,7 +8,7 @@ import yaml
 from pydantic import Field
 
 from cuescope_sdk import Context, Options, Plugin, UserError, digest, nearest
-from cuescope_sdk.data import load_yaml, read_lines
+from cuescope_sdk.data import TextFile, load_yaml
 
 OWNER = "cues"
 Cues = dict[str, list[str]]  # by class
@@ -80,7 +80,9 @@ def _classes(path: Path) -> list[ClassCues]:
         files = sorted(path.glob("*.txt"))
         if not files:
             raise UserError(
-                f"cues: folder {path.name}", expected="a .txt file a class", got="none"
+                f"cues: folder {path.name}",
+                expected="a .txt file a class",
+                got="none",
             )
         classes = []
         for file in files:
@@ -164,6 +166,6 @@ def _text(path: Path, value: Any) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """The lines that are no comments, each after where it stands."""
-    for where, line in read_lines(path, OWNER):
+    for where, line in TextFile(path, OWNER).lines():
         if not line.startswith("#"):
             yield where, line

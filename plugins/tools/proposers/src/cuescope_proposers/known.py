@@ -79,7 +79,9 @@ class KnownCues(Plugin):
         return list(self._cues.get(label, ()))
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Each cue that a frame shows, its strength for a score; the box is the whole frame.
 
@@ -112,7 +114,9 @@ class KnownCues(Plugin):
             width, height = frame.load().size
             for name in shown:
                 yield Detection(
-                    name=name, score=strongest[name], box=(0, 0, width, height)
+                    name=name,
+                    score=strongest[name],
+                    box=(0, 0, width, height),
                 )
 
     def _read(self) -> None:
@@ -148,7 +152,9 @@ class KnownCues(Plugin):
         return list(map(str, annotations.get("factors", {}).values()))
 
     def _cue_names(
-        self, sample: Sample, labels: Sequence[str]
+        self,
+        sample: Sample,
+        labels: Sequence[str],
     ) -> Iterator[tuple[str, str]]:
         """Class and cue, for each cue that the sample's annotations give a name to."""
         annotations = sample.annotations

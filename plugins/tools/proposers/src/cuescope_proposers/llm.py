@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
-from cuescope_sdk.language import ANGLES, EACH, proposal_prompts
+from cuescope_sdk.language import parse_list, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
 
@@ -23,7 +23,7 @@ class LLMOptions(Options):
         {}, description="options of that tool"
     )
     each: PositiveInt = Field(
-        EACH, description="names asked for in each of the four ways"
+        16, description="names asked for in each of the four ways"
     )
 
 
@@ -48,9 +48,9 @@ class LLMProposer(Plugin):
             )
         # what a generator without a fingerprint says cannot be told from what another says
         generator = getattr(self._generator, "fingerprint", None)
-        self.fingerprint = generator and digest(
-            "llm", 1, generator, ANGLES, options.each
-        )
+        # other prompts bring other names
+        prompts = proposal_prompts("", options.each)
+        self.fingerprint = generator and digest("llm", 2, generator, prompts)
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -59,8 +59,6 @@ class LLMProposer(Plugin):
 
     def propose(self, label: str) -> list[str]:
         """The names in the four replies, the first of each reply first; [] where all is prose."""
-        from cuescope_sdk.language import parse_list
-
         own = normalise_name(label)  # a model likes to repeat what it was asked
         replies = self._generator.generate(proposal_prompts(label, self.options.each))
         # the first name of each reply, then the second of each: a proposer's best come first.

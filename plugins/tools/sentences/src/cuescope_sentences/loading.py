@@ -7,14 +7,7 @@ import torch
 
 from cuescope_sdk import Context, UserError, digest
 from cuescope_sdk.models import fetch_repository
-from cuescope_sdk.torch import (
-    Source,
-    fault_of,
-    files_digest,
-    find_source,
-    quiet,
-    weight_files,
-)
+from cuescope_sdk.torch import Source, fault_of, files_digest, quiet
 
 OWNER = "sentence-transformers"
 SMALL = ("*.json", "*.txt", "*.model")
@@ -28,7 +21,7 @@ def find(model: str, revision: str | None, context: Context) -> Source:
     """
     folder = Path(model).expanduser()
     if folder.exists() or model.startswith((".", "/", "~")):
-        return find_source(OWNER, model, None)
+        return Source.find(OWNER, model, None, context)
     title = model if revision is None else f"{model}@{revision}"
     return fetch_repository(
         OWNER,
@@ -45,7 +38,7 @@ def find(model: str, revision: str | None, context: Context) -> Source:
 
 
 def _whole(source: Source) -> Source:
-    if not weight_files(source):
+    if not source.weight_files():
         raise FileNotFoundError("no model.safetensors in it")
     return source
 

@@ -10,13 +10,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import (
-    Pretrained,
-    Source,
-    config_content,
-    find_pretrained,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, Source
 
 OWNER = "actions"
 
@@ -30,9 +24,8 @@ class XCLIP:
         self.files = files
         self.length: int = files.config.vision_config.num_frames
         self._processor = files.processor()
-        words = tokenizer_content(self._processor.tokenizer)
         self.fingerprint = files.fingerprint(
-            config_content(self._processor.image_processor), words
+            self._processor.image_processor, self._processor.tokenizer
         )
 
     @torch.no_grad()
@@ -69,7 +62,7 @@ class VideoMAE:
             names[index] for index in sorted(names)
         )
         self._processor = files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = files.fingerprint(config_content(self._processor))
+        self.fingerprint = files.fingerprint(self._processor)
 
     @torch.no_grad()
     def logits(
@@ -112,5 +105,5 @@ def find_network(
             )
         return getattr(transformers, KINDS[config.model_type][0])
 
-    files = find_pretrained(OWNER, model, revision, context, builder_of)
+    files = Pretrained.find(OWNER, model, revision, context, builder_of)
     return KINDS[files.config.model_type][1](files)

@@ -1,26 +1,28 @@
 """Claims of actions held against a network that recognises them."""
 
-from collections.abc import Sequence
-from itertools import chain
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, compress
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, digest
-from cuescope_sdk.grounding import (
-    Case,
-    Claim,
-    Judgement,
-    Look,
-    best_judgement,
-    judge_claim,
-)
-from cuescope_sdk.language import head_noun, normalise_words
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
+from cuescope_sdk.language import head_noun
 from cuescope_verifiers.options import ActionOptions
-from cuescope_verifiers.phrases import atoms, opposites, sentence, third_person
+from cuescope_verifiers.phrases import (
+    atoms,
+    opposites,
+    plain_words,
+    sentence,
+    third_person,
+)
 
 Clip = tuple[int, ...]  # indices of frames
+Look = Callable[[Claim, Sequence[int]], Judgement]
 _ANYTHING = frozenset(
     {"something", "someone", "object", "objects", "thing", "things", "(something)"}
 )
@@ -61,9 +63,7 @@ class Actions(Plugin, LazyWeights):
             for sample, claims in cases:
                 look = self._look(sample, claims)
                 frames = len(sample.frames)
-                judgements.append(
-                    [judge_claim(claim, frames, look) for claim in claims]
-                )
+                judgements.append(judge_claims(claims, frames, look=look))
                 advance(1)
         return judgements
 
@@ -78,7 +78,8 @@ class Actions(Plugin, LazyWeights):
             if not ours:
                 return Judgement.open("out of vocabulary")
             judgements = []
-            for clip in choose_clips(meant, len(sample.frames), self._network.length):
+            frames = len(sample.frames)
+            for clip in choose_clips(meant, frames, self._network.length):
                 # claims about one moment share their clip
                 if clip not in logits:
                     images = [sample.frames[index].load() for index in clip]
@@ -87,7 +88,7 @@ class Actions(Plugin, LazyWeights):
                 # a judgement names one frame
                 middle = clip[len(clip) // 2]
                 judgements.append(judgement.replace(frame=middle))
-            return best_judgement(judgements)
+            return Judgement.best(judgements)
 
         return look
 
@@ -98,11 +99,12 @@ class Actions(Plugin, LazyWeights):
         if claim.kind != "action":
             return [], []
         if self._network.classes is None:
-            return [texts.index(text) for text in self._texts(claim)], [0]
-        names = self._network.classes
+            candidates = list(map(texts.index, self._texts(claim)))
+            return candidates, [0]
         # several classes may fit: their shares are added
-        ours = [index for index, name in enumerate(names) if fits(claim, name)]
-        return list(range(len(names))), ours
+        fitting = map(partial(fits, claim), self._network.classes)
+        candidates = list(range(len(self._network.classes)))
+        return candidates, list(compress(candidates, fitting))
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
@@ -110,11 +112,12 @@ class Actions(Plugin, LazyWeights):
         if claimed is None or self._network.classes is not None:
             return []
         # "A person opens something." would compete with "The person opens the door."
-        ours = forms(normalise_words(claim.predicate or "").partition(" ")[0])
-        others = (
-            text for text in self.options.alternatives if ours.isdisjoint(text.split())
-        )
-        return list(dict.fromkeys((claimed, *opposites(claim), *others)))
+        _, predicate, _ = plain_words(claim)
+        verb, _, _ = predicate.partition(" ")
+        ours = forms(verb)
+        alternatives = self.options.alternatives
+        others = [text for text in alternatives if ours.isdisjoint(text.split())]
+        return list(dict.fromkeys([claimed, *opposites(claim), *others]))
 
 
 def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
@@ -129,16 +132,22 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
         wanted = max(meant[0] - spare // 2, 0)
         first = min(wanted, max(frames - length, 0))
         # moments may be further apart than a clip is long: then all of them
-        last = max(meant[-1], min(first + length, frames) - 1)
+        end = min(first + length, frames)
+        last = max(meant[-1], end - 1)
         return [_spread(first, last, length)]
     latest = max(frames - length, 0)
     # the last clip ends where the video ends
-    starts = [*range(0, latest, max(length // 2, 1)), latest]
-    return [_spread(start, min(start + length, frames) - 1, length) for start in starts]
+    step = max(length // 2, 1)
+    clips = []
+    for start in (*range(0, latest, step), latest):
+        end = min(start + length, frames)
+        clips.append(_spread(start, end - 1, length))
+    return clips
 
 
 def _spread(first: int, last: int, length: int) -> Clip:
-    return tuple(np.linspace(first, last, length).round().astype(int).tolist())
+    places = np.linspace(first, last, length)
+    return tuple(places.round().astype(int).tolist())
 
 
 def verdict(
@@ -159,12 +168,13 @@ def fits(claim: Claim, title: str) -> bool:
 
     A class of another thing does not fit; one of "something" does.
     """
-    words = set(title.lower().replace("_", " ").replace(",", " ").split())
-    verb, _, particle = normalise_words(claim.predicate or "").partition(" ")
-    noun = head_noun(normalise_words(claim.object or ""))
-    if words.isdisjoint(forms(verb)) or not words.issuperset(particle.split()):
-        return False
-    return not noun or not words.isdisjoint({noun, f"{noun}s"} | _ANYTHING)
+    words = set(re.split(r"[_,\s]+", title.lower()))
+    _, predicate, other = plain_words(claim)
+    verb, _, particle = predicate.partition(" ")
+    noun = head_noun(other)
+    does = not words.isdisjoint(forms(verb)) and words.issuperset(particle.split())
+    objects = {noun, f"{noun}s"} | _ANYTHING
+    return does and (not noun or not words.isdisjoint(objects))
 
 
 def forms(verb: str) -> set[str]:

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from cuescope_sdk import Context, LazyWeights, Plugin, Sample, UserError, digest
-from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claim, per_frame
-from cuescope_sdk.tools import CachedDetector, cached_detector
-from cuescope_verifiers.boxes import Boxes, BoxEvidence, find_boxes
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
+from cuescope_sdk.tools import CachedDetector
+from cuescope_verifiers.boxes import At, Boxes, BoxEvidence, find_boxes
 from cuescope_verifiers.options import BoxOptions
 from cuescope_verifiers.phrases import names_by_frame
 
@@ -54,16 +54,17 @@ class BoxGeometry(Plugin, LazyWeights):
     @cached_property
     def finder(self) -> CachedDetector:
         """The detector with its memory; `passes` counts the frames that it was shown."""
-        return cached_detector(self._detector, self.context)
+        return CachedDetector(self._detector, self.context)
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         names = [self.names(sample, claims) for sample, claims in cases]
         videos = [sample.frames for sample, _ in cases]
         boxes = find_boxes(self.finder, videos, names, self.options.threshold)
-        return [
-            self._judge(sample, claims, self.join(sample, of_sample))
-            for (sample, claims), of_sample in zip(cases, boxes, strict=True)
-        ]
+        judgements = []
+        for (sample, claims), of_sample in zip(cases, boxes, strict=True):
+            evidence = self.evidence(sample, self.join(sample, of_sample))
+            judgements.append(judge_claims(claims, len(sample.frames), evidence))
+        return judgements
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         return names_by_frame(claims, len(sample.frames), self._vocabulary)
@@ -72,13 +73,10 @@ class BoxGeometry(Plugin, LazyWeights):
         """The boxes with their tracks; here there are none."""
         return boxes
 
-    def _judge(
-        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
-    ) -> list[Judgement]:
+    def evidence(self, sample: Sample, boxes: Boxes) -> At:
+        """Judges an undenied claim in one frame."""
         frames = len(sample.frames)
         # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        evidence = BoxEvidence(
-            boxes, frames, self._vocabulary, width, self.options.step * width
-        )
-        return [judge_claim(claim, frames, per_frame(evidence.at)) for claim in claims]
+        step = self.options.step * width
+        return BoxEvidence(boxes, frames, self._vocabulary, width, step).at

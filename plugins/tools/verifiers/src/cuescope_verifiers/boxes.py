@@ -1,31 +1,29 @@
 """Boxes for the claims of many samples, and what they say: presence, places, movement."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
-from cuescope_sdk import Detection, Detector, Frame
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    INVERSE,
-    Box,
-    Claim,
-    Judgement,
-    agent_relation,
-    best_judgement,
-    box_centre,
-    holds_for_agent,
-    is_kind_only,
-    judge_count,
-    relation_holds,
-)
-from cuescope_sdk.language import IN_SIGHT, OUT_OF_SIGHT, head_noun, normalise_words
-from cuescope_verifiers.phrases import Movement, colour_after, describe, movement, query
+import numpy as np
 
-Boxes = Mapping[
-    tuple[int, str], Sequence["TrackedBox"]
-]  # by frame and name, best first
+from cuescope_sdk import Detection, Detector, Frame
+from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
+from cuescope_sdk.language import head_noun, normalise_words
+from cuescope_verifiers.phrases import (
+    Movement,
+    colour_after,
+    describe,
+    movement,
+    plain_words,
+    query,
+)
+
+# by frame and name, best first
+Boxes = Mapping[tuple[int, str], Sequence["TrackedBox"]]
+Box = tuple[float, float, float, float]
+At = Callable[[Claim, int], Judgement]
 SAME_THING = 0.8  # of the larger of two boxes is in both
 
 
@@ -55,29 +53,32 @@ def find_boxes(
             names_of[frame.key] |= of_frame
             frame_of[frame.key] = frame
     # frames with the same names to look for go in one call
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    alike: dict[tuple[str, ...], list[Frame]] = defaultdict(list)
     for key, of_frame in names_of.items():
         # sorted, so that equal sets are one call
-        alike[tuple(sorted(of_frame))].append(key)
+        alike[tuple(sorted(of_frame))].append(frame_of[key])
+    # nothing is asked of these frames, so the detector need not see them
+    alike.pop((), None)
     detections: dict[str, tuple[Detection, ...]] = {}
-    for wanted, keys in alike.items():
-        # nothing is asked of these frames, so the detector need not see them
-        if wanted:
-            answers = detector.detect([frame_of[key] for key in keys], wanted)
-            detections |= zip(keys, answers, strict=True)
+    for wanted, frames in alike.items():
+        answers = detector.detect(frames, wanted)
+        for frame, answer in zip(frames, answers, strict=True):
+            detections[frame.key] = answer
     by_video: list[Boxes] = []
     for video, of_video in zip(videos, names, strict=True):
         boxes: dict[tuple[int, str], list[TrackedBox]] = {}
-        for index, (frame, of_frame) in enumerate(zip(video, of_video, strict=True)):
+        for index, frame in enumerate(video):
             # also where nothing was found: `tracks` reads each name in each frame
-            boxes |= {(index, name): [] for name in of_frame}
+            boxes |= {(index, name): [] for name in of_video[index]}
             for detection in detections.get(frame.key, ()):
-                if detection.name in of_frame and detection.score > threshold:
-                    boxes[index, detection.name].append(TrackedBox(detection))
+                place = (index, detection.name)
+                if place in boxes and detection.score > threshold:
+                    boxes[place].append(TrackedBox(detection))
         by_video.append(boxes)
     return by_video
 
 
+@dataclass(frozen=True)
 class BoxEvidence:
     """What the boxes of one video say of an undenied claim, frame by frame.
 
@@ -86,63 +87,43 @@ class BoxEvidence:
     as moving, both in pixels.
     """
 
-    def __init__(
-        self,
-        boxes: Boxes,
-        frames: int,
-        vocabulary: frozenset[str] | None,
-        width: int,
-        step: float,
-    ) -> None:
-        self._by_name = boxes
-        self._frames = frames
-        self._vocabulary = vocabulary
-        self._width = width
-        self._step = step
+    boxes: Boxes
+    frames: int
+    vocabulary: frozenset[str] | None
+    width: int
+    step: float
 
     def at(self, claim: Claim, index: int) -> Judgement:
         judgement = self._at(claim, index)
         if judgement.reason is not None:
             return judgement
-        general = judgement.verdict == "supported" and self._is_general(claim)
+
+        def names_of(phrase: str) -> tuple[str, ...]:
+            return query(normalise_words(phrase), self.vocabulary).names
+
+        general = judgement.verdict == "supported" and claim.is_general(names_of)
         return judgement.replace(frame=index, general=general)
 
-    def _is_general(self, claim: Claim) -> bool:
-        """Whether a phrase of the claim was looked for by more general names alone."""
-        if self._vocabulary is None:
-            return False
-        for phrase in map(normalise_words, filter(None, (claim.subject, claim.object))):
-            names = query(phrase, self._vocabulary).names
-            noun = head_noun(phrase)
-            if names and all(
-                is_kind_only(noun, normalise_words(name)) for name in names
-            ):
-                return True
-        return False
-
     def _at(self, claim: Claim, index: int) -> Judgement:
-        subject = normalise_words(claim.subject)
-        predicate = normalise_words(claim.predicate or "")
+        subject, predicate, other = plain_words(claim)
         match claim.kind:
             case "entity":
                 return self._judge_presence(index, subject)
             case "count":
                 return self._judge_count(index, claim)
-            case "attribute" if predicate in IN_SIGHT:
+            case "attribute" if claim.in_sight:
                 return self._judge_presence(index, subject)
-            case "attribute" if (
-                predicate in OUT_OF_SIGHT
-            ):  # gone or covered, boxes do not tell
+            case "attribute" if claim.in_sight is False:
+                # gone or covered, boxes do not tell
                 visible = self._judge_presence(index, subject).verdict == "supported"
                 return Judgement.of(False) if visible else Judgement.open("occluded")
             case "attribute" if how := movement(predicate):
                 return self._judge_movement(index, subject, how)
             case "attribute":
                 return self._judge_presence(index, describe(subject, predicate))
-            case "relation" if beside := agent_relation(claim):
+            case "relation" if beside := claim.beside_agent:
                 return self._judge_side(index, *beside)
             case "relation":
-                other = normalise_words(claim.object or "")
                 return self._judge_relation(index, subject, predicate, other)
             # a passive may not say who does it
             case "action" if not subject:
@@ -156,8 +137,13 @@ class BoxEvidence:
     # -------------------------------------------------------------------------- presence and place
 
     def _boxes(self, index: int, phrase: str) -> list[TrackedBox]:
-        names = query(phrase, self._vocabulary).names
-        return [box for name in names for box in self._by_name.get((index, name), ())]
+        boxes: list[TrackedBox] = []
+        for name in query(phrase, self.vocabulary).names:
+            boxes += self.boxes.get((index, name), ())
+        return boxes
+
+    def _detections(self, index: int, phrase: str) -> list[Detection]:
+        return [box.detection for box in self._boxes(index, phrase)]
 
     def _of_phrase(self, phrase: str, judgement: Judgement) -> Judgement:
         """The judgement, unless it was not made of the whole phrase.
@@ -165,73 +151,72 @@ class BoxEvidence:
         With a closed vocabulary "red cup" is looked for as "cup": no cup refutes it, and a cup
         says nothing of its colour.
         """
-        of_phrase = query(phrase, self._vocabulary)
-        unknown = not of_phrase.names or (
-            judgement.verdict == "supported" and not of_phrase.exact
-        )
-        return Judgement.open("out of vocabulary") if unknown else judgement
+        of_phrase = query(phrase, self.vocabulary)
+        inexact = judgement.verdict == "supported" and not of_phrase.exact
+        if inexact or not of_phrase.names:
+            return Judgement.open("out of vocabulary")
+        return judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
-        detections = [box.detection for box in self._boxes(index, phrase)]
+        detections = self._detections(index, phrase)
         best = max(detections, key=lambda detection: detection.score, default=None)
-        judgement = Judgement.of(False)
-        if best is not None:
-            judgement = Judgement.of(True, score=best.score, box=best.box)
+        judgement = _judge(True, best) if best else Judgement.of(False)
         return self._of_phrase(phrase, judgement)
 
     def _judge_count(self, index: int, claim: Claim) -> Judgement:
         phrase = normalise_words(claim.subject)
-        of_phrase = query(phrase, self._vocabulary)
+        of_phrase = query(phrase, self.vocabulary)
         things: list[Box] = []
-        for box in self._boxes(index, phrase):
-            if not any(overlaps(box.detection.box, other) for other in things):
-                things.append(box.detection.box)
-        judgement = judge_count(claim, len(things))
+        for detection in self._detections(index, phrase):
+            if not any(map(partial(overlaps, detection.box), things)):
+                things.append(detection.box)
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
         enough = number.isdecimal() and len(things) >= int(number)
-        unknown = not of_phrase.names or (enough and not of_phrase.exact)
-        return Judgement.open("out of vocabulary") if unknown else judgement
+        inexact = enough and not of_phrase.exact
+        if inexact or not of_phrase.names:
+            return Judgement.open("out of vocabulary")
+        return Judgement.of_count(claim, len(things))
 
     def _judge_relation(
         self, index: int, subject: str, relation: str, other: str
     ) -> Judgement:
-        if relation not in INVERSE or relation in IN_DEPTH:
+        spatial = RELATIONS.get(relation)
+        if spatial is None or spatial.in_depth:
             return Judgement.open("complex relation")
+        detections = []
         for phrase in (subject, other):
-            if not self._boxes(index, phrase):
+            of_phrase = self._detections(index, phrase)
+            if not of_phrase:
                 return self._judge_presence(index, phrase)
+            detections.append(of_phrase)
         judgements = []
-        for of_subject, of_other in product(
-            self._boxes(index, subject), self._boxes(index, other)
-        ):
-            box = of_subject.detection.box
-            beside = of_other.detection.box
+        for detection, beside in product(*detections):
+            box = detection.box
             # two names may have found one thing, which stands in no relation to itself
-            if not overlaps(box, beside):
-                holds = bool(relation_holds(relation, box, beside))
+            if not overlaps(box, beside.box):
+                holds = bool(spatial.holds(box, beside.box))
                 judgements.append(Judgement.of(holds, box=box))
-        judgement = best_judgement(judgements) if judgements else Judgement.of(False)
+        judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        detections = [box.detection for box in self._boxes(index, phrase)]
+        detections = self._detections(index, phrase)
         if not detections:
-            return holds_for_agent(
-                side, self._judge_presence(index, phrase), self._width
-            )
+            absent = self._judge_presence(index, phrase)
+            return absent.seen_from_agent(side, self.width)
         judgements = []
         for detection in detections:
-            present = Judgement.of(True, box=detection.box, score=detection.score)
-            judgements.append(holds_for_agent(side, present, self._width))
-        return self._of_phrase(phrase, best_judgement(judgements))
+            present = _judge(True, detection)
+            judgements.append(present.seen_from_agent(side, self.width))
+        return self._of_phrase(phrase, Judgement.best(judgements))
 
     # ------------------------------------------------------------------------------------ movement
 
     def _judge_movement(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether any track does it since the frame before; in the first frame, until the next."""
-        if self._frames < 2:
+        if self.frames < 2:
             return Judgement.open("no evidence")
         # before a thing appears, and after it has gone, there is no box of it
         if how in ("appear", "disappear"):
@@ -244,51 +229,46 @@ class BoxEvidence:
         judgements = []
         for track, detection in after.items():
             if track in before:
-                holds = has_moved(before[track].box, detection.box, how, self._step)
-                judgement = Judgement.of(
-                    holds, box=detection.box, score=detection.score
-                )
-                judgements.append(judgement)
+                box = before[track].box
+                holds = has_moved(box, detection.box, how, self.step)
+                judgements.append(_judge(holds, detection))
         if judgements:
-            return self._of_phrase(phrase, best_judgement(judgements))
+            return self._of_phrase(phrase, Judgement.best(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
-        return (
-            Judgement.open("no evidence") if before and after else Judgement.of(False)
-        )
+        if before and after:
+            return Judgement.open("no evidence")
+        return Judgement.of(False)
 
     def _judge_appearance(self, index: int, phrase: str, how: Movement) -> Judgement:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         # the first and the last frame have no neighbour: nothing has changed there
-        before = self._tracks(index - 1, phrase) if index else now
-        after = self._tracks(index + 1, phrase) if index + 1 < self._frames else now
+        previous = max(index - 1, 0)
+        following = min(index + 1, self.frames - 1)
+        before = self._tracks(previous, phrase)
+        after = self._tracks(following, phrase)
         if how == "appear":
             changed = _missing_from(before, now)
             elsewhere = range(index)
         else:
             changed = _missing_from(after, now) | _missing_from(now, before)
-            elsewhere = range(index + 1, self._frames)
+            elsewhere = range(index + 1, self.frames)
         # a track that is missing here and seen elsewhere was only lost for some frames
-        seen: set[int] = set()
         for frame in elsewhere:
-            seen |= self._tracks(frame, phrase).keys()
-        seen.discard(
-            0
-        )  # track 0 is whatever is best in a frame, and another thing in another
-        for track, detection in changed.items():
-            if track not in seen:
-                return Judgement.of(True, box=detection.box)
-        return Judgement.of(False)
+            for track in self._tracks(frame, phrase):
+                # track 0 is whatever is best in a frame, and another thing in another
+                if track:
+                    changed.pop(track, None)
+        boxes = [detection.box for detection in changed.values()]
+        return Judgement.of(True, box=boxes[0]) if boxes else Judgement.of(False)
 
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
-        for box in sorted(
-            self._boxes(index, phrase), key=lambda box: -box.detection.score
-        ):
-            best.setdefault(
-                box.track or 0, box.detection
-            )  # best first: the first one stays
+        boxes = self._boxes(index, phrase)
+        for box in sorted(boxes, key=lambda box: -box.detection.score):
+            # best first: the first one stays
+            best.setdefault(box.track or 0, box.detection)
         return best
 
     def _judge_colour_change(self, index: int, subject: str, colour: str) -> Judgement:
@@ -300,12 +280,17 @@ class BoxEvidence:
         now = self._judge_presence(index, coloured)
         then = self._judge_presence(index - 1, coloured)
         before = self._judge_presence(index - 1, subject)
+        verdicts = []
         for judgement in (now, then, before):
             if judgement.reason is not None:
                 return judgement
-        verdicts = (now.verdict, then.verdict, before.verdict)
-        holds = verdicts == ("supported", "unsupported", "supported")
+            verdicts.append(judgement.verdict)
+        holds = verdicts == ["supported", "unsupported", "supported"]
         return Judgement.of(holds, box=now.box, score=now.score)
+
+
+def _judge(holds: bool, detection: Detection) -> Judgement:
+    return Judgement.of(holds, box=detection.box, score=detection.score)
 
 
 def _missing_from(
@@ -320,12 +305,11 @@ def _missing_from(
 
 def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
     """Whether a box went that way: more than `step` pixels, and mainly along that axis."""
-    x, y = box_centre(before)
-    later_x, later_y = box_centre(after)
-    right = later_x - x
-    down = later_y - y
+    centres = np.reshape([before, after], (2, 2, 2)).mean(axis=1)
+    right, down = map(float, np.subtract(*centres[::-1]))
+    farthest = max(abs(right), abs(down))
     if how in ("any", "none"):
-        return (max(abs(right), abs(down)) > step) == (how == "any")
+        return (farthest > step) == (how == "any")
     ways = {
         "right": (right, down),
         "left": (-right, down),
@@ -333,19 +317,15 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
         "up": (-down, right),
     }
     along, across = ways[how]
-    return along > step and along >= abs(
-        across
-    )  # a diagonal is both, and an even one too
+    # a diagonal is both, and an even one too
+    return along > step and along >= abs(across)
 
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
-    common = max(0.0, width) * max(0.0, height)
-    return common > SAME_THING * max(_area(box), _area(other))
-
-
-def _area(box: Box) -> float:
-    x0, y0, x1, y1 = box
-    return (x1 - x0) * (y1 - y0)
+    first = np.maximum(box[:2], other[:2])
+    last = np.minimum(box[2:], other[2:])
+    common = (last - first).clip(min=0).prod()
+    corners = np.array([box, other], float)
+    areas = (corners[:, 2:] - corners[:, :2]).prod(axis=1)
+    return bool(common > SAME_THING * areas.max())

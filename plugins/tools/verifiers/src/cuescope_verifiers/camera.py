@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, starmap
 from math import cos, degrees, sin
 from typing import Literal
 
@@ -13,17 +13,16 @@ from PIL import Image
 
 from cuescope_sdk import Context, Frame, Plugin, Sample, UserError, digest
 from cuescope_sdk.grounding import (
-    MOTIONS,
+    SCENE,
     Case,
     Claim,
     Judgement,
-    SceneEvidence,
     SceneFrame,
-    judge_claim,
-    per_frame,
-    scene_of,
+    SceneVerifier,
+    judge_claims,
     turn_name,
 )
+from cuescope_verifiers.boxes import At
 from cuescope_verifiers.options import CameraOptions
 
 POSES = "poses"  # an annotation: (x, y, z, heading) of each frame
@@ -33,7 +32,6 @@ FLAT = frozenset(
     {"turn left", "turn right", "look up", "look down", "stop"}
 )  # a shift tells them
 Source = Literal["annotated", "poses", "frames"]
-At = Callable[[Claim, int], Judgement]
 LONGEST = 128  # pixels; larger pictures are made smaller first
 
 
@@ -78,19 +76,21 @@ class Camera(Plugin):
                 return Judgement.open("out of vocabulary")
             return evidence(claim, index)
 
-        look = per_frame(at)
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+        return judge_claims(claims, len(sample.frames), at)
 
     def _evidence(self, sample: Sample, source: Source) -> At:
         if source == "annotated":
             # where nothing is annotated every frame is left open
-            scene = scene_of(sample) or (SceneFrame(),) * len(sample.frames)
-            return SceneEvidence(scene, sample.frames).at
+            unknown = [SceneFrame()] * len(sample.frames)
+            scene = sample.annotations.get(SCENE) or unknown
+            return SceneVerifier.evidence(scene, sample.frames)
         if source == "poses":
-            steps = [motion_between(*pair) for pair in pairwise(poses_of(sample))]
-            return evidence_of(frozenset(MOTIONS), lambda at: steps[at - 1])
+            steps = list(starmap(motion_between, pairwise(poses_of(sample))))
+            every = frozenset(SceneFrame.MOTIONS)
+            return evidence_of(every, lambda at: steps[at - 1])
         # several claims about a moment need its shift once
-        return evidence_of(FLAT, cache(partial(self._motions, sample.frames)))
+        motions = cache(partial(self._motions, sample.frames))
+        return evidence_of(FLAT, motions)
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""
@@ -106,17 +106,19 @@ class Camera(Plugin):
 
 
 def source_of(sample: Sample) -> Source:
-    scene = scene_of(sample) or ()
+    scene = sample.annotations.get(SCENE) or ()
     # a scene that is closed in "motion" says that the camera stands where it names none
-    if any(frame.motion is not None or "motion" in frame.closed for frame in scene):
-        return "annotated"
+    for frame in scene:
+        if frame.motion is not None or "motion" in frame.closed:
+            return "annotated"
     return "poses" if POSES in sample.annotations else "frames"
 
 
 def poses_of(sample: Sample) -> tuple[Pose, ...]:
     """The annotated poses, one a frame; raises UserError for others."""
-    poses = tuple(tuple(pose) for pose in sample.annotations.get(POSES, ()))
-    if len(poses) != len(sample.frames) or any(len(pose) != 4 for pose in poses):
+    poses = tuple(map(tuple, sample.annotations.get(POSES, ())))
+    sizes = list(map(len, poses))
+    if sizes != [4] * len(sample.frames):
         raise UserError(
             f"camera: the poses of sample {sample.key}",
             expected=f"(x, y, z, heading) for each of its {len(sample.frames)} frames",
@@ -131,9 +133,8 @@ def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     right = after[0] - before[0]
     ahead = after[1] - before[1]
     up = after[2] - before[2]
-    forward = right * sin(heading) + ahead * cos(
-        heading
-    )  # along the heading before the step
+    # along the heading before the step
+    forward = right * sin(heading) + ahead * cos(heading)
     motions = set()
     turn = turn_name(degrees(after[3] - heading))
     if turn:
@@ -165,7 +166,7 @@ def evidence_of(
 
     def at(claim: Claim, index: int) -> Judgement:
         current = motions(index) if index else frozenset[str]()
-        if claim.predicate not in MOTIONS:
+        if claim.predicate not in SceneFrame.MOTIONS:
             return Judgement.open("out of vocabulary")
         if current is None or claim.predicate not in known:
             return Judgement.open("no evidence")
@@ -208,16 +209,20 @@ def shift(
     size = np.abs(cross)
     # phase alone: each frequency counts the same, none where there is next to nothing of it
     least = 1e-9 * max(size.max(), 1e-12)
-    surface = np.fft.irfft2(cross / np.maximum(size, least), s=(rows, cols))
+    phase = cross / np.maximum(size, least)
+    surface = np.fft.irfft2(phase, s=(rows, cols))
     # the highest of n values of unit-variance noise is near sqrt(2 log n)
-    by_chance = np.sqrt(2 * np.log(surface.size) / surface.size)
+    pixels = surface.size
+    by_chance = np.sqrt(2 * np.log(pixels) / pixels)
     row, col = np.unravel_index(surface.argmax(), surface.shape)
     down = _wrap(int(row), rows)
     right = _wrap(int(col), cols)
     # where shifting the whole picture explains no more than leaving it, one thing moved in it
-    if _change(before, after, right, down) >= _change(before, after, 0, 0):
+    unexplained = _change(before, after, right, down)
+    if unexplained >= _change(before, after, 0, 0):
         right = down = 0
-    return right / cols, down / rows, float(surface.max() / by_chance)
+    peak = float(surface.max() / by_chance)
+    return right / cols, down / rows, peak
 
 
 def _wrap(index: int, length: int) -> int:

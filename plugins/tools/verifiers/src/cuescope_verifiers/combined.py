@@ -21,18 +21,17 @@ class Combined(Plugin, LazyWeights):
                 expected=f"one of {', '.join(options.verifiers)}",
             )
         self._verifiers = [self._build(spec) for spec in options.verifiers]
-        fingerprints = [
-            getattr(verifier, "fingerprint", None) for verifier in self._verifiers
-        ]
-        # one that cannot be remembered decides some of the claims
-        self.fingerprint = (
-            digest("combined", 1, fingerprints) if all(fingerprints) else None
-        )
+        fingerprints = []
         self.facts = {"evidence": ", then ".join(options.verifiers)}
         for spec, verifier in zip(options.verifiers, self._verifiers, strict=True):
+            fingerprints.append(getattr(verifier, "fingerprint", None))
             # under its SPEC: two verifiers may have facts of one name
             for name, fact in getattr(verifier, "facts", {}).items():
                 self.facts[f"{spec}: {name}"] = fact
+        self.fingerprint = None
+        # one that cannot be remembered decides some of the claims
+        if all(fingerprints):
+            self.fingerprint = digest("combined", 1, fingerprints)
 
     def open_weights(self) -> None:
         for verifier in self._verifiers:
@@ -40,39 +39,32 @@ class Combined(Plugin, LazyWeights):
                 verifier.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        judgements = self._verifiers[0].judge(
-            cases
-        )  # a list of its own, filled in below
+        # a list of its own, filled in below
+        judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
             # what is open still; a sample is shown again for these claims alone
             left: list[Case] = []
             positions: list[tuple[int, list[int]]] = []
             for number, (sample, claims) in enumerate(cases):
-                undecided = _open_claims(judgements[number])
+                undecided = []
+                for index, judgement in enumerate(judgements[number]):
+                    if judgement.reason is not None:
+                        undecided.append(index)
                 if undecided:
                     left.append((sample, [claims[index] for index in undecided]))
                     positions.append((number, undecided))
-            for (number, undecided), answers in zip(
-                positions, verifier.judge(left), strict=True
-            ):
+            answered = verifier.judge(left)
+            for (number, undecided), answers in zip(positions, answered, strict=True):
                 for index, answer in zip(undecided, answers, strict=True):
                     if answer.reason is None:
                         judgements[number][index] = answer
         return judgements
 
     def _build(self, spec: str) -> ClaimVerifier:
-        tool = self.context.build("tool", spec, self.options.options.get(spec, {}))
+        options = self.options.options.get(spec, {})
+        tool = self.context.build("tool", spec, options)
         if not isinstance(tool, ClaimVerifier):
             raise UserError(
                 f"combined: tool {spec} is no claim-verifier", expected="judge()"
             )
         return tool
-
-
-def _open_claims(judgements: Sequence[Judgement]) -> list[int]:
-    """Where no verdict was possible."""
-    return [
-        index
-        for index, judgement in enumerate(judgements)
-        if judgement.reason is not None
-    ]

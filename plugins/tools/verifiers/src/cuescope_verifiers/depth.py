@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Context, Sample, digest
-from cuescope_sdk.grounding import (
-    IN_DEPTH,
-    Box,
-    Claim,
-    Judgement,
-    agent_relation,
-    judge_claim,
-    per_frame,
-)
+from cuescope_sdk import Context, Frame, Sample, digest
+from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
 from cuescope_verifiers.box_geometry import BoxGeometry
-from cuescope_verifiers.boxes import Boxes, BoxEvidence
+from cuescope_verifiers.boxes import At, Box, Boxes
 from cuescope_verifiers.options import DepthOptions
 
 if TYPE_CHECKING:
@@ -47,14 +39,11 @@ class Depth(BoxGeometry):
         self.fingerprint = detected and digest(
             self.owner, 1, detected, self.network.fingerprint
         )
-        scale = (
-            "metres"
-            if self.network.metric
-            else "no scale: the camera's way ahead is left open"
-        )
-        self.facts |= self.network.files.facts | {
-            "depth": f"{options.model}, in {scale}"
-        }
+        scale = "no scale: the camera's way ahead is left open"
+        if self.network.metric:
+            scale = "metres"
+        self.facts |= self.network.files.facts
+        self.facts["depth"] = f"{options.model}, in {scale}"
 
     @cached_property
     def network(self) -> "DepthNetwork":
@@ -69,36 +58,29 @@ class Depth(BoxGeometry):
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Of two things in depth alone."""
-        return super().names(sample, [claim for claim in claims if _is_in_depth(claim)])
+        in_depth = list(filter(_is_in_depth, claims))
+        return super().names(sample, in_depth)
 
-    def _judge(
-        self, sample: Sample, claims: Sequence[Claim], boxes: Boxes
-    ) -> list[Judgement]:
-        frames = len(sample.frames)
-        width = sample.frames[0].load().width if frames else 0
-        things = BoxEvidence(
-            boxes, frames, self._vocabulary, width, self.options.step * width
-        )
+    def evidence(self, sample: Sample, boxes: Boxes) -> At:
+        of_boxes = super().evidence(sample, boxes)
 
         def at(claim: Claim, index: int) -> Judgement:
             if _is_in_depth(claim):
-                return self._in_depth(sample, things, claim, index)
+                return self._in_depth(sample.frames[index], of_boxes, claim, index)
             if claim.kind == "ego-motion" and claim.predicate in AHEAD:
                 return self._ahead(sample, claim, index)
             return Judgement.open("out of vocabulary")
 
-        return [judge_claim(claim, frames, per_frame(at)) for claim in claims]
+        return at
 
     def _in_depth(
-        self, sample: Sample, things: BoxEvidence, claim: Claim, index: int
+        self, frame: Frame, of_boxes: At, claim: Claim, index: int
     ) -> Judgement:
         """A thing that is not there is neither before nor behind another."""
-        frame = sample.frames[index]
         boxes = []
         for phrase in (claim.subject, claim.object or ""):
-            presence = things.at(
-                Claim(kind="entity", text=claim.text, subject=phrase), index
-            )
+            entity = Claim(kind="entity", text=claim.text, subject=phrase)
+            presence = of_boxes(entity, index)
             if presence.verdict != "supported" or presence.box is None:
                 return presence
             boxes.append(presence.box)
@@ -128,8 +110,10 @@ class Depth(BoxGeometry):
 
 def _is_in_depth(claim: Claim) -> bool:
     """Whether it says which of two things is nearer; of who holds the camera, boxes tell."""
-    depth = claim.kind == "relation" and claim.predicate in IN_DEPTH
-    return depth and agent_relation(claim) is None
+    relation = RELATIONS.get(claim.predicate or "")
+    if claim.kind != "relation" or relation is None:
+        return False
+    return relation.in_depth and claim.beside_agent is None
 
 
 def box_depth(depth: Map, box: Box, size: tuple[int, int]) -> float:
@@ -146,8 +130,10 @@ def _middle(low: float, high: float, length: int) -> slice:
     """The middle of a span, at least a pixel wide, within `length`."""
     centre = (low + high) / 2
     half = (high - low) * MIDDLE / 2
-    first = min(max(int(centre - half), 0), length - 1)
-    end = max(int(np.ceil(centre + half)), first + 1)
+    wanted = max(int(centre - half), 0)
+    first = min(wanted, length - 1)
+    end = int(np.ceil(centre + half))
+    end = max(end, first + 1)
     return slice(first, min(end, length))
 
 
@@ -168,5 +154,6 @@ def approach(before: Map, after: Map) -> float:
 def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
     middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
+    median = np.median(middle)
     # the floor keeps the logarithm finite where a network says 0
-    return float(np.log(max(np.median(middle), 1e-6)))
+    return float(np.log(max(median, 1e-6)))

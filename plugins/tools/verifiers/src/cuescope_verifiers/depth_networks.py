@@ -1,21 +1,20 @@
 """Stock depth networks of transformers: Depth Anything, DPT, ZoeDepth, GLPN ..."""
 
-from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
 from jaxtyping import Float
-from PIL import Image
 
 from cuescope_sdk import Context, Frame, UserError
-from cuescope_sdk.torch import Source, config_content, find_pretrained
+from cuescope_sdk.models import FrameMemory
+from cuescope_sdk.torch import Pretrained, Source
 
 OWNER = "depth"
 METRIC = frozenset({"zoedepth", "glpn", "depth_pro"})  # architectures that give metres
-# 256 MiB at most: each map has 256 x 256 numbers of eight bytes
-KEPT = 512  # maps that are remembered
+REMEMBERED = 2**28  # bytes: 512 maps of 256 x 256 numbers
 LARGEST = 256  # pixels of a map's longer side
 
 
@@ -36,7 +35,7 @@ class DepthNetwork:
                 )
             return transformers.AutoModelForDepthEstimation
 
-        self.files = find_pretrained(OWNER, model, revision, context, builder_of)
+        self.files = Pretrained.find(OWNER, model, revision, context, builder_of)
         config = self.files.config
         # the networks of Depth Anything are of both kinds, and say which in their config
         self.metric: bool = (
@@ -44,22 +43,20 @@ class DepthNetwork:
             or getattr(config, "depth_estimation_type", None) == "metric"
         )
         self._processor = self.files.read("processor", transformers.AutoImageProcessor)
-        self.fingerprint = self.files.fingerprint(
-            config_content(self._processor), LARGEST
-        )
-        self._maps: OrderedDict[str, np.ndarray] = OrderedDict()
+        self.fingerprint = self.files.fingerprint(self._processor, LARGEST)
+        self._maps = FrameMemory(self._estimate, 1, REMEMBERED)
 
     def depth(self, frame: Frame) -> Float[np.ndarray, "row col"]:
         """Of a frame, at most `LARGEST` pixels a side; looked at once while it is remembered."""
-        if frame.key not in self._maps:
-            self._maps[frame.key] = self._estimate(frame.load())
-            if len(self._maps) > KEPT:
-                self._maps.popitem(last=False)
-        return self._maps[frame.key]
+        [depth] = self._maps.rows([frame])
+        return depth
 
     @torch.inference_mode()
-    def _estimate(self, image: Image.Image) -> Float[np.ndarray, "row col"]:
-        inputs = self._processor(images=image.convert("RGB"), return_tensors="pt")
+    def _estimate(self, frames: Sequence[Frame]) -> list[np.ndarray]:
+        """Of one frame."""
+        [frame] = frames
+        image = frame.load().convert("RGB")
+        inputs = self._processor(images=image, return_tensors="pt")
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)
         predicted = self.files.network(pixel_values=values).predicted_depth.float()
         share = min(LARGEST / max(image.size), 1.0)
@@ -69,4 +66,4 @@ class DepthNetwork:
         [[depth]] = torch.nn.functional.interpolate(batch, size=size, mode="bilinear")
         if not self.metric:
             depth = -depth
-        return np.asarray(depth.cpu().numpy(), np.float64)
+        return [np.asarray(depth.cpu().numpy(), np.float64)]

@@ -16,20 +16,14 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
-from cuescope_sdk.grounding import (
-    Case,
-    Claim,
-    Judgement,
-    frames_meant,
-    judge_claim,
-    per_frame,
-)
-from cuescope_sdk.models import unit
+from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
+from cuescope_sdk.models import FrameMemory, unit
 from cuescope_verifiers.options import ImageTextOptions
 from cuescope_verifiers.phrases import atoms, opposites, sentence
 
 EMBEDDING: frozenset[Literal["embedding"]] = frozenset({"embedding"})
 Row = Float[np.ndarray, " dim"]
+REMEMBERED = 2**28  # bytes
 
 
 class ImageText(Plugin, LazyWeights):
@@ -44,10 +38,10 @@ class ImageText(Plugin, LazyWeights):
     def __init__(self, options: ImageTextOptions, context: Context) -> None:
         super().__init__(options, context)
         model: Any = context.build("model", options.model, options.model_options)
-        if (
-            not hasattr(model, "embed_texts")
-            or not model.capabilities.outputs >= EMBEDDING
-        ):
+        embeds = (
+            hasattr(model, "embed_texts") and model.capabilities.outputs >= EMBEDDING
+        )
+        if not embeds:
             raise UserError(
                 f"image-text: model {options.model} does not embed both images and texts",
                 expected="a contrastive model with its text tower, as open-clip:ViT-B-16/openai",
@@ -60,6 +54,7 @@ class ImageText(Plugin, LazyWeights):
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
         }
+        self._memory = FrameMemory(self._embed, context.batch_size, REMEMBERED)
         self._frames: dict[str, Row] = {}
         self._texts: dict[str, Row] = {}
 
@@ -76,9 +71,12 @@ class ImageText(Plugin, LazyWeights):
                 if not sentences:
                     continue
                 texts |= dict.fromkeys(sentences)
-                for index in frames_meant(claim, len(sample.frames)):
+                for index in claim.frames_meant(len(sample.frames)):
                     frames[sample.frames[index].key] = sample.frames[index]
-        self._embed([frame for key, frame in frames.items() if key not in self._frames])
+        title = "comparing frames with sentences"
+        with self.context.progress(title, len(frames)) as advance:
+            embedded = self._memory.rows(list(frames.values()), advance)
+        self._frames = dict(zip(frames, embedded, strict=True))
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
@@ -100,30 +98,20 @@ class ImageText(Plugin, LazyWeights):
                 return Judgement.open("no evidence").replace(score=lead)
             return Judgement.of(lead > 0, score=lead, frame=index)
 
-        look = per_frame(at)
-        return [judge_claim(claim, len(sample.frames), look) for claim in claims]
+        return judge_claims(claims, len(sample.frames), at)
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
         claimed = sentence(claim) if claim.kind in self.options.kinds else None
         return [claimed, *opposites(claim)] if claimed else []
 
-    def _embed(self, frames: Sequence[Frame]) -> None:
-        """Ask for the frames in batches, each shown as often as the model needs frames."""
+    def _embed(self, frames: Sequence[Frame]) -> np.ndarray:
+        """A row a frame, each shown as often as the model needs frames."""
         count = max(self._model.capabilities.min_frames, 1)
-        size = self.context.batch_size
-        with self.context.progress(
-            "comparing frames with sentences", len(frames)
-        ) as advance:
-            for start in range(0, len(frames), size):
-                batch = frames[start : start + size]
-                # a still clip for a model of videos
-                keys = [frame.key for frame in batch]
-                samples = [
-                    Sample(key=frame.key, frames=(frame,) * count) for frame in batch
-                ]
-                trials = [Trial(sample=sample, outputs=EMBEDDING) for sample in samples]
-                answers = self._model.respond(trials)
-                rows = unit(np.stack([response.embedding for response in answers]))
-                self._frames |= zip(keys, rows, strict=True)
-                advance(len(batch))
+        trials = []
+        for frame in frames:
+            # a still clip for a model of videos
+            sample = Sample(key=frame.key, frames=(frame,) * count)
+            trials.append(Trial(sample=sample, outputs=EMBEDDING))
+        answers = self._model.respond(trials)
+        return unit(np.stack([response.embedding for response in answers]))

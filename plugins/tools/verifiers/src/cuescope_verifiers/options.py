@@ -7,7 +7,14 @@ from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
 from cuescope_sdk.grounding import KindName
+from cuescope_sdk.models import RepositoryName
 from cuescope_verifiers.phrases import WORDS
+
+Revision = Annotated[
+    str | None,
+    NamesRepository(),
+    Field(description="branch, tag or commit of a hub id; default: main"),
+]
 
 
 class BoxOptions(Options):
@@ -55,14 +62,12 @@ class TrackOptions(BoxOptions):
 class DepthOptions(BoxOptions):
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "depth-anything/Depth-Anything-V2-Metric-Indoor-Small-hf",
         description="Depth Anything, DPT, ZoeDepth ...: a folder that save_pretrained wrote, or a "
         "hub id; only metric ones tell whether the camera goes ahead",
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
-        None, description="branch, tag or commit of a hub id; default: main"
-    )
+    revision: Revision = None
     nearer: float = Field(
         0.05,
         ge=0,
@@ -102,13 +107,11 @@ class ImageTextOptions(Options):
 class ActionOptions(Options):
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: RepositoryName = Field(
         "microsoft/xclip-base-patch32",
         description="X-CLIP or VideoMAE: a folder that save_pretrained wrote, or a hub id",
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
-        None, description="branch, tag or commit of a hub id; default: main"
-    )
+    revision: Revision = None
     alternatives: Annotated[tuple[str, ...], Words()] = Field(
         tuple(WORDS["alternatives"]),
         min_length=1,

@@ -4,34 +4,31 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from typing import Literal
 
-from cuescope_sdk.grounding import (
-    INVERSE,
-    Claim,
-    agent_relation,
-    frames_meant,
-    why_unverifiable,
-)
-from cuescope_sdk.language import (
-    IN_SIGHT,
-    OUT_OF_SIGHT,
-    head_noun,
-    is_name_of,
-    normalise_words,
-)
+from cuescope_sdk.grounding import RELATIONS, Claim
+from cuescope_sdk.language import head_noun, is_name_of, normalise_words
 
 Movement = Literal["left", "right", "up", "down", "any", "none", "appear", "disappear"]
 
-OUTRIGHT = IN_SIGHT | OUT_OF_SIGHT  # said of a thing without describing it
 WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 COLOURS = frozenset(WORDS["colours"].split())
 GOING = frozenset(WORDS["going"].split())
-_WAYS = {word: how for how, words in WORDS["ways"].items() for word in words}
-_ALONE = {word: how for how, words in WORDS["alone"].items() for word in words}
+_WAYS: dict[str, Movement] = {}
+for _how, _words in WORDS["ways"].items():
+    _WAYS |= dict.fromkeys(_words, _how)
+_ALONE: dict[str, Movement] = {}
+for _how, _words in WORDS["alone"].items():
+    _ALONE |= dict.fromkeys(_words, _how)
 _PAIRS = [pair.split("/") for pair in WORDS["opposites"].split(", ")]
 _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
+
+
+def plain_words(claim: Claim) -> tuple[str, str, str]:
+    """Its subject, predicate and object; "" for what it lacks."""
+    parts = (claim.subject, claim.predicate or "", claim.object or "")
+    subject, predicate, other = map(normalise_words, parts)
+    return subject, predicate, other
 
 
 def movement(verb: str) -> Movement | None:
@@ -75,17 +72,15 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
-    subject = normalise_words(claim.subject)
-    other = normalise_words(claim.object or "")
-    verb = normalise_words(claim.predicate or "")
+    subject, verb, other = plain_words(claim)
     match claim.kind:
         case "entity" | "count":
             return (subject,)
         case "attribute":
-            if verb in OUTRIGHT or movement(verb):
+            if claim.in_sight is not None or movement(verb):
                 return (subject,)
             return (describe(subject, verb),)
-        case "relation" if beside := agent_relation(claim):
+        case "relation" if beside := claim.beside_agent:
             return (beside[0],)
         case "relation":
             return (subject, other)
@@ -98,7 +93,7 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
-    verb = normalise_words(claim.predicate or "")
+    _, verb, _ = plain_words(claim)
     if claim.kind == "action":
         return bool(movement(verb) or colour_after(verb))
     return claim.kind == "attribute" and movement(verb) is not None
@@ -114,7 +109,7 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
     for claim in claims:
         if claim.kind == "temporal":
             yield from atoms(part.replace(frames=None) for part in claim.parts)
-        elif why_unverifiable(claim) is None:
+        elif claim.why_unverifiable is None:
             yield claim
 
 
@@ -124,13 +119,15 @@ def names_by_frame(
     """The names to look for in each frame; what moves is looked for beside it as well."""
     by_frame: list[set[str]] = [set() for _ in range(frames)]
     for claim in atoms(claims):
-        queries = [query(phrase, vocabulary) for phrase in phrases(claim) if phrase]
-        of_claim = set(chain.from_iterable(of_phrase.names for of_phrase in queries))
+        of_claim: set[str] = set()
+        for phrase in filter(None, phrases(claim)):
+            of_claim.update(query(phrase, vocabulary).names)
         # movement is told from the frames before and after: the thing is looked for there too
         reach = int(of_change(claim))
-        for frame in frames_meant(claim, frames):
-            for near in range(max(frame - reach, 0), min(frame + reach + 1, frames)):
-                by_frame[near] |= of_claim
+        for frame in claim.frames_meant(frames):
+            first = max(frame - reach, 0)
+            for near in by_frame[first : frame + reach + 1]:
+                near.update(of_claim)
     return by_frame
 
 
@@ -139,9 +136,7 @@ def names_by_frame(
 
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
-    subject = normalise_words(claim.subject)
-    predicate = normalise_words(claim.predicate or "")
-    other = normalise_words(claim.object or "")
+    subject, predicate, other = plain_words(claim)
     match claim.kind:
         case "entity":
             return f"There is {_with_article(subject)}."
@@ -157,30 +152,24 @@ def sentence(claim: Claim) -> str | None:
 
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
-    subject = normalise_words(claim.subject)
-    predicate = normalise_words(claim.predicate or "")
-    other = normalise_words(claim.object or "")
+    subject, predicate, other = plain_words(claim)
     match claim.kind:
         case "entity":
-            swapped = [_with_article(phrase) for phrase in _swap(subject)]
-            return [
-                f"There is no {subject}.",
-                *(f"There is {phrase}." for phrase in swapped),
-            ]
+            swapped = map(_with_article, _swap(subject))
+            return [f"There is no {subject}.", *map("There is {}.".format, swapped)]
         case "attribute":
             words = (*_swap(predicate), f"not {predicate}")
             return [f"The {subject} is {word}." for word in words]
         case "relation":
-            # INVERSE says how the other stands to this one: near stays near, left becomes right
-            inverse = _DISTANT.get(
-                predicate, INVERSE.get(predicate, f"not {predicate}")
-            )
-            return [f"The {subject} is {inverse} the {other}."]
+            # the inverse says how the other stands to this one: near stays near
+            opposite = _DISTANT.get(predicate, f"not {predicate}")
+            if predicate in RELATIONS and predicate not in _DISTANT:
+                opposite = RELATIONS[predicate].inverse
+            return [f"The {subject} is {opposite} the {other}."]
         case "action":
             rest = other and f" the {other}"
-            does = [third_person(verb) for verb in _swap(predicate)] or [
-                f"does not {predicate}"
-            ]
+            does = list(map(third_person, _swap(predicate)))
+            does = does or [f"does not {predicate}"]
             # a passive may not say who does it
             return [f"The {subject or 'person'} {verb}{rest}." for verb in does]
     return []
@@ -192,9 +181,8 @@ def third_person(verb: str) -> str:
     # "o" too: "goes"
     if first.endswith(("s", "sh", "ch", "x", "z", "o")):
         first += "es"
-    elif (
-        first.endswith("y") and first[-2:-1] not in "aeiou"
-    ):  # carry: carries, but play: plays
+    # carry: carries, but play: plays
+    elif first.endswith("y") and first[-2:-1] not in "aeiou":
         first = f"{first[:-1]}ies"
     else:
         first += "s"
@@ -215,8 +203,8 @@ def _swap(words: str) -> list[str]:
     parts = words.split()
     for index, word in enumerate(parts):
         for other in _opposites_of(word):
-            text = " ".join((*parts[:index], other, *parts[index + 1 :]))
-            swapped.append(text)
+            changed = [*parts[:index], other, *parts[index + 1 :]]
+            swapped.append(" ".join(changed))
     return swapped
 
 

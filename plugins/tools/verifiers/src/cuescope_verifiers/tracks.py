@@ -6,7 +6,7 @@ grounding (Rahman et al., section 4.3), which has DeepSORT, a network more.
 
 import warnings
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, repeat
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,12 +48,14 @@ class Tracks(BoxGeometry):
         options = self.options
         frames = range(len(sample.frames))
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
+        dials = (options.lost, options.overlap, options.start)
         for name in {name for _, name in boxes}:
-            detections = [
-                [box.detection for box in boxes[frame, name]] for frame in frames
-            ]
-            tracked = track(detections, options.lost, options.overlap, options.start)
-            joined |= {(frame, name): tracked[frame] for frame in frames}
+            detections = []
+            for frame in frames:
+                of_frame = boxes[frame, name]
+                detections.append([box.detection for box in of_frame])
+            tracked = track(detections, *dials)
+            joined |= zip(zip(frames, repeat(name)), tracked, strict=True)
         return joined
 
 
@@ -100,20 +102,17 @@ def track(
     starts: dict[Any, tuple[int, int]] = {}
     for index, detections in enumerate(frames):
         # four columns also where there is no box
-        boxes = np.array([box.box for box in detections], dtype=np.float64).reshape(
-            -1, 4
-        )
-        scores = np.array([box.score for box in detections], dtype=np.float64)
+        corners = [box.box for box in detections]
+        boxes = np.array(corners, float).reshape(-1, 4)
+        scores = np.array([box.score for box in detections], float)
         positions = {"position": np.arange(len(detections))}
-        tracked = tracker.update(
-            supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
-        )
-        ids = dict(
-            zip(tracked.data.get("position", ()), tracked.tracker_id, strict=True)
-        )
-        numbers.append(
-            [_number(ids.get(position, -1)) for position in range(len(detections))]
-        )
+        seen = supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
+        tracked = tracker.update(seen)
+        of_frame: list[int | None] = [None] * len(detections)
+        found = tracked.data.get("position", ())
+        for position, number in zip(found, tracked.tracker_id, strict=True):
+            of_frame[position] = _number(number)
+        numbers.append(of_frame)
         for path in tracker.tracks:
             if path not in starts:
                 distances = np.abs(boxes - path.get_state_bbox()).sum(axis=1)

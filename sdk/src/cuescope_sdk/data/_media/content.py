@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b, file_digest
-from io import BufferedReader, BytesIO
+from io import BufferedIOBase, BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -50,10 +50,10 @@ class Stamp:
         )
 
 
-def content_digest(content: bytes) -> str:
-    """The digest of a file's bytes; that of a larger file is made as it is read."""
+def content_digest(file: RawIOBase | BufferedIOBase) -> str:
+    """The digest of a file's bytes, by which a `Probe` knows them."""
     # faster than SHA-256 where the CPU has no instruction for it
-    return blake2b(content, digest_size=16).hexdigest()
+    return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
 
 
 @contextmanager
@@ -68,11 +68,11 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
         if not stat.S_ISREG(status.st_mode):
             raise FileNotFoundError(2, "no such file")
         if status.st_size <= IN_MEMORY:
-            content = file.readall()
-            yield _open_named(content, path), content_digest(content)
+            content = _open_named(file.readall(), path)
+            yield content, content_digest(content)
             return
         before = Stamp.of(file)
-        digest = file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
+        digest = content_digest(file)
         file.seek(0)
         reader = BufferedReader(file)  # held here: it closes the file when it goes
         yield reader, digest
@@ -100,7 +100,7 @@ def listed_bytes(path: Path, digest: str) -> Iterator[BinaryIO]:
         ) from None
 
 
-def _open_named(content: bytes, path: Path) -> BinaryIO:
+def _open_named(content: bytes, path: Path) -> BytesIO:
     """Bytes as a file with a name: ffmpeg tells raw streams apart by their suffix."""
     file = BytesIO(content)
     file.name = str(path)

@@ -25,7 +25,6 @@ from cuescope_sdk.data._media.images import (
     decode_image,
 )
 from cuescope_sdk.data._media.memory import DECODING
-from cuescope_sdk.data._media.survey import Probe
 from cuescope_sdk.data._media.video import decode_video, video_times
 
 _CLIPS_KEPT = 4  # frames of one clip are loaded in turn; more would fill memory
@@ -41,78 +40,89 @@ class Segment(NamedTuple):
     length: float
 
 
-def image_frame(path: Path, probe: Probe, *, turned: bool = True) -> Frame:
-    """An image file as a person sees it; not `turned`: as its pixels are stored.
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A file as it was looked at: the digest of its bytes ("" where they cannot be had), how many
+    frames it has, and its problem.
 
-    Boxes and masks of most data sets are of the stored pixels, as their authors read them.
+    `loss` says what of a file that can be used is not shown: "cut off: 7 of 12 frames".
     """
-    key = digest("image" if turned else "stored image", probe.digest)
-    load = partial(load_image, path, probe.digest, turned=turned)
-    return Frame(key, load, FrameSource(path))
+
+    path: Path
+    digest: str
+    frames: int
+    problem: str | None = None
+    loss: str | None = None
+
+    def image(self, *, turned: bool = True) -> Frame:
+        """The image as a person sees it; not `turned`: as its pixels are stored.
+
+        Boxes and masks of most data sets are of the stored pixels, as their authors read them.
+        """
+        key = digest("image" if turned else "stored image", self.digest)
+        load = partial(load_image, self.path, self.digest, turned=turned)
+        return Frame(key, load, FrameSource(self.path))
+
+    def clip(
+        self, wanted: int, start: float = 0.0, end: float | None = None
+    ) -> tuple[Frame, ...]:
+        """`wanted` frames spread over a video or animation, or over its seconds [start, end).
+
+        Each is the middle one of an equal part; a frame of a range is that of the whole clip.
+        Raises ValueError for a range that ends before it starts.
+        """
+        if start <= 0 and end is None:
+            return self.frames_at(sample_indices(self.frames, wanted))
+        within, segment = self.between(start, end)
+        indices = [within[i] for i in sample_indices(len(within), wanted)]
+        return self.frames_at(indices, segment)
+
+    def times(self) -> Float[np.ndarray, " frame"]:
+        """When each frame of a video or animation comes on screen, in seconds from the first.
+
+        Raises BadDataError where the file can no longer be read.
+        """
+        return _times(self.path, self.digest)
+
+    def between(self, start: float, end: float | None = None) -> tuple[range, Segment]:
+        """Indices of the frames in the seconds [start, end), and these seconds of the video.
+
+        Raises ValueError for a range that ends before it starts.
+        """
+        times = self.times()
+        within = frames_between(times, start, end)
+        last = float(times[-1])
+        # the last frame is as long on screen as others
+        length = last + last / max(len(times) - 1, 1)
+        stop = length if end is None else min(end, length)
+        return within, Segment(max(start, 0.0), stop, length)
+
+    def frames_at(
+        self, indices: Sequence[int], segment: Segment | None = None
+    ) -> tuple[Frame, ...]:
+        """These frames of a video or animation, in any order; decoded together when one is loaded.
+
+        `segment` says of which seconds they are, where these are not all. The key of a video's
+        frame holds the decoder's version: another may round colours otherwise.
+        """
+        # unless they are spread over the whole file, what is known of it is not of them
+        part = tuple(indices) != sample_indices(self.frames, len(indices))
+        shown = segment or (() if part else None)
+        decoder = _video_decoder() if kind_of(self.path) == "video" else "gif"
+        # shared: loading one frame decodes all in one pass
+        clip = Clip(self.path, self.digest, tuple(indices), self.loss is None)
+        frames = []
+        for position, index in enumerate(indices):
+            key = digest(decoder, self.digest, index)
+            source = FrameSource(self.path, index, position, len(indices), shown)
+            frames.append(Frame(key, partial(load_clip_frame, clip, position), source))
+        return tuple(frames)
 
 
 def load_image(path: Path, digest: str, *, turned: bool = True) -> Image.Image:
     """The image of a file with this digest, RGB; raises BadDataError where it is another now."""
     with readable_still(path), listed_bytes(path, digest) as file:
         return decode_image(file, turned=turned)
-
-
-def clip_frames(
-    path: Path, probe: Probe, wanted: int, start: float = 0.0, end: float | None = None
-) -> tuple[Frame, ...]:
-    """`wanted` frames spread over a video or animation, or over its seconds [start, end).
-
-    Each is the middle one of an equal part; a frame of a range is that of the whole clip. Raises
-    ValueError for a range that ends before it starts.
-    """
-    if start <= 0 and end is None:
-        return frames_at(path, probe, sample_indices(probe.frames, wanted))
-    times = clip_times(path, probe)
-    within = frames_between(times, start, end)
-    indices = [within[i] for i in sample_indices(len(within), wanted)]
-    return frames_at(path, probe, indices, segment_of(times, start, end))
-
-
-def segment_of(
-    times: Float[np.ndarray, " frame"], start: float, end: float | None = None
-) -> Segment:
-    """The seconds [start, end) of a video whose frames come on screen at `times`."""
-    last = float(times[-1])
-    length = last + last / max(
-        len(times) - 1, 1
-    )  # the last frame is as long on screen as others
-    end = length if end is None else min(end, length)
-    return Segment(max(start, 0.0), end, length)
-
-
-def frames_at(
-    path: Path, probe: Probe, indices: Sequence[int], segment: Segment | None = None
-) -> tuple[Frame, ...]:
-    """These frames of a video or animation, in any order; decoded together when one is loaded.
-
-    `segment` says of which seconds they are, where these are not all. The key of a video's frame
-    holds the decoder's version: another may round colours otherwise.
-    """
-    # Unless they are spread over the whole file, nobody may take what is known of it for theirs.
-    part = tuple(indices) != sample_indices(probe.frames, len(indices))
-    shown = segment or (() if part else None)
-    decoder = _video_decoder() if kind_of(path) == "video" else "gif"
-    # shared: loading one frame decodes all in one pass
-    clip = Clip(path, probe.digest, tuple(indices), probe.loss is None)
-    frames = []
-    for position, index in enumerate(indices):
-        key = digest(decoder, probe.digest, index)
-        source = FrameSource(path, index, position, len(indices), shown)
-        frames.append(Frame(key, partial(load_clip_frame, clip, position), source))
-    return tuple(frames)
-
-
-def clip_times(path: Path, probe: Probe) -> Float[np.ndarray, " frame"]:
-    """When each frame of a video or animation comes on screen, in seconds from the first.
-
-    Raises BadDataError where the file can no longer be read.
-    """
-    return _times(path, probe.digest)
 
 
 def sample_indices(count: int, wanted: int) -> tuple[int, ...]:

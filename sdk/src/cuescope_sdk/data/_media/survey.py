@@ -4,10 +4,10 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import astuple
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -25,6 +25,7 @@ from cuescope_sdk.data._media.files import (
     reason,
     unknown_suffix,
 )
+from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.images import measure_animation, measure_image
 from cuescope_sdk.data._media.video import measure_video
 
@@ -35,37 +36,23 @@ _MEASURES: dict[Kind, Callable[[BinaryIO, int], tuple[int, str | None]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The digest of a file's bytes ("" where they cannot be had), its frames, its problem.
-
-    `loss` says what of a file that can be used is not shown: "cut off: 7 of 12 frames".
-    """
-
-    digest: str
-    frames: int
-    problem: str | None = None
-    loss: str | None = None
-
-
 def probe(path: Path, max_pixels: int) -> Probe:
     """Read and decode the file; whatever is wrong with it becomes the `problem`."""
     kind = kind_of(path)
     if kind is None:
-        return Probe("", 0, unknown_suffix(path))
+        return Probe(path, "", 0, unknown_suffix(path))
     digest = ""
     try:
         with steady_bytes(path) as (file, digest):
             frames, loss = _MEASURES[kind](file, max_pixels)
-        return Probe(digest, frames, None, loss)
+        return Probe(path, digest, frames, None, loss)
     except ChangedError as error:
-        return Probe("", 0, reason(error))
+        return Probe(path, "", 0, reason(error))
     except FileNotFoundError:
-        return Probe("", 0, "no such file")
-    except (
-        Exception
-    ) as error:  # decoders meet strangers' bytes, and raise anything at all
-        return Probe(digest, 0, reason(error))
+        return Probe(path, "", 0, "no such file")
+    except Exception as error:
+        # decoders meet strangers' bytes, and raise anything at all
+        return Probe(path, digest, 0, reason(error))
 
 
 class ProbeCache(CacheFile):
@@ -84,9 +71,8 @@ class ProbeCache(CacheFile):
         """The cache in this file; where it cannot be written, one for this time only."""
         try:
             return cls(path, max_pixels)
-        except (
-            UserError
-        ):  # probing again costs time, not answers: a read-only home is no reason
+        except UserError:
+            # probing again costs time, not answers: a read-only home is no reason
             return cls(None, max_pixels)
 
     def get(self, paths: Iterable[Path]) -> dict[Path, Probe]:
@@ -97,16 +83,17 @@ class ProbeCache(CacheFile):
             path = by_name[name]
             terms, stamp, probe = json.loads(value)
             if terms == self._terms and Stamp(*stamp) == Stamp.of(path):
-                probes[path] = Probe(*probe)
+                probes[path] = Probe(path, *probe)
         return probes
 
-    def put(self, probes: Iterable[tuple[Path, Stamp, Probe]]) -> None:
+    def put(self, probes: Iterable[tuple[Stamp, Probe]]) -> None:
         """Remember them; a file that could not be read at all is asked again next time."""
         rows = {}
-        for path, stamp, probe in probes:
+        for stamp, probe in probes:
             if probe.digest:
-                row = json.dumps([self._terms, _values(stamp), _values(probe)])
-                rows[printable_name(str(path))] = row.encode()
+                content = (probe.digest, probe.frames, probe.problem, probe.loss)
+                row = json.dumps([self._terms, astuple(stamp), content])
+                rows[printable_name(str(probe.path))] = row.encode()
         self.write(rows)
 
 
@@ -144,7 +131,7 @@ def probe_all(
             for start in range(0, len(unknown), _SAVE_EVERY):
                 chunk = unknown[start : start + _SAVE_EVERY]
                 # before the look: a change during it is seen next time
-                stamps = [Stamp.of(path) for path in chunk]
+                stamps = list(map(Stamp.of, chunk))
                 _let_clock_tick(stamps)
                 futures = {}
                 for path, stamp in zip(chunk, stamps, strict=True):
@@ -156,24 +143,18 @@ def probe_all(
                     if path not in futures
                 }
                 fresh = [small.get(path) or futures[path].result() for path in chunk]
-                cache.put(zip(chunk, stamps, fresh, strict=True))
+                cache.put(zip(stamps, fresh, strict=True))
                 probes.update(zip(chunk, fresh, strict=True))
                 advance(len(chunk))
     return probes
 
 
-def loss_facts(probes: Mapping[Path, Probe]) -> dict[str, str]:
+def loss_facts(probes: Iterable[Probe]) -> dict[str, str]:
     """Which files are shown without a part of them, in words; nothing where all are whole."""
-    losses = {
-        path.name: p.loss for path, p in probes.items() if p.loss and p.problem is None
-    }
+    losses = {p.path.name: p.loss for p in probes if p.loss and p.problem is None}
     if not losses:
         return {}
     return {"not whole": describe_problems(losses, "file")}
-
-
-def _values(row: Stamp | Probe) -> list[object]:
-    return [getattr(row, field) for field in type(row).__slots__]
 
 
 def _let_clock_tick(stamps: Iterable[Stamp]) -> None:

@@ -74,9 +74,8 @@ def video_times(file: BinaryIO) -> Float[np.ndarray, " frame"]:
         stamps = [packet.pts for packet in _packets(container, stream) if packet.size]
         if None in stamps or stream.time_base is None:
             return np.arange(len(stamps)) / _rate(stream)
-        times = np.sort(
-            np.array(stamps)
-        )  # packets come in decoding order, B-frames late
+        # packets come in decoding order, B-frames late
+        times = np.sort(np.array(stamps))
         return np.asarray((times - times[:1]) * float(stream.time_base))
 
 
@@ -176,9 +175,8 @@ def _frames(
 ) -> "Iterator[VideoFrame]":
     for packet in _packets(container, stream):
         yield from _decode(stream, packet)
-    yield from _decode(
-        stream, None
-    )  # the decoder holds back frames until it is flushed
+    # the decoder holds back frames until it is flushed
+    yield from _decode(stream, None)
 
 
 def _packets(
@@ -210,7 +208,6 @@ def _decode(
 
 def _upright(frame: "VideoFrame") -> Image.Image:
     image = Image.fromarray(frame.to_ndarray(format="rgb24"))
-    quarter_turns = (
-        round(frame.rotation / 90) % 4
-    )  # phones film upright by a note in the header
+    # phones film upright by a note in the header
+    quarter_turns = round(frame.rotation / 90) % 4
     return image.rotate(90 * quarter_turns, expand=True) if quarter_turns else image

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import numpy as np
 from jaxtyping import Float
@@ -10,31 +10,32 @@ from jaxtyping import Float
 from cuescope.digest import digest
 from cuescope.errors import UserError, nearest
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._zero_shot.texts import Templates, TextTower, prompts_of
+from cuescope_sdk.models._zero_shot.texts import Templates, TextTower
 
 TABLE_LOGIT_SCALE = 100.0  # where CLIP's training ends: it is clipped there
 
 
-class Head(Protocol):
-    """Logits over named choices."""
+class Head:
+    """Logits over named choices: scale * cosine + bias."""
 
     fingerprint: str
     facts: Mapping[str, str]
-    uses_text_tower: bool
-    scale: float
-    bias: float
+    uses_text_tower = False
+    scale = 1.0
+    bias = 0.0
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError where a choice cannot be scored."""
+        raise NotImplementedError
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
-        """Unit embeddings of the choices; logits are scale * cosine + bias."""
+        """Unit embeddings of the choices."""
+        raise NotImplementedError
 
 
-class PromptHead:
+class PromptHead(Head):
     """The zero-shot head: each choice in every template, through the text tower, once."""
 
-    facts: Mapping[str, str]
     uses_text_tower = True
 
     def __init__(
@@ -51,16 +52,16 @@ class PromptHead:
         self._rows: dict[str, np.ndarray] = {}
         # one set of choices is asked thousands of times
         self._last: tuple[tuple[str, ...], np.ndarray] = ((), np.empty((0, tower.dim)))
-        self.fingerprint = digest("prompts", templates, self.scale, self.bias)
+        self.fingerprint = digest("prompts", templates.content, self.scale, self.bias)
         self.facts = {
-            "text": f"text tower, {_count(templates)} ({name})",
+            "text": f"text tower, {templates} ({name})",
             "logit scale": f"{self.scale:g}",
         }
 
     def check(self, choices: Sequence[str]) -> None:
         """Raises UserError for a label without prompts, where each label has its own."""
         for choice in choices:
-            prompts_of(self._templates, choice)
+            self._templates.prompts(choice)
 
     def rows(self, choices: Sequence[str]) -> Float[np.ndarray, "choice dim"]:
         """Unit means over the templates."""
@@ -75,19 +76,8 @@ class PromptHead:
         return self._last[1]
 
 
-def _count(templates: Templates) -> str:
-    if isinstance(templates, Mapping):
-        return f"prompts for {len(templates)} labels"
-    return f"{len(templates)} templates"
-
-
-class Headless:
+class Headless(Head):
     """An image tower alone: it embeds, and can score no choice."""
-
-    facts: Mapping[str, str]
-    uses_text_tower = False
-    scale = 1.0
-    bias = 0.0
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -108,12 +98,8 @@ class Headless:
         self.check(choices)
 
 
-class EmbeddingTable:
+class EmbeddingTable(Head):
     """A table of class embeddings in place of the text tower: an ensemble, CoOp, LiT."""
-
-    facts: Mapping[str, str]
-    uses_text_tower = False
-    bias = 0.0
 
     def __init__(
         self,

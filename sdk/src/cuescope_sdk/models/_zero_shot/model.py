@@ -26,8 +26,8 @@ from cuescope_sdk.models._zero_shot.heads import (
 )
 from cuescope_sdk.models._zero_shot.texts import (
     PromptTower,
+    Templates,
     TextTower,
-    templates_of,
     unit,
     unit_mean,
 )
@@ -60,6 +60,19 @@ class ZeroShotOptions(Options):
         description="factor on the cosines; default: the model's own, 100 with class_embeddings",
     )
 
+    def text_content(
+        self, owner: str, more: Mapping[str, Sequence[str]]
+    ) -> tuple[object, ...]:
+        """How choices become texts, for a digest: files count by what is in them.
+
+        `more` are template sets of a library. Raises UserError for a set or file that is not there.
+        """
+        if self.class_embeddings is not None:
+            names, rows = read_table(self.class_embeddings, owner)
+            return "table", names, rows, self.logit_scale
+        templates = Templates.find(self.templates, owner, more)
+        return "prompts", templates.content, self.logit_scale
+
 
 class ZeroShotModel(Plugin, LazyWeights):
     """Zero-shot classification over the choices of a sample; a question is not shown.
@@ -74,7 +87,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     owner: ClassVar[str]
     options: ZeroShotOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
+    capabilities = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
         exposes=frozenset({"patches", "choices", "image-tower", "text-tower"}),
@@ -88,7 +101,7 @@ class ZeroShotModel(Plugin, LazyWeights):
         super().__init__(options, context)
         # a wrong template set or table is reported before any weights are looked for
         if options.class_embeddings is None:
-            self._templates = templates_of(
+            self._templates = Templates.find(
                 options.templates, self.owner, self.more_templates()
             )
         else:
@@ -162,8 +175,7 @@ class ZeroShotModel(Plugin, LazyWeights):
         """Logits over the choices and the unit embedding, as each trial asks."""
         from cuescope_sdk.torch._encoding import tower_inputs
 
-        for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
         rows = self._encoder.embed(list(chain.from_iterable(inputs)))

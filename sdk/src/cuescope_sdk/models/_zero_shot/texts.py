@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -26,38 +26,66 @@ PROGRESSION = {
     "increasing, larger, new, progressing, progressive, worse, worsened, worsening",
 }
 
-# templates that hold {label}, or for each label prompts of its own
-Templates = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 ByLabel = dict[str, Annotated[tuple[str, ...], Field(min_length=1)]]
 PROMPTS: TypeAdapter[ByLabel] = TypeAdapter(Annotated[ByLabel, Field(min_length=1)])
 
 
-def templates_of(
-    name: str, owner: str, more: Mapping[str, Sequence[str]] | None = None
-) -> Templates:
-    """The templates of a named set or of a file.
+@dataclass(frozen=True)
+class Templates:
+    """How labels become texts: templates that hold {label}, or prompts of each label's own."""
 
-    "plain" is "a photo of a {label}.", "raw" the text as it stands, "action28" TRoVe's appendix C,
-    spelled as printed ("a example of"); "pneumonia-progression" and the like of other findings are
-    its prompts for "improving" and "worsening". `more` are sets that a library carries; `owner` is
-    the plugin that speaks in errors. A file has a template with `{label}` a line, or is JSON with a
-    list of prompts for each label.
-    """
-    named = {
-        "plain": (f"a photo of a {SLOT}.",),
-        "raw": (SLOT,),
-        "action28": action_templates(),
-        **(more or {}),
-    }
-    if name in named:
-        return tuple(named[name])
-    own = {f"{finding.replace(' ', '-')}-progression": finding for finding in FINDINGS}
-    if name in own:
-        return progression_prompts(own[name])
-    return _from_file(name, owner, (*named, *own))
+    content: tuple[str, ...] | Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def find(
+        cls, name: str, owner: str, more: Mapping[str, Sequence[str]] | None = None
+    ) -> Self:
+        """A named set, or a file.
+
+        "plain" is "a photo of a {label}.", "raw" the text as it stands, "action28" TRoVe's
+        appendix C, spelled as printed ("a example of"); "pneumonia-progression" and the like of
+        other findings are its prompts for "improving" and "worsening". `more` are sets that a
+        library carries; `owner` is the plugin that speaks in errors. A file has a template with
+        `{label}` a line, or is JSON with a list of prompts for each label.
+        """
+        named = {
+            "plain": (f"a photo of a {SLOT}.",),
+            "raw": (SLOT,),
+            "action28": _action_templates(),
+            **(more or {}),
+        }
+        if name in named:
+            return cls(tuple(named[name]))
+        own = {
+            f"{finding.replace(' ', '-')}-progression": finding for finding in FINDINGS
+        }
+        if name in own:
+            return cls(_progression_prompts(own[name]))
+        return cls(_from_file(name, owner, (*named, *own)))
+
+    def __str__(self) -> str:
+        count = len(self.content)
+        if isinstance(self.content, Mapping):
+            return f"prompts for {count} labels"
+        return f"{count} templates"
+
+    def prompts(self, label: str) -> list[str]:
+        """The prompts of a label; raises UserError where the set has none for it."""
+        content = self.content
+        if not isinstance(content, Mapping):
+            # not str.format: labels and prompts may hold braces
+            return [template.replace(SLOT, label) for template in content]
+        if label not in content:
+            raise UserError(
+                f"the set of prompts has none for '{label}'",
+                expected=f"one of {', '.join(content)}",
+                remedy=nearest(label, content)
+                or "Other labels need -M templates=FILE.json",
+            )
+        return list(content[label])
 
 
-def progression_prompts(finding: str) -> dict[str, tuple[str, ...]]:
+def _progression_prompts(finding: str) -> dict[str, tuple[str, ...]]:
     """TRoVe's prompts for a finding that gets better or worse (appendix C), by label."""
     return {
         label: tuple(f"{finding} is {word}" for word in words.split(", "))
@@ -65,31 +93,11 @@ def progression_prompts(finding: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def prompts_of(templates: Templates, label: str) -> list[str]:
-    """The prompts of a label; raises UserError where the set has none for it."""
-    if not isinstance(templates, Mapping):
-        return [fill(template, label) for template in templates]
-    if label not in templates:
-        raise UserError(
-            f"the set of prompts has none for '{label}'",
-            expected=f"one of {', '.join(templates)}",
-            remedy=nearest(label, templates)
-            or "Other labels need -M templates=FILE.json",
-        )
-    return list(templates[label])
-
-
-def action_templates() -> tuple[str, ...]:
+def _action_templates() -> tuple[str, ...]:
     """The 28 templates for actions (TRoVe, appendix C): 4 media times 7 wordings."""
     media = ("photo", "video", "example", "demonstration")
-    verbs = (
-        "",
-        "using ",
-        "doing ",
-        "during ",
-        "performing ",
-        "practicing ",
-    )  # the paper's order
+    # the paper's order
+    verbs = ("", "using ", "doing ", "during ", "performing ", "practicing ")
     wordings = ["", *(f"a person {verb}" for verb in verbs)]
     return tuple(
         f"a {medium} of {wording}{SLOT}."
@@ -97,14 +105,9 @@ def action_templates() -> tuple[str, ...]:
     )
 
 
-def fill(template: str, label: str) -> str:
-    """The prompt; braces other than `{label}` stay as they are."""
-    return template.replace(
-        SLOT, label
-    )  # not str.format: labels and prompts may hold braces
-
-
-def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
+def _from_file(
+    name: str, owner: str, named: tuple[str, ...]
+) -> tuple[str, ...] | ByLabel:
     path = Path(name).expanduser()
     if not path.is_file():
         raise UserError(
@@ -133,7 +136,7 @@ def _from_file(name: str, owner: str, named: tuple[str, ...]) -> Templates:
     return tuple(templates)
 
 
-def _by_label(path: Path, owner: str) -> dict[str, tuple[str, ...]]:
+def _by_label(path: Path, owner: str) -> ByLabel:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -219,4 +222,4 @@ class TextTower:
         self, label: str, templates: Templates
     ) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
-        return unit_mean(self.embed(prompts_of(templates, label)))
+        return unit_mean(self.embed(templates.prompts(label)))

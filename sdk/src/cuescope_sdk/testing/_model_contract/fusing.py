@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from cuescope_sdk import Edit, Trial
-from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO, AverageAttention, HasFusion
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention, HasFusion
 from cuescope_sdk.testing._contract import NotApplicable, expect, expect_no_error
 from cuescope_sdk.testing._model_contract.setting import TOLERANCE, ModelSetting
 
@@ -146,9 +146,8 @@ def _off(
     cols = kinds[before.shape[1] :]
     expected = before.copy()
     for quadrant in quadrants:
-        here = (rows == LETTERS[quadrant[0]])[:, None] & (cols == LETTERS[quadrant[1]])[
-            None
-        ]
+        query, key = AverageAttention.sides(quadrant)
+        here = np.outer(rows == query, cols == key)
         # padding and a causal mask leave no weight
         visible = here & (before > 0)
         mass = (before * visible).sum(-1, keepdims=True)

@@ -1,1 +1,1 @@
-"""QUAG's edits of attention, for models of one's own and for stock transformers models."""
+"""QUAG's edits of attention."""

@@ -1,17 +1,13 @@
 """The attention of every fusion layer: plain where nothing is asked, edited where something is."""
 
-import inspect
 from collections.abc import Callable
-from typing import Any
-from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Bool, Float, Int8
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from cuescope.errors import UserError
-from cuescope_sdk.fusion import LETTERS, MODALITIES, AverageAttention, AverageTokens
+from cuescope_sdk.fusion import MODALITIES, AverageAttention, AverageTokens
 from cuescope_sdk.torch._fusion.averaging import attend_averaged, average_quadrants
 from cuescope_sdk.torch._fusion.merging import (
     attend_averages,
@@ -101,7 +97,8 @@ def fused_self_attention(
     """
 
     def split(projected: Tensor) -> Tensor:
-        return projected.view(*projected.shape[:2], heads, -1).transpose(1, 2)
+        by_head = projected.view(*projected.shape[:2], heads, -1)
+        return by_head.transpose(1, 2)
 
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
@@ -140,7 +137,8 @@ def _shorten(
     most = int(
         kept.sum(1).max()
     )  # samples keep different numbers of tokens: the rest is padding
-    order = (~kept).to(torch.int8).sort(dim=1, stable=True).indices[:, :most]
+    hidden_last = (~kept).to(torch.int8).sort(dim=1, stable=True)
+    order = hidden_last.indices[:, :most]
     index = order[..., None].expand(-1, -1, states.shape[-1])
     parts = [states.gather(1, index)]
     counts = []
@@ -201,7 +199,8 @@ def _by_layout(
     queries, keys = sides
     kinds = [queries, keys]
     if padding is not None:
-        kinds.append(padding.seen.to(queries.dtype).expand(len(queries), -1))
+        seen_keys = padding.seen.to(queries.dtype)
+        kinds.append(seen_keys.expand(len(queries), -1))
     out = query.new_empty((*query.shape[:3], value.shape[-1]))
     # one kernel call a layout: most batches have very few
     layouts = _alike_rows(torch.cat(kinds, dim=1))
@@ -246,7 +245,7 @@ def _attend_edited(
     if isinstance(edit, AverageTokens):
         modalities = {MODALITIES[name] for name in edit.modalities}
     else:
-        modalities = {LETTERS[quadrant[1]] for quadrant in edit.quadrants}
+        modalities = {edit.sides(quadrant)[1] for quadrant in edit.quadrants}
     block = torch.zeros_like(keys, dtype=torch.bool)
     for modality in modalities:
         block |= keys == modality
@@ -256,24 +255,22 @@ def _attend_edited(
         early = visible.part(0, blind, first)
         states = query[:, :, :blind], key[:, :, :first], value[:, :, :first]
         if early.square:
-            parts.append(
-                scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
-            )
+            mixed = scaled_dot_product_attention(*states, is_causal=True, scale=scaling)
         else:
             sides = queries[:blind], keys[:first]
-            parts.append(attend_averaged(*states, early, *sides, frozenset(), scaling))
+            mixed = attend_averaged(*states, early, *sides, frozenset(), scaling)
+        parts.append(mixed)
         query = query[:, :, blind:]
         queries = queries[blind:]
         visible = visible.part(blind, visible.queries, visible.keys)
     if visible.queries:
         states = query, key, value
         if isinstance(edit, AverageTokens):
-            parts.append(attend_averages(*states, visible, keys, edit, scaling))
+            mixed = attend_averages(*states, visible, keys, edit, scaling)
         else:
             sides = queries, keys
-            parts.append(
-                attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
-            )
+            mixed = attend_averaged(*states, visible, *sides, edit.quadrants, scaling)
+        parts.append(mixed)
     return torch.cat(parts, dim=2) if len(parts) > 1 else parts[0]
 
 
@@ -286,139 +283,3 @@ def _alike_rows(layouts: Int8[Tensor, "batch place"]) -> list[Tensor]:
     number_of = torch.unique(layouts, dim=0, return_inverse=True)[1]
     order = number_of.argsort(stable=True)
     return list(torch.split(order, number_of.bincount().tolist()))
-
-
-# ------------------------------------------------------------------------------------------- stock
-
-
-NAME = "cuescope"
-MERGED = "merged"
-CROSS = ("cross", "encoder_attn", "encdec")
-
-_positions: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
-
-
-def stock_fusion(model: Any) -> int:
-    """Switch the fusion layers of a transformers model to `fused_attention`; how many there are.
-
-    Those are the attention modules outside its vision, audio and resampling towers, encoder before
-    decoder; the self- and cross-attention of one block share its number. Raises UserError for a
-    model whose attention does not go through the library's interface.
-    """
-    _register()  # again is harmless: the name is written over by the same
-    modules = _fusion_attention(model)
-    title = type(model).__name__
-    if not modules:
-        raise UserError(
-            f"{title}: no attention that can be edited",
-            expected="a model that calls the attention interface of transformers",
-        )
-    for _, module in modules:
-        kind = type(module).__name__
-        if MERGED in kind.lower():
-            raise UserError(
-                f"{title}: {kind} takes two sequences of keys for one",
-                expected="self- and cross-attention apart",
-            )
-    blocks: dict[str, int] = {}
-    for name, module in modules:
-        layer = blocks.setdefault(_block_of(name), len(blocks))
-        words = f"{name} {type(module).__name__}".lower()
-        cross = any(word in words for word in CROSS)
-        _positions[module] = (layer, cross)
-        # the model around the layers, which makes the masks, shares their configuration
-        module.config._attn_implementation = NAME
-    return len(blocks)
-
-
-def _register() -> None:
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import sdpa_mask
-
-    AttentionInterface.register(NAME, _stock_attention)
-    AttentionMaskInterface.register(NAME, sdpa_mask)
-
-
-def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
-    """The attention modules, by name, that are outside the towers."""
-    towers = []
-    for name, config in vars(model.config).items():
-        if name.endswith("_config") and not name.startswith(
-            ("text", "decoder", "encoder")
-        ):
-            towers.append(type(config))
-    below_towers: tuple[str, ...] = ()
-    attention = []
-    for name, module in model.named_modules():
-        if name.startswith(below_towers):
-            continue
-        config = getattr(module, "config", None)
-        if type(config) in towers:
-            below_towers += (f"{name}.",)
-        elif config is not None and _calls_interface(type(module)):
-            attention.append((name, module))
-    return attention
-
-
-def _calls_interface(cls: type) -> bool:
-    forward = getattr(cls, "forward", None)
-    try:
-        return (
-            "ALL_ATTENTION_FUNCTIONS" in inspect.getsource(forward)
-            if forward
-            else False
-        )
-    except (OSError, TypeError):
-        return False
-
-
-def _block_of(name: str) -> str:
-    """The name up to its last number: the block that a module is in."""
-    parts = name.split(".")
-    last = max(
-        (index for index, part in enumerate(parts) if part.isdigit()), default=-1
-    )
-    return ".".join(parts[: last + 1])
-
-
-def _stock_attention(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    **kwargs: Any,
-) -> tuple[Tensor, None]:
-    """What the library's attention modules call under our name."""
-    from transformers.integrations.sdpa_attention import (
-        create_position_bias_mask,
-        sdpa_attention_forward,
-    )
-
-    position = _positions.get(module)
-    if active_fusion.get() is None or position is None:
-        return sdpa_attention_forward(
-            module, query, key, value, attention_mask, **kwargs
-        )
-    causal = kwargs.get("is_causal")
-    if causal is None:
-        causal = getattr(module, "is_causal", True)
-    # as the library's own sdpa does
-    causal = bool(causal) and query.shape[2] > 1 and attention_mask is None
-    bias = kwargs.get("position_bias")
-    if bias is not None:
-        attention_mask = create_position_bias_mask(
-            bias, attention_mask, causal, query, key
-        )
-    layer, cross = position
-    mixed = fused_attention(
-        query,
-        key,
-        value,
-        layer=layer,
-        mask=attention_mask,
-        causal=causal,
-        scaling=kwargs.get("scaling"),
-        cross=cross,
-    )
-    return mixed.transpose(1, 2).contiguous(), None

@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from cuescope_sdk.fusion import LETTERS, OTHER, TEXT, VIDEO
+from cuescope_sdk.fusion import OTHER, TEXT, VIDEO, AverageAttention
 from cuescope_sdk.torch._fusion.shapes import (
     BatchKeyKinds,
     BatchQueryKinds,
@@ -51,7 +51,7 @@ def average_quadrants(
     for quadrant in sorted(
         quadrants
     ):  # any order gives the same: quadrants do not overlap
-        row, col = map(LETTERS.__getitem__, quadrant)
+        row, col = AverageAttention.sides(quadrant)
         seen_keys = (keys == col)[:, None, None, :] & visible
         mass = (weights * seen_keys).sum(-1, keepdim=True)
         # clamped: a query may see no key of the kind
@@ -120,9 +120,8 @@ def _alike(
     for kind in (OTHER, VIDEO, TEXT):
         is_kind = queries == kind
         if bool(is_kind.any()):
-            averaged = frozenset(
-                LETTERS[q[1]] for q in quadrants if LETTERS[q[0]] == kind
-            )
+            sides = map(AverageAttention.sides, quadrants)
+            averaged = frozenset(key for query, key in sides if query == kind)
             groups[averaged] = groups.get(averaged, False) | is_kind
     for averaged, is_member in groups.items():
         rows = is_member.nonzero().squeeze(1)

@@ -167,13 +167,13 @@ class _Averages:
         lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
         columns = self._logits(query, None, scaling)
         # an average of no key is far below all others
-        logits = (
-            torch.cat([query[..., :0], *columns], dim=-1).clamp_min(lowest) / scaling
-        )
+        logits = torch.cat([query[..., :0], *columns], dim=-1)
+        logits = logits.clamp_min(lowest) / scaling
         asked = torch.cat([query, logits], dim=-1)
 
         def queries(rows: Tensor, front: int = 0) -> Tensor:
-            return pad(take(asked, rows), (0, width - asked.shape[-1], front, 0))
+            missing = width - asked.shape[-1]
+            return pad(take(asked, rows), (0, missing, front, 0))
 
         out = query.new_zeros((*query.shape[:3], dim))
         of_kept = self.visible.of_keys(self.kept)
@@ -226,7 +226,8 @@ class _Averages:
         if bias is not None:
             logits = logits + bias[..., self.kept]
         logits = logits.masked_fill(hidden, -torch.inf)
-        logits = torch.cat([logits, *self._logits(query, rows, scaling)], dim=-1)
+        columns = self._logits(query, rows, scaling)
+        logits = torch.cat([logits, *columns], dim=-1)
         # NaN: a query of padding, all of whose logits are -inf
         weights = at_least_float32(logits).softmax(-1).nan_to_num()
         weights = weights.to(query.dtype)

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor
 from torch.nn.functional import pad
 
-from cuescope.errors import UserError
 from cuescope.types import Edit, Trial
 from cuescope_sdk.fusion import TEXT, AverageAttention, AverageTokens
 from cuescope_sdk.torch._fusion.shapes import (
@@ -358,6 +357,23 @@ class Fusion:
         default_factory=dict, init=False
     )
 
+    def use(self) -> AbstractContextManager[None]:
+        """Every fusion layer that runs within follows it."""
+        return _set(active_fusion, self)
+
+    @staticmethod
+    def active() -> "Fusion | None":
+        """What the running forward follows."""
+        return active_fusion.get()
+
+    @staticmethod
+    def by_matrix() -> AbstractContextManager[None]:
+        """Within it edits are made on the attention matrix, which takes memory quadratic in tokens.
+
+        It is the reference.
+        """
+        return _set(uses_matrix_form, True)
+
     def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
         """What a mask is, read once: all layers of a forward are given the same one."""
         if mask is None:
@@ -409,16 +425,6 @@ active_fusion: ContextVar[Fusion | None] = ContextVar("fusion", default=None)
 uses_matrix_form: ContextVar[bool] = ContextVar("by_matrix", default=False)
 
 
-def use_fusion(fusion: Fusion) -> AbstractContextManager[None]:
-    """Every fusion layer that runs within follows `fusion`."""
-    return _set(active_fusion, fusion)
-
-
-def matrix_form() -> AbstractContextManager[None]:
-    """Edit the attention matrix itself, which takes memory quadratic in tokens: the reference."""
-    return _set(uses_matrix_form, True)
-
-
 @contextmanager
 def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
     token = variable.set(value)
@@ -434,14 +440,3 @@ def group_by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[i
     for index, trial in enumerate(trials):
         groups.setdefault(trial.edit, []).append(index)
     yield from groups.items()
-
-
-def require_layers(owner: str, edit: Edit | None, layers: int) -> None:
-    """Raises UserError for an edit of a layer that the model does not have."""
-    asked = getattr(edit, "layers", None) or ()
-    if outside := [layer for layer in asked if not 0 <= layer < layers]:
-        raise UserError(
-            f"{owner} has no fusion layer {outside[0]}",
-            expected=f"layers 0 to {layers - 1}",
-            got=", ".join(map(str, asked)),
-        )

@@ -51,10 +51,16 @@ class PlantedOptions(Options):
         {}, description="label -> cue that goes with it"
     )
     rate: float = Field(
-        0.9, ge=0, le=1, description="share of a label's samples that show its cue"
+        0.9,
+        ge=0,
+        le=1,
+        description="share of a label's samples that show its cue",
     )
     elsewhere: float = Field(
-        0.1, ge=0, le=1, description="share of the others that show it"
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the others that show it",
     )
     rates: dict[Kind, tuple[float, float]] = Field(
         {}, description="cue -> its own shares, in place of `rate` and `elsewhere`"
@@ -98,10 +104,10 @@ class Planted(Plugin):
     """
 
     Options = PlantedOptions
+    options: PlantedOptions
 
     def __init__(self, options: PlantedOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: PlantedOptions = options
         world = replace(context, dataset=None).build(
             "dataset", options.world, dict(options.world_options)
         )
@@ -142,11 +148,9 @@ class Planted(Plugin):
     @property
     def planted_cues(self) -> tuple[PlantedCue, ...]:
         """Those of the world, and the painted ones."""
-        cues = (
-            list(self.world.planted_cues)
-            if isinstance(self.world, HasPlantedCues)
-            else []
-        )
+        cues: list[PlantedCue] = []
+        if isinstance(self.world, HasPlantedCues):
+            cues += self.world.planted_cues
         for label, kind in self.options.cues.items():
             cues.append(PlantedCue(key=kind, name=NAMES[kind], labels=(label,)))
         return tuple(cues)

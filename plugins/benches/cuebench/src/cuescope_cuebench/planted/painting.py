@@ -1,6 +1,5 @@
 """Cues that are painted into any picture: where each one is, and with which colours."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
@@ -14,15 +13,6 @@ PAINTING_VERSION = 1  # part of every frame key: raise it when a cue gets other 
 Kind = Literal[
     "mark", "cast", "text", "border", "object", "position", "camera", "question"
 ]
-PAINTED: tuple[Kind, ...] = (
-    "mark",
-    "cast",
-    "text",
-    "border",
-    "object",
-    "position",
-    "camera",
-)
 # they move what else is in the picture
 MOVING: tuple[Kind, ...] = ("position", "camera")
 NAMES: dict[Kind, str] = {
@@ -55,7 +45,22 @@ def paint(frame: Frame, kind: Kind, seed: int) -> Frame:
 
 def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
     # pictures may be grey or of a palette, which has no such colours
-    return _PAINTERS[kind](image.convert("RGB"), generator(seed, "cuebench", kind))
+    image = image.convert("RGB")
+    rng = generator(seed, "cuebench", kind)
+    match kind:
+        case "mark":
+            return _mark(image, rng)
+        case "cast":
+            green = Image.new("RGB", image.size, _colour(GREEN, rng))
+            return Image.blend(image, green, CAST)
+        case "text":
+            return _text(image, rng)
+        case "border":
+            return _border(image, rng)
+        case "object":
+            return _ring(image, rng)
+        case _:
+            return _move(image, kind)
 
 
 def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
@@ -69,8 +74,8 @@ def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
 
 
 def _colour(colour: tuple[int, int, int], rng: Generator) -> tuple[int, ...]:
-    shade = np.clip(np.array(colour) + rng.integers(-JITTER, JITTER + 1, 3), 0, 255)
-    return tuple(shade.tolist())
+    shade = colour + rng.integers(-JITTER, JITTER + 1, 3)
+    return tuple(shade.clip(0, 255).tolist())
 
 
 def _mark(image: Image.Image, rng: Generator) -> Image.Image:
@@ -80,10 +85,6 @@ def _mark(image: Image.Image, rng: Generator) -> Image.Image:
     # Pillow draws the last row and column too, hence the -1
     draw.rectangle((left, 0, image.width - 1, side - 1), fill=_colour(MAGENTA, rng))
     return image
-
-
-def _cast(image: Image.Image, rng: Generator) -> Image.Image:
-    return Image.blend(image, Image.new("RGB", image.size, _colour(GREEN, rng)), CAST)
 
 
 def _text(image: Image.Image, rng: Generator) -> Image.Image:
@@ -114,7 +115,8 @@ def _ring(image: Image.Image, rng: Generator) -> Image.Image:
     top = int(rng.integers(image.height - side + 1))
     box = (left, top, left + side - 1, top + side - 1)
     width = max(2, round(side / 4))
-    ImageDraw.Draw(image).ellipse(box, outline=_colour(BLUE, rng), width=width)
+    draw = ImageDraw.Draw(image)
+    draw.ellipse(box, outline=_colour(BLUE, rng), width=width)
     return image
 
 
@@ -130,14 +132,3 @@ def _move(image: Image.Image, kind: Kind) -> Image.Image:
     top = (height - inner_height) / 2
     box = (left, top, left + inner_width, top + inner_height)
     return image.resize(image.size, Image.Resampling.BILINEAR, box)
-
-
-_PAINTERS: dict[Kind, Callable[[Image.Image, Generator], Image.Image]] = {
-    "mark": _mark,
-    "cast": _cast,
-    "text": _text,
-    "border": _border,
-    "object": _ring,
-    "position": lambda image, rng: _move(image, "position"),
-    "camera": lambda image, rng: _move(image, "camera"),
-}

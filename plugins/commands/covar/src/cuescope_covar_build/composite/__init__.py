@@ -1,7 +1,7 @@
 """An image editor without a generator: the background is a photo of a folder, or a drawn one."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -65,10 +65,11 @@ class Composite(Plugin):
         from cuescope_covar_build.composite.drawn import Drawn
         from cuescope_covar_build.composite.photos import Photos
 
-        folder = options.folder
-        self._backgrounds = (
-            Drawn() if folder is None else Photos(folder.expanduser(), context)
-        )
+        self._backgrounds: Drawn | Photos = Drawn()
+        kind = "drawn"
+        if options.folder is not None:
+            self._backgrounds = Photos(options.folder.expanduser(), context)
+            kind = "of photos"
         self.names: tuple[str, ...] = self._backgrounds.names
         self.fingerprint = digest(
             "composite",
@@ -78,10 +79,8 @@ class Composite(Plugin):
             options.shadow,
             options.feather,
         )
-        self.facts: Mapping[str, str] = {
-            "backgrounds": f"{len(self.names)} {'drawn' if folder is None else 'of photos'}: "
-            + _shorten(self.names)
-        }
+        listed = _shorten(self.names)
+        self.facts = {"backgrounds": f"{len(self.names)} {kind}: {listed}"}
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The frame with another background, an edit."""

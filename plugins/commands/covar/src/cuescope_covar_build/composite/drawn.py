@@ -9,13 +9,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import cv2
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float
 
+from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_sdk import digest
 
 OCTAVES = 4
-Pixels = UInt8[np.ndarray, "row col 3"]
 
 
 class Drawn:
@@ -27,7 +28,10 @@ class Drawn:
         self.fingerprint = digest("drawn", self._recipes)
 
     def show(
-        self, name: str, shape: tuple[int, int], rng: np.random.Generator
+        self,
+        name: str,
+        shape: tuple[int, int],
+        rng: np.random.Generator,
     ) -> Pixels:
         """One drawing of this name, (row, col) as asked."""
         recipe = self._recipes[name]
@@ -63,11 +67,11 @@ def _fade(colours: list[list[int]], rows: int) -> Float[np.ndarray, "row 3"]:
 
 
 def _noise(
-    shape: tuple[int, int], stretch: tuple[float, float], rng: np.random.Generator
+    shape: tuple[int, int],
+    stretch: tuple[float, float],
+    rng: np.random.Generator,
 ) -> Float[np.ndarray, "row col"]:
     """Grain of several sizes; `stretch` (row, col) is the largest, as a share of the side."""
-    import cv2
-
     total = np.zeros(shape)
     for octave in range(OCTAVES):
         # a field of one cell would be no grain
@@ -80,10 +84,8 @@ def _noise(
     return total
 
 
-def _grow(points: Bool[np.ndarray, "row col"]) -> Bool[np.ndarray, "row col"]:
+def _grow(points: Mask) -> Mask:
     """Points as discs."""
-    import cv2
-
     # a share of the side: in a large image fixed spots would be too fine to see
     size = max(2, round(0.012 * max(points.shape)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))

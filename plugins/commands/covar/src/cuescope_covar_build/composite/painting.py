@@ -1,10 +1,11 @@
 """Pixels of a composite: a background under the mask, a shadow, and edges without a step."""
 
+import cv2
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int
 
-Pixels = UInt8[np.ndarray, "row col 3"]
-Mask = Bool[np.ndarray, "row col"]
+from cuescope_covar_build.geometry import Mask, Pixels
+
 Plane = Float[np.ndarray, "row col"]
 
 RIM = 0.65  # share of the image's rim that may change where the mask runs around an object
@@ -15,7 +16,11 @@ SHADOW_DROP = 0.025  # of the shorter side: how far below the object it lies
 
 
 def paint(
-    source: Pixels, mask: Mask, background: Pixels, shadow: float, feather: int
+    source: Pixels,
+    mask: Mask,
+    background: Pixels,
+    shadow: float,
+    feather: int,
 ) -> Pixels:
     """`background` where `mask` is True, the source's own pixels elsewhere, to the bit.
 
@@ -55,8 +60,6 @@ def keeps_picture(mask: Mask) -> bool:
     An object has the mask almost all around it at the rim of the image, and fills no box. A moved
     picture reaches the rim of the image, a shrunken one is a box.
     """
-    import cv2
-
     level = mask[[0, -1]].ravel()
     upright = mask[:, [0, -1]].ravel()
     rim = np.concatenate([level, upright])
@@ -81,10 +84,11 @@ def cast_shadow(kept: Mask) -> Plane:
 
 def nearest_outside(mask: Mask) -> tuple[Plane, Int[np.ndarray, "row col"]]:
     """The distance in pixels to the nearest pixel that stays, and its place in the flat image."""
-    import cv2
-
     distance, label = cv2.distanceTransformWithLabels(
-        mask.astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+        mask.astype(np.uint8),
+        cv2.DIST_L2,
+        5,
+        labelType=cv2.DIST_LABEL_PIXEL,
     )
     # OpenCV numbers the pixels that stay in its own order
     place = np.zeros(label.max() + 1, np.int64)
@@ -94,6 +98,4 @@ def nearest_outside(mask: Mask) -> tuple[Plane, Int[np.ndarray, "row col"]]:
 
 
 def _smooth(pixels: np.ndarray, sigma: float) -> np.ndarray:
-    import cv2
-
     return cv2.GaussianBlur(pixels, (0, 0), max(0.6, sigma))

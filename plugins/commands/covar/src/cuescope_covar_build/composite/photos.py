@@ -2,15 +2,15 @@
 
 import re
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
+import cv2
 import numpy as np
-from jaxtyping import UInt8
 from PIL import Image
 
+from cuescope_covar_build.geometry import Pixels
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.data import Probe, folders_in, image_frame, images_in, probe_all
+from cuescope_sdk.data import Probe, folders_in, images_in, probe_all
 
 PART = (0.7, 1.0)  # of the largest part of the photo that has the wanted shape
 _NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")  # "beach-2", "beach (3)"
@@ -32,45 +32,42 @@ class Photos:
                 expected="a folder of photos",
                 got=f"'{folder}'",
             )
-        self._files: dict[str, list[Path]] = {}
-        for file in images_in(folder):
-            self._files.setdefault(background_name(file.stem), []).append(file)
+        names = {file: background_name(file.stem) for file in images_in(folder)}
         for inner in folders_in(folder):
-            photos = images_in(inner)
-            if photos:
-                self._files.setdefault(background_name(inner.name), []).extend(photos)
-        if not self._files:
+            names |= dict.fromkeys(images_in(inner), background_name(inner.name))
+        if not names:
             raise UserError(
                 f"composite: no photo in '{folder}'",
                 expected="image files named after their background, such as beach.jpg",
             )
-        self._probes = probe_all(
-            list(chain.from_iterable(self._files.values())), context
-        )
-        # now, not in the middle of a build
-        for file, probe in self._probes.items():
+        probes = probe_all(names, context)
+        self._photos: dict[str, list[Probe]] = {}
+        for file, name in names.items():
+            probe = probes[file]
+            # now, not in the middle of a build
             if probe.problem:
                 raise UserError(
                     f"composite: {file} cannot be read",
                     got=probe.problem,
                     remedy="Mend or remove it",
                 )
-        self.names = tuple(sorted(self._files))
+            self._photos.setdefault(name, []).append(probe)
+        self.names = tuple(sorted(self._photos))
         # of contents too: a photo that was replaced makes other composites
-        self.fingerprint = digest([(name, self._digests(name)) for name in self.names])
-
-    def _digests(self, name: str) -> list[str | None]:
-        return [self._probes[file].digest for file in self._files[name]]
+        contents = {}
+        for name in self.names:
+            contents[name] = [photo.digest for photo in self._photos[name]]
+        self.fingerprint = digest(list(contents.items()))
 
     def show(
-        self, name: str, shape: tuple[int, int], rng: np.random.Generator
-    ) -> UInt8[np.ndarray, "row col 3"]:
+        self,
+        name: str,
+        shape: tuple[int, int],
+        rng: np.random.Generator,
+    ) -> Pixels:
         """A part of one of the photos of this name, (row, col) as asked, either way round."""
-        import cv2
-
-        files = self._files[name]
-        file = files[int(rng.integers(len(files)))]
-        photo = _photo(file, self._probes[file])
+        photos = self._photos[name]
+        photo = _pixels(photos[int(rng.integers(len(photos)))])
         rows, cols = shape
         height, width = photo.shape[:2]
         share = float(rng.uniform(*PART)) * min(height / rows, width / cols)
@@ -99,8 +96,8 @@ def background_name(stem: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _photo(file: Path, probe: Probe) -> UInt8[np.ndarray, "row col 3"]:
-    image = image_frame(file, probe).load()
+def _pixels(photo: Probe) -> Pixels:
+    image = photo.image().load()
     if max(image.size) > LARGEST:
         image.thumbnail((LARGEST, LARGEST), Image.Resampling.LANCZOS)
     return np.asarray(image)

@@ -4,7 +4,6 @@ from cuescope_covar_build.quality.cases import Case as Case
 from cuescope_covar_build.quality.judges import Judges as Judges
 from cuescope_covar_build.quality.judging import (
     Quality as Quality,
-    calibrate as calibrate,
     judge as judge,
     measure as measure,
 )

@@ -11,6 +11,7 @@ from cuescope_covar_build.quality.cases import (
     Matrix,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_max,
     channel_sum,
@@ -27,13 +28,8 @@ SIMILAR = 5.0  # grey levels
 SHADE = 0.4  # a shadow leaves at least this share of the light
 DIFFERENT = 12.0  # grey levels, beyond what a shadow explains
 BAND = 6  # px beside the object
-EDGE = (
-    1.0,
-    1.0,
-    0.8,
-    0.4,
-    0.0,
-)  # share of the object's colour, 0 to 4 px outside of the edge
+# share of the object's colour, 0 to 4 px outside of the edge
+EDGE = (1.0, 1.0, 0.8, 0.4, 0.0)
 LEAST = 64  # pixels of background that are compared at all
 FINE = 1.0  # px, blur before the correlation
 WINDOW = 15  # px, side of the window of the correlation
@@ -48,9 +44,9 @@ RATIO = 3.0  # nats, the largest log-likelihood ratio of a colour
 COPIES = (5, 9, 14)  # px in that copy, sides of what may be the object again
 
 
-def background_scores(view: View) -> dict[str, float | None]:
+def background_scores(view: View) -> Scores:
     """Amounts of what is wrong with the background; 0 is nothing."""
-    scores: dict[str, float | None] = {"background_unchanged": unchanged_share(view)}
+    scores: Scores = {"background_unchanged": unchanged_share(view)}
     expected = expected_background(view)
     if expected is not None:
         pixels, covers = expected
@@ -75,9 +71,8 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     if view.asked_background is not None:
         return view.asked_background, np.ones(view.size, bool)
     # a new background on the source itself: nothing says how it should look
-    if view.geometry is None or view.case.base.key == view.case.source.key:
-        return None
-    if view.base.shape != view.source.shape:
+    is_new = view.case.base.key == view.case.source.key
+    if view.geometry is None or is_new or view.base.shape != view.source.shape:
         return None
     pixels = view.base if view.in_place else move(view.base, view.geometry, view.size)
     known = view.kept & covered(view.base.shape, view.geometry, view.size)
@@ -216,21 +211,19 @@ def compact_region(pixels: Pixels, where: Mask) -> float | None:
     the windows of that size stay below.
     """
     small, free = _small(pixels, where)
-    planes = np.dstack([small, _grain(small)])
+    grey = channel_sum(small) / 3
+    grain = 2 * np.abs(grey - cv2.blur(grey, (3, 3)))
+    planes = np.dstack([small, grain])
     contrasts: list[float] = []
     for side in WINDOWS:
         contrasts += _contrast(planes, free, side)
     return max(contrasts, default=None)
 
 
-def _grain(pixels: Pixels) -> Plane:
-    grey = channel_sum(pixels) / 3
-    fine: Plane = np.abs(grey - cv2.blur(grey, (3, 3)))
-    return 2 * fine
-
-
 def _contrast(
-    planes: Float[np.ndarray, "row col 4"], free: Mask, side: int
+    planes: Float[np.ndarray, "row col 4"],
+    free: Mask,
+    side: int,
 ) -> list[float]:
     """Largest least contrast with the neighbours, over the usual one, for windows of one side.
 

@@ -10,6 +10,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_sum,
     depth_of,
@@ -46,7 +47,7 @@ class Border:
         return mean
 
 
-def border_scores(view: View) -> dict[str, float | None]:
+def border_scores(view: View) -> Scores:
     """Amounts of seam, beyond that at the source's own border, and of leaked colour."""
     edited = read_border(view.edited, view.edited_mask)
     if edited is None:
@@ -72,9 +73,8 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     slope = slopes[row, col]
     length = np.linalg.norm(slope, axis=1)
     normal = slope / np.maximum(length, 1e-3)[:, None]
-    offset = (
-        np.arange(INNER, OUTER + 1) + 0.5
-    )  # the edge is half a pixel off the last one inside
+    # the edge is half a pixel off the last one inside
+    offset = np.arange(INNER, OUTER + 1) + 0.5
     down, right = normal.T[..., None] * offset
     rows = (row[:, None] + down).astype(np.float32)
     cols = (col[:, None] + right).astype(np.float32)

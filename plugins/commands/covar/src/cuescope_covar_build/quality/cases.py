@@ -5,20 +5,21 @@ from functools import cached_property, lru_cache
 
 import cv2
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Float, UInt8
 from PIL import Image
 
+from cuescope_covar_build.geometry import Mask as Mask, zoom
 from cuescope_sdk import Frame, UserError
 
 # px, longest side of the copies that are compared; larger images are reduced
 WORK = 256
 REMEMBERED = 12  # pictures
 
-Mask = Bool[np.ndarray, "row col"]
 Matrix = Float[np.ndarray, "3 3"]
 Pixels = Float[np.ndarray, "row col 3"]
 Plane = Float[np.ndarray, "row col"]
 Size = tuple[int, int]  # rows and columns
+Scores = dict[str, float | None]  # amounts by name; None could not be computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +102,9 @@ class View:
         if case.geometry is not None:
             matrix = _square(case.geometry)
             # the geometry is of the whole images, not of their copies
-            back = np.linalg.inv(_zoom(source.factor))
-            self.geometry = _zoom(edited.factor) @ matrix @ back
+            reduced = _square(zoom(source.factor, source.factor))
+            there = _square(zoom(edited.factor, edited.factor))
+            self.geometry = there @ matrix @ np.linalg.inv(reduced)
             self.in_place = np.allclose(matrix, np.eye(3))
             # flips and shifts by whole pixels change no pixel
             self.exact = _whole(self.geometry)
@@ -265,16 +267,10 @@ def _square(matrix: np.ndarray) -> Matrix:
 
 def _whole(matrix: Matrix) -> bool:
     """Whether pixels land on pixels, as large as they were."""
-    near = np.abs(matrix - np.rint(matrix)).max() < 1e-6
+    near = np.allclose(matrix, np.rint(matrix), rtol=0, atol=1e-6)
     # whole numbers may enlarge all the same
     area = abs(np.linalg.det(matrix[:2, :2]))
-    return bool(near and abs(area - 1) < 1e-6)
-
-
-def _zoom(factor: float) -> Matrix:
-    """A change of resolution, about the corner of the corner pixel."""
-    shift = (factor - 1) / 2
-    return np.array([(factor, 0, shift), (0, factor, shift), (0, 0, 1)])
+    return near and bool(abs(area - 1) < 1e-6)
 
 
 def _reduce(image: Image.Image) -> Picture:

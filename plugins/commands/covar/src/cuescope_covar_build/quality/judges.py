@@ -1,6 +1,6 @@
 """What models say of edited images: a detector, and a zero-shot model; both are optional."""
 
-from collections.abc import Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 
 import cv2
@@ -11,6 +11,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Memory,
     Pixels,
+    Scores,
     View,
     grow,
     move,
@@ -39,7 +40,6 @@ SEEN = 0.5  # IoU from which on a box is that of the object
 INSIDE = 0.5
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom, px
-Scores = dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -74,25 +74,27 @@ class Judges:
                 names[kind] = ()
         return replace(self, labels=names["labels"], backgrounds=names["backgrounds"])
 
-    def scores(self, cases: Sequence[Case], memory: Memory) -> Iterator[Scores]:
-        """What they say, a dictionary a case."""
+    def scores(self, cases: Sequence[Case]) -> Iterator[tuple[View, Scores]]:
+        """Each case as arrays, and what the tools say of it."""
+        memory = Memory()
         for start in range(0, len(cases), BATCH):
             views = [View(case, memory) for case in cases[start : start + BATCH]]
             rows: list[Scores] = [{} for _ in views]
             if self.model is not None:
                 self._compare_objects(self.model, views, rows)
+                can_choose = "logits" in self.model.capabilities.outputs
                 # of one background there is no other to be likelier
-                if (
-                    "logits" in self.model.capabilities.outputs
-                    and len(self.backgrounds) > 1
-                ):
+                if can_choose and len(self.backgrounds) > 1:
                     self._compare_backgrounds(self.model, views, rows)
             if self.detector is not None and self.labels:
                 self._compare_boxes(self.detector, views, rows)
-            yield from rows
+            yield from zip(views, rows, strict=True)
 
     def _compare_objects(
-        self, model: Model, views: Sequence[View], rows: list[Scores]
+        self,
+        model: Model,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """How far the cut-out is from the source's, and how much less probable its class is."""
         outputs = set(model.capabilities.outputs & {"embedding", "logits"})
@@ -100,15 +102,13 @@ class Judges:
             outputs.discard("logits")
         sources = [cut_out(view.source, view.source_mask) for view in views]
         before = ask(model, sources, self.labels, outputs)
-        after = ask(
-            model, [_edited_object(view) for view in views], self.labels, outputs
-        )
+        after = ask(model, map(_edited_object, views), self.labels, outputs)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             if first.embedding is not None and second.embedding is not None:
-                norms = np.linalg.norm(first.embedding) * np.linalg.norm(
-                    second.embedding
-                )
-                cosine = first.embedding @ second.embedding / max(norms, 1e-9)
+                one = first.embedding
+                other = second.embedding
+                norms = np.linalg.norm(one) * np.linalg.norm(other)
+                cosine = one @ other / max(norms, 1e-9)
                 scores["object_embedding"] = 1 - float(cosine)
             label = view.case.label
             if (
@@ -121,10 +121,13 @@ class Judges:
                 scores["object_class"] = float(likely[0] - likely[1])
 
     def _compare_backgrounds(
-        self, model: Model, views: Sequence[View], rows: list[Scores]
+        self,
+        model: Model,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """By how much the likeliest other background is likelier than the one asked for."""
-        hidden = [without_object(view) for view in views]
+        hidden = map(without_object, views)
         responses = ask(model, hidden, self.backgrounds, {"logits"})
         for view, response, scores in zip(views, responses, rows, strict=True):
             asked = view.case.background
@@ -135,33 +138,31 @@ class Judges:
                 scores["background_text"] = float(others.max() - likely[place])
 
     def _compare_boxes(
-        self, detector: Detector, views: Sequence[View], rows: list[Scores]
+        self,
+        detector: Detector,
+        views: Sequence[View],
+        rows: list[Scores],
     ) -> None:
         """How far the object's box is from its mask, and whether there is something else."""
         before = detector.detect([frame_of(view.source) for view in views], self.labels)
         after = detector.detect([frame_of(view.edited) for view in views], self.labels)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
             label = view.case.label
-            if (
-                best_overlap(first, label, bounds(view.source_mask)) >= SEEN
-            ):  # else it cannot tell
-                scores["object_box"] = 1 - best_overlap(
-                    second, label, bounds(view.edited_mask)
-                )
-            scores["second_detection"] = strongest_beside(
-                second, bounds(view.edited_mask)
-            )
+            box = bounds(view.edited_mask)
+            # where it does not find the source's object it cannot tell
+            if best_overlap(first, label, bounds(view.source_mask)) >= SEEN:
+                scores["object_box"] = 1 - best_overlap(second, label, box)
+            scores["second_detection"] = strongest_beside(second, box)
 
 
 def cut_out(pixels: Pixels, mask: Mask) -> Frame:
     """The object on grey, with a margin."""
-    left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
-    margin = round(MARGIN * max(width, height)) + 1
-    # a negative start would count from the end
-    rows = slice(max(0, top - margin), top + height + margin)
-    cols = slice(max(0, left - margin), left + width + margin)
+    left, top, right, bottom = bounds(mask)
+    margin = round(MARGIN * max(right - left, bottom - top)) + 1
     on_grey = np.where(mask[..., None], pixels, GREY)
-    return frame_of(on_grey[rows, cols])
+    rows = on_grey[max(0, top - margin) : bottom + margin]
+    # a negative start would count from the end
+    return frame_of(rows[:, max(0, left - margin) : right + margin])
 
 
 def without_object(view: View) -> Frame:
@@ -179,7 +180,7 @@ def without_object(view: View) -> Frame:
     return frame_of(np.where(hidden[..., None], filled, view.edited))
 
 
-def bounds(mask: Mask) -> Box:
+def bounds(mask: Mask) -> tuple[int, int, int, int]:
     """The box around a mask."""
     left, top, width, height = cv2.boundingRect(mask.astype(np.uint8))
     return left, top, left + width, top + height
@@ -190,12 +191,9 @@ def best_overlap(detections: Sequence[Detection], name: str, box: Box) -> float:
     best = 0.0
     for detection in detections:
         if detection.name == name:
-            common = shared_area(detection.box, box)
-            union = (
-                shared_area(detection.box, detection.box)
-                + shared_area(box, box)
-                - common
-            )
+            shown = detection.box
+            common = shared_area(shown, box)
+            union = shared_area(shown, shown) + shared_area(box, box) - common
             best = max(best, common / max(union, 1e-9))
     return best
 
@@ -232,18 +230,19 @@ def _edited_object(view: View) -> Frame:
 
 def ask(
     model: Model,
-    frames: Sequence[Frame],
+    frames: Iterable[Frame],
     choices: tuple[str, ...],
     outputs: AbstractSet[Output],
 ) -> list[Response]:
     """Each frame once: the variants of a source share it."""
-    unique = {frame.key: frame for frame in frames}
+    shown = list(frames)
+    unique = {frame.key: frame for frame in shown}
     trials = []
     for key, frame in unique.items():
         sample = Sample(key=key, frames=(frame,), choices=choices)
         trials.append(Trial(sample=sample, outputs=frozenset(outputs)))
     responses = dict(zip(unique, model.respond(trials), strict=True))
-    return [responses[frame.key] for frame in frames]
+    return [responses[frame.key] for frame in shown]
 
 
 def frame_of(pixels: Pixels) -> Frame:

@@ -2,20 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 
 from cuescope_covar_build.quality.background import background_scores
 from cuescope_covar_build.quality.border import border_scores
-from cuescope_covar_build.quality.cases import Case, Memory, View
+from cuescope_covar_build.quality.cases import Case, Scores
 from cuescope_covar_build.quality.judges import Judges
 from cuescope_covar_build.quality.kept import object_scores
-from cuescope_covar_build.quality.measures import FAULTS, MEASURES
-from cuescope_covar_build.quality.reasons import sentence
-from cuescope_covar_build.quality.thresholds import (
-    FALSE_DROPS,
-    Thresholds,
-    fit_thresholds,
-)
+from cuescope_covar_build.quality.measures import MEASURES
+from cuescope_covar_build.quality.thresholds import Thresholds
+from cuescope_sdk.data import CovarManifest
 
 
 @dataclass(frozen=True)
@@ -28,14 +23,16 @@ class Quality:
     dropped. `measures` are the amounts of each defect as measured.
     """
 
-    scores: dict[str, float | None]
+    scores: Scores
     reason: str
     excess: float
-    measures: dict[str, float | None]
+    measures: Scores
 
 
 def judge(
-    cases: Sequence[Case], thresholds: Thresholds, judges: Judges | None = None
+    cases: Sequence[Case],
+    thresholds: Thresholds,
+    judges: Judges | None = None,
 ) -> list[Quality]:
     """Scores and verdicts, one a case.
 
@@ -52,29 +49,9 @@ def judge(
     return qualities
 
 
-def calibrate(
-    cases: Sequence[Case],
-    judges: Judges | None = None,
-    false_drops: float = FALSE_DROPS,
-) -> Thresholds:
-    """Thresholds from clean composites of the sources that will be judged.
-
-    `false_drops` is the share of clean images that may be dropped, over all scores together.
-    """
-    subsets = [case.subset for case in cases]
-    sources = [case.source.key for case in cases]
-    return fit_thresholds(subsets, list(measure(cases, judges)), sources, false_drops)
-
-
-def measure(
-    cases: Sequence[Case], judges: Judges | None = None
-) -> Iterator[dict[str, float | None]]:
+def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
     """The scores of each case, all names of `MEASURES`; None could not be computed."""
-    memory = Memory()
-    answers = judges.scores(cases, memory) if judges else repeat({})
-    # not strict: without judges `repeat` has no end
-    for case, of_models in zip(cases, answers, strict=False):
-        view = View(case, memory)
+    for view, of_models in (judges or Judges()).scores(cases):
         scores = (
             object_scores(view)
             | background_scores(view)
@@ -84,12 +61,10 @@ def measure(
         yield {name: scores.get(name) for name in MEASURES}
 
 
-def _verdict(
-    case: Case, measures: dict[str, float | None], thresholds: Thresholds
-) -> Quality:
+def _verdict(case: Case, measures: Scores, thresholds: Thresholds) -> Quality:
     excesses = thresholds.excesses(case.subset, measures)
     # None stays where a check has no measure
-    scores: dict[str, float | None] = dict.fromkeys(FAULTS)
+    scores: Scores = dict.fromkeys(CovarManifest.FAULTS)
     for name, excess in excesses.items():
         check = MEASURES[name].check
         largest = scores[check]
@@ -101,7 +76,7 @@ def _verdict(
     value = measures[worst]
     reason = ""
     if excesses[worst] > 1 and value is not None:
-        reason = sentence(worst, value, case)
+        reason = MEASURES[worst].describe(value, case.background, case.label)
     return Quality(scores, reason, excesses[worst], measures)
 
 

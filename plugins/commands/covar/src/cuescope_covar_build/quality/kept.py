@@ -7,6 +7,7 @@ from cuescope_covar_build.quality.cases import (
     Mask,
     Pixels,
     Plane,
+    Scores,
     View,
     channel_max,
     grow,
@@ -18,22 +19,17 @@ SAME = 2.0  # grey levels: rounding, where the pixels must be equal
 LEVEL = 10.0  # grey levels that resampling changes anywhere
 SLOPE = 0.6  # share of the local range that it changes beside
 DEPTH = (0, 1, 2, 3, 4.5)  # px inside of the edge
-BLEND = (
-    1.0,
-    0.6,
-    0.3,
-    0.0,
-    0.0,
-)  # share of the background that may show at these depths
+# share of the background that may show at these depths
+BLEND = (1.0, 0.6, 0.3, 0.0, 0.0)
 LEAST = 12  # pixels of an object that are compared at all
 LEVELS = np.linspace(0.02, 0.98, 33)  # quantiles of colours
 
 
-def object_scores(view: View) -> dict[str, float | None]:
+def object_scores(view: View) -> Scores:
     """Amounts of damage to the object; 0 is none."""
     moved = view.moved_source
     mask = view.moved_mask
-    scores: dict[str, float | None] = {"object_size": size_error(view)}
+    scores: Scores = {"object_size": size_error(view)}
     # another viewpoint: no pixel has its counterpart, only colours can be compared
     if moved is None or mask is None:
         before = view.source[view.source_mask]
@@ -59,13 +55,11 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
     An editor may mix the background into the object's edge, less with each pixel further inside
     (`BLEND`); a change towards the colour of the background beside it counts only beyond that.
     """
-    edited = view.edited
-    if not view.exact:  # resampling sharpens or softens
-        edited = smooth(edited, 0.7, inside)
-        moved = smooth(moved, 0.7, inside)
-    change = edited - moved
     if view.exact:
-        return np.where(inside[..., None], change, 0)
+        return np.where(inside[..., None], view.edited - moved, 0)
+    # resampling sharpens or softens
+    moved = smooth(moved, 0.7, inside)
+    change = smooth(view.edited, 0.7, inside) - moved
     padded = np.pad(view.edited_mask, 1).astype(np.uint8)
     depth = cv2.distanceTransform(padded, cv2.DIST_L2, 3)[1:-1, 1:-1]
     most = np.interp(depth, DEPTH, BLEND).astype(np.float32)
@@ -100,8 +94,8 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 
     The Wasserstein distance of each channel and of the three differences of channels, the largest.
     """
-    before = np.quantile(_with_differences(source), LEVELS, axis=0)
-    after = np.quantile(_with_differences(edited), LEVELS, axis=0)
+    before = np.quantile(_with_differences(source), LEVELS, axis=1)
+    after = np.quantile(_with_differences(edited), LEVELS, axis=1)
     distances = np.abs(before - after).mean(axis=0)
     return float(distances.max())
 
@@ -109,8 +103,7 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
 def _with_differences(colours: np.ndarray) -> np.ndarray:
     """The three channels, and their three differences."""
     red, green, blue = colours.T.astype(np.float64)
-    differences = [red - green, green - blue, red - blue]
-    return np.stack([red, green, blue, *differences], axis=1)
+    return np.stack([red, green, blue, red - green, green - blue, red - blue])
 
 
 def misplaced_share(expected: Mask, shown: Mask) -> float:
@@ -134,6 +127,6 @@ def size_error(view: View) -> float:
     else:
         asked = view.moved_mask.sum()
     shown = view.edited_mask.sum()
-    return abs(
-        0.5 * float(np.log2((shown + 4) / (asked + 4)))
-    )  # 4 px: edges of a tiny object
+    # 4 px: edges of a tiny object
+    doublings = np.log2((shown + 4) / (asked + 4)) / 2
+    return abs(float(doublings))

@@ -1,7 +1,6 @@
 """What the quality filter measures: a table that says of each measure what it counts for."""
 
 import tomllib
-from collections.abc import Mapping
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -17,9 +16,16 @@ class Measure(NamedTuple):
     sentence: str
     blind: bool = False
 
+    def describe(self, value: float, background: str, label: str) -> str:
+        """What a value says of an image of this class on this background."""
+        return self.sentence.format(
+            value=value,
+            # at most 30 doublings: a larger power says nothing more
+            ratio=2 ** min(abs(value), 30),
+            asked=background or "the background asked for",
+            label=label or "the object",
+        )
+
 
 _TABLE = tomllib.loads(files(__package__).joinpath("measures.toml").read_text("utf-8"))
-FAULTS: Mapping[str, str] = _TABLE[
-    "faults"
-]  # by check, in the order of the manifest's columns
-MEASURES = {name: Measure(**values) for name, values in _TABLE["measures"].items()}
+MEASURES = {name: Measure(**values) for name, values in _TABLE.items()}

@@ -1,16 +1,14 @@
 """From scores to a decision: limits are quantiles of clean composites."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
 
 import numpy as np
+from pydantic import TypeAdapter
 
+from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.quality.measures import MEASURES
 from cuescope_sdk import UserError
-from cuescope_sdk.statistics import conformal_quantile
-
-Scores = Mapping[str, float | None]
 
 # share of clean images that may be dropped, over all scores together
 FALSE_DROPS = 0.01
@@ -59,17 +57,14 @@ class Thresholds:
                 excesses[name] = limits[name].excess(value)
         return excesses
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> bytes:
         """For a file; `from_json` takes it back."""
-        return asdict(self)
+        return TypeAdapter(Thresholds).dump_json(self, indent=1) + b"\n"
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """From what `to_json` returned."""
-        limits: dict[str, dict[str, Limit]] = {}
-        for subset, of_subset in values["limits"].items():
-            limits[subset] = {name: Limit(**limit) for name, limit in of_subset.items()}
-        return cls(limits, values["false_drops"], values["images"])
+    @staticmethod
+    def from_json(content: bytes) -> "Thresholds":
+        """From what `to_json` returned; raises ValueError for anything else."""
+        return TypeAdapter(Thresholds).validate_json(content)
 
 
 def fit_thresholds(
@@ -146,3 +141,17 @@ def _limits(scores: Sequence[Scores], false_drops: float) -> dict[str, Limit]:
             # at least: where clean images hardly vary, a trifle would drop an image
             limits[name] = Limit(usual, max(unit, measure.least), len(values))
     return limits
+
+
+def conformal_quantile(values: Sequence[float], level: float) -> float:
+    """The value that a new draw stays at or below with probability `level` at least.
+
+    Split conformal prediction (Vovk, Gammerman and Shafer, 2005), for values that are exchangeable
+    with the new one. The largest where there are too few values for the level. Raises ValueError
+    for no values.
+    """
+    if not len(values):
+        raise ValueError("expected values to take a limit from, got none")
+    # the new draw is one of n + 1, each of which is as likely to have any rank
+    rank = min(len(values), int(np.ceil(level * (len(values) + 1))))
+    return float(np.sort(values)[rank - 1])

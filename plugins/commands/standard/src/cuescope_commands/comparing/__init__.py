@@ -38,6 +38,13 @@ def compare(
             help="Labels and cues found by all, some or none of the runs.",
         ),
     ] = False,
+    by_name: Annotated[
+        bool,
+        typer.Option(
+            "--by-name",
+            help="Pair samples of one name also where their pictures differ.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
         Path | None,
@@ -49,8 +56,8 @@ def compare(
 ) -> None:
     """Show several runs side by side; the answers of each are paired with the first run's.
 
-    Samples are paired by their keys. Intervals and p-values are those of paired answers, count
-    groups of samples as drawn together, and are corrected for all rows of a table.
+    Samples are paired by their keys, and must show the same pictures. Intervals and p-values are
+    those of paired answers, and count groups of samples as drawn together.
     """
     from rich.text import Text
 
@@ -67,7 +74,7 @@ def compare(
     # a consensus shows no pictures, so the data stay closed
     if html is not None and not consensus:
         context = open_context(data, data_option, allow)
-    items = list(_items(loaded, consensus, context))
+    items = list(_items(loaded, consensus, context, by_name=by_name))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
         echo_json(json.dumps({table.title: table.rows for table in tables}, indent=1))
@@ -85,7 +92,11 @@ def compare(
 
 
 def _items(
-    runs: "Runs", consensus: bool, context: "Context | None"
+    runs: "Runs",
+    consensus: bool,
+    context: "Context | None",
+    *,
+    by_name: bool,
 ) -> Iterator["Table | Picture"]:
     """Tables, and with a `context` to open the data in, pictures too."""
     from cuescope_commands.comparing._consensus import consensus_tables
@@ -97,20 +108,24 @@ def _items(
         return
     yield from verdicts(runs)
     for run in runs[1:]:
-        yield from _pair_items(runs[0], run, context)
+        yield from _pair_items(runs[0], run, context, by_name=by_name)
 
 
 def _pair_items(
-    first: "Run", second: "Run", context: "Context | None"
+    first: "Run",
+    second: "Run",
+    context: "Context | None",
+    *,
+    by_name: bool,
 ) -> Iterator["Table | Picture"]:
     """The paired answers of two runs; why not, where they cannot be paired."""
-    from cuescope.application import open_samples
     from cuescope_commands.comparing._pairs import Pairs
     from cuescope_commands.comparing._pictures import flipped_samples
     from cuescope_commands.comparing._tables import changes, unlike, unpaired_table
+    from cuescope_sdk import StoredRun
 
     try:
-        pairs = Pairs(first.answers, second.answers)
+        pairs = Pairs(first.answers, second.answers, by_name=by_name)
         refusal = unlike(first, second, pairs)
     except UserError as fault:  # what the reports say can be compared all the same
         refusal = str(fault)
@@ -120,7 +135,7 @@ def _pair_items(
     yield changes(first, second, pairs)
     if context is not None:
         try:
-            samples = open_samples(first.folder, context)
+            samples = StoredRun(first.folder, context).samples
             yield from flipped_samples(first.name, second.name, pairs, samples)
         except UserError as fault:  # the tables stand without them
             announce(f"no pictures: {fault}")

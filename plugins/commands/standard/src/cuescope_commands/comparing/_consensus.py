@@ -1,5 +1,6 @@
 """Labels and cues that all, some or none of several models have findings about (TRoVe, app. E)."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cuescope_commands.comparing._runs import Run, Runs
+from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
@@ -22,11 +23,12 @@ MOST_LABELS = 20  # without a finding, by name
 
 def consensus_tables(runs: Runs) -> Iterator[Table]:
     """How many labels and which, then the cues, and what chance would give."""
+    contents = set()
     for run in runs:
         _refuse_unlike(run, runs[0])
+        contents.add(run.report.provenance.data.fingerprint)
     yield agreement(runs)
     yield labels_table(runs)
-    contents = {run.report.provenance.data.fingerprint for run in runs}
     # a frame of other data is another frame
     if len(contents) == 1:
         yield cues_table(runs)
@@ -55,11 +57,12 @@ def agreement(runs: Runs) -> Table:
     """Labels with a finding in all, some, none of the runs, beside what chance would give."""
     total = len(runs[0].labels)
     labels = [set(run.strongest) for run in runs]
-    sizes = np.array(list(map(len, labels)))
+    with_finding = list(map(len, labels))
+    without = [total - size for size in with_finding]
     in_all = len(set.intersection(*labels))
     in_none = total - len(set.union(*labels))
-    all_row = _agreement_row("all", in_all, total, sizes.tolist())
-    none_row = _agreement_row("none", in_none, total, (total - sizes).tolist())
+    all_row = _agreement_row("all", in_all, total, with_finding)
+    none_row = _agreement_row("none", in_none, total, without)
     some_row = {
         "found by": "some",
         "labels": total - in_all - in_none,
@@ -81,7 +84,10 @@ def agreement(runs: Runs) -> Table:
 
 
 def _agreement_row(
-    who: str, count: int, total: int, sizes: Sequence[int]
+    who: str,
+    count: int,
+    total: int,
+    sizes: Sequence[int],
 ) -> dict[str, Any]:
     chances = common_by_chance(total, sizes)
     return {
@@ -117,7 +123,7 @@ def labels_table(runs: Runs) -> Table:
     ending = f": {named}{more}." if missed else "."
     return Table(
         title="Labels, and the cue of the strongest finding in each run",
-        columns=("label", "runs", *(run.name for run in runs)),
+        columns=("label", "runs", *names_of(runs)),
         rows=tuple(row for _, row in rows),
         notes=(f"No run has a finding about {len(missed)} labels{ending}",),
     )
@@ -141,20 +147,16 @@ class Cue:
 def cues_table(runs: Runs) -> Table:
     """Findings of several runs that are one cue: by name, or by the frames that they share."""
     groups = _groups(runs)
-    cues = list(chain.from_iterable(_cues(run, groups) for run in runs))
+    cues: list[Cue] = []
+    for run in runs:
+        cues += _cues(run, groups)
     frames = frozenset().union(*(cue.frames for cue in cues))
     joined = same_cues(cues, sorted(set(groups.values())))
-    joined.sort(key=_most_runs_first)
+    # found by most runs first
+    joined.sort(key=lambda same: (-len(_runs_of(same)), same[0].title))
     return Table(
         title="Cues that findings are about",
-        columns=(
-            "cue",
-            "labels",
-            "runs",
-            *(run.name for run in runs),
-            "shared",
-            "by chance",
-        ),
+        columns=("cue", "labels", "runs", *names_of(runs), "shared", "by chance"),
         rows=tuple(_cue_row(same, runs, len(frames)) for same in joined),
         notes=(
             f"Findings are one cue where a check gave both the same name, or where {SAME:.0%} of "
@@ -165,9 +167,13 @@ def cues_table(runs: Runs) -> Table:
     )
 
 
+def _runs_of(same: Sequence[Cue]) -> set[Run]:
+    return {cue.run for cue in same}
+
+
 def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     """The cue that findings share; `frames` is how many those of all cues are."""
-    found_by = {cue.run for cue in same}
+    found_by = _runs_of(same)
     labels = set(chain.from_iterable(cue.labels for cue in same))
     row: dict[str, Any] = {
         "cue": " / ".join(dict.fromkeys(cue.title for cue in same)),
@@ -177,33 +183,37 @@ def _cue_row(same: Sequence[Cue], runs: Runs, frames: int) -> dict[str, Any]:
     for run in runs:
         row[run.name] = MARK if run in found_by else None
     shares = []
-    larger = []
     for first, second in combinations(same, 2):
         # two findings of one run agree on nothing
         if first.run is not second.run:
-            shares.append(overlap(first, second))
             # a random part of all frames lies in the larger cue by this share
             most = max(len(first.frames), len(second.frames))
-            larger.append(most / max(frames, 1))
-    row["shared"] = float(np.mean(shares)) if shares else None
-    row["by chance"] = float(np.mean(larger)) if larger else None
+            shares.append((overlap(first, second), most / max(frames, 1)))
+    row |= {"shared": None, "by chance": None}
+    if shares:
+        row["shared"], row["by chance"] = np.mean(shares, axis=0).tolist()
     return row
 
 
 def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
     report = run.report
-    labels: dict[str, list[str]] = {}
+    labels = defaultdict[str, list[str]](list)
     for score in report.findings:
-        labels.setdefault(score.feature, []).append(score.label or "all")
+        labels[score.feature].append(score.label or "all")
     # a name that a check gave goes before the feature's own
     checked = {check.feature: check.name for check in report.evidence if check.name}
     for feature in report.features:
         if feature.key in labels:
+            frames = set()
+            groups = set()
+            for occurrence in feature.occurrences:
+                frames.add((occurrence.sample, occurrence.frame))
+                groups.add(group_of[occurrence.sample])
             yield Cue(
                 run=run,
                 name=checked.get(feature.key, feature.name),
-                frames=frozenset((o.sample, o.frame) for o in feature.occurrences),
-                groups=frozenset(group_of[o.sample] for o in feature.occurrences),
+                frames=frozenset(frames),
+                groups=frozenset(groups),
                 labels=labels[feature.key],
                 title=run.cue_names[feature.key],
             )
@@ -233,15 +243,10 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
         same[first, second] = named or meets
     # not directed: only one half of the matrix is filled
     _, components = connected_components(same, directed=False)
-    joined: dict[int, list[Cue]] = {}
-    for cue, component in zip(cues, components.tolist(), strict=True):
-        joined.setdefault(component, []).append(cue)
+    joined = defaultdict[int, list[Cue]](list)
+    for cue, component in zip(cues, components, strict=True):
+        joined[component].append(cue)
     return list(joined.values())
-
-
-def _most_runs_first(same: Sequence[Cue]) -> tuple[int, str]:
-    runs = {cue.run for cue in same}
-    return -len(runs), same[0].title
 
 
 def _groups(runs: Runs) -> dict[str, str]:

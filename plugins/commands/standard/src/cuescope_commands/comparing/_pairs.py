@@ -20,7 +20,8 @@ TRIAL = ("sample", "question", "condition", "feature", "edit")
 class Change:
     """How right answers changed from one run to another, over pairs of one kind.
 
-    `low` and `high` bound the change of accuracy; `p_value` is corrected for all kinds. `few`
+    `low` and `high` bound the change of accuracy; `p_value` is that of plain answers, and of other
+    kinds corrected for all of these, and never below it (a gate: Westfall and Krishen, 2001). `few`
     says that there are too few groups for the interval to keep its promise.
     """
 
@@ -43,34 +44,54 @@ class Change:
 
 
 class Pairs:
-    """Answers of two runs to the same trials, those whose label is known."""
+    """Answers of two runs to the same trials, those whose label is known.
 
-    def __init__(self, first: list[Row], second: list[Row]) -> None:
+    A trial is the same where the sample's name and its frames are; `by_name` asks for the name
+    alone. `unlike` are the samples of the same name with other frames, which are left out.
+    """
+
+    def __init__(
+        self,
+        first: list[Row],
+        second: list[Row],
+        *,
+        by_name: bool = False,
+    ) -> None:
         # by trial: two runs need not have answered in one order
         seconds = {_trial(row): row for row in second}
         both = 0
-        self.rows: list[Pair] = []
+        answers: list[Row] = []
+        others: list[Row] = []
+        unlike: dict[str, None] = {}
         for row in first:
             other = seconds.get(_trial(row))
             both += other is not None
+            if other and not by_name and _show_others(row, other):
+                unlike[row["sample"]] = None
+                continue
             # without a known label nobody can say what changed
             if other and row["correct"] is not None and other["correct"] is not None:
-                self.rows.append((row, other))
+                answers.append(row)
+                others.append(other)
+        self.rows: list[Pair] = list(zip(answers, others, strict=True))
         self.counts = (len(first), len(second), both)
-        self.alike = all(a["label"] == b["label"] for a, b in self.rows)
-        answers = [row for row, _ in self.rows]
-        self._conditions = np.array([row["condition"] for row in answers])
-        self._labels = np.array([row["label"] for row in answers])
-        self._correct = np.array(
-            [(a["correct"], b["correct"]) for a, b in self.rows], float
-        )
+        self.unlike = tuple(unlike)
         self._groups = _group(answers)
+        self._conditions = _column(answers, "condition")
+        self._labels = _column(answers, "label")
+        self.alike = bool((self._labels == _column(others, "label")).all())
+        correct = _column(answers, "correct"), _column(others, "correct")
+        self._correct = np.stack(correct).astype(float)
 
     def changes(self) -> list[Change]:
         """For each condition, and for each label of plain answers, in that order."""
         changes = [self._change(kind, part) for kind, part in self._parts()]
-        # all rows are read together, so they are corrected together
-        corrected = holm([change.p_value for change in changes])
+        if not changes:
+            return []
+        # the first row is of all answers, and the gate to the others: so it needs no correction
+        first = changes[0].p_value
+        others = holm([change.p_value for change in changes[1:]])
+        corrected = [first, *(max(first, p_value) for p_value in others)]
         pairs = zip(changes, corrected, strict=True)
         return [replace(change, p_value=p_value) for change, p_value in pairs]
 
@@ -79,10 +100,8 @@ class Pairs:
         lost: list[Pair] = []
         won: list[Pair] = []
         for first, second in self.rows:
-            if (
-                first["condition"] == condition
-                and first["correct"] != second["correct"]
-            ):
+            is_flip = first["correct"] != second["correct"]
+            if is_flip and first["condition"] == condition:
                 flips = lost if first["correct"] else won
                 flips.append((first, second))
         return lost, won
@@ -104,7 +123,7 @@ class Pairs:
                 yield f"{plain}: {label}", part
 
     def _change(self, kind: str, part: Bool[np.ndarray, " pair"]) -> Change:
-        first, second = self._correct[part].T
+        first, second = self._correct[:, part]
         change = second - first
         groups = self._groups.take(part)
         low, high = change_interval(change, groups)
@@ -124,8 +143,18 @@ class Pairs:
         )
 
 
+def _column(rows: list[Row], name: str) -> np.ndarray:
+    return np.array([row[name] for row in rows])
+
+
 def _trial(row: Row) -> Hashable:
     return tuple(map(row.get, TRIAL))
+
+
+def _show_others(first: Row, second: Row) -> bool:
+    """Whether two answers are known to be about other frames; older runs do not tell."""
+    contents = first.get("content"), second.get("content")
+    return None not in contents and contents[0] != contents[1]
 
 
 def _group(rows: list[Row]) -> Groups:

@@ -1,6 +1,7 @@
 """The runs that are compared."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Report, Score, UserError, load_report, read_answers
+from cuescope_sdk import Report, Score, StoredRun, UserError
 
 Row = dict[str, Any]
 BASELINE = "baseline"
@@ -55,21 +56,18 @@ class Run:
     @cached_property
     def answers(self) -> list[Row]:
         """What was answered, a row a trial; raises UserError where none is kept."""
-        rows: list[Row] = read_answers(self.folder).to_pylist()
+        rows = StoredRun(self.folder).answers
         # what was measured of a sample is no answer
         return [row for row in rows if row.get("figure") is None]
 
     @property
     def plain_accuracy(self) -> str:
         """How many plain answers are right, in words: `65.0% of 120`."""
-        try:
-            plain = [
-                row["correct"] for row in self.answers if row["condition"] == BASELINE
-            ]
-        except UserError:
-            plain = []
+        plain = []
+        with suppress(UserError):
+            plain = [row for row in self.answers if row["condition"] == BASELINE]
         # an answer without a known label is neither right nor wrong
-        right = [correct for correct in plain if correct is not None]
+        right = [row["correct"] for row in plain if row["correct"] is not None]
         return f"{np.mean(right):.1%} of {len(right):,}" if right else "not known"
 
 
@@ -80,6 +78,11 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     """Under the folders' own names, or their whole paths where two are alike."""
     names = [folder.name for folder in folders]
     if len(set(names)) < len(names):
-        names = [str(folder) for folder in folders]
-    reports = [load_report(folder) for folder in folders]
+        names = list(map(str, folders))
+    reports = [StoredRun(folder).report for folder in folders]
     return list(map(Run, names, folders, reports))
+
+
+def names_of(runs: Runs) -> list[str]:
+    """What their columns are called."""
+    return [run.name for run in runs]

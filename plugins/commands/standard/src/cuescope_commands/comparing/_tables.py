@@ -6,11 +6,14 @@ from typing import Any
 
 from cuescope.application import figure
 from cuescope_commands.comparing._pairs import Change, Pairs
-from cuescope_commands.comparing._runs import Run, Runs
+from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Score, Table
 from cuescope_sdk.report import interval
 
 MOST_ROWS = 30
+MOST_UNLIKE = (
+    0.01  # share of the answers whose pictures may have changed between two runs
+)
 ALWAYS = {"method", "model", "data", "samples", "findings", "accuracy", "metric"}
 SHOWN_KEYS = 8
 Cells = list[str | None]  # one of each run
@@ -20,7 +23,7 @@ def settings(runs: Runs) -> Table:
     """What was run, how right its plain answers were, and every setting in which runs differ."""
     rows = []
     alike = 0
-    for setting, cells in _join([_settings(run) for run in runs]).items():
+    for setting, cells in _join(list(map(_settings, runs))).items():
         differ = len(set(cells)) > 1
         if differ or setting in ALWAYS:
             row = _row(setting, runs, ["-" if cell is None else cell for cell in cells])
@@ -30,7 +33,7 @@ def settings(runs: Runs) -> Table:
             alike += 1
     return Table(
         title="What was run",
-        columns=("", *(run.name for run in runs), "runs"),
+        columns=("", *names_of(runs), "runs"),
         rows=tuple(rows),
         notes=(f"{alike} more settings are alike.",),
     )
@@ -88,7 +91,7 @@ def verdicts(runs: Runs) -> Iterator[Table]:
         if rows:
             yield Table(
                 title=f"The strongest finding for each label, and what is about none ({method})",
-                columns=("", *(run.name for run in alike)),
+                columns=("", *names_of(alike)),
                 rows=tuple(_row(name, alike, cells) for name, cells in rows.items()),
                 notes=tuple(notes),
             )
@@ -114,15 +117,11 @@ def about_no_label(runs: Runs) -> dict[str, Cells]:
         column = {}
         for score in run.report.headlines:
             if score.label is None:
-                column[run.cue_names[score.feature]] = _figure(score)
+                star = " *" if score.finding else ""
+                value = None if score.value is None else _with_interval(score) + star
+                column[run.cue_names[score.feature]] = value
         columns.append(column)
     return _join(columns)
-
-
-def _figure(score: Score) -> str | None:
-    """With its interval, and a star where it is a finding."""
-    star = " *" if score.finding else ""
-    return None if score.value is None else f"{_with_interval(score)}{star}"
 
 
 def _with_interval(score: Score) -> str:
@@ -185,8 +184,14 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
     # samples of other data may have the same keys by chance
     if first.dataset != second.dataset:
         return f"they are of other data sets ({first.dataset} and {second.dataset})"
+    before, after, both = pairs.counts
+    if len(pairs.unlike) > MOST_UNLIKE * both:
+        return (
+            f"{len(pairs.unlike):,} samples of the same name show other pictures (such as "
+            f"{pairs.unlike[0]}), so the data are not the same. Where these are other frames "
+            "of the same clips, pair them with --by-name"
+        )
     if not pairs.rows:
-        before, after, both = pairs.counts
         return (
             f"of {before} and {after} answers {both} are to the same sample under the same "
             "condition, and none of them has a label"
@@ -195,19 +200,25 @@ def unlike(first: Run, second: Run, pairs: Pairs) -> str | None:
 
 
 def _notes(
-    first: Run, second: Run, pairs: Pairs, changes: Sequence[Change]
+    first: Run,
+    second: Run,
+    pairs: Pairs,
+    changes: Sequence[Change],
 ) -> Iterator[str]:
     yield (
-        "In points of accuracy. * p <= 0.05, corrected for all rows (Holm). lost: right in the "
-        "first run and wrong in the second; won: the other way round."
+        "In points of accuracy. * p <= 0.05. The first row is tested first; the others are "
+        "corrected for each other (Holm), and have no star where the first has none. lost: right "
+        "in the first run and wrong in the second; won: the other way round."
     )
     before, after, both = pairs.counts
     if both < max(before, after):
         yield f"{both} of {before} and {after} answers are to the same trial; the rest is left out."
+    if pairs.unlike:
+        yield f"{len(pairs.unlike):,} samples show other pictures in both runs, and are left out."
     origin = first.report.provenance
     other = second.report.provenance
     if origin.data.fingerprint != other.data.fingerprint:
-        yield "The data differ in content: a pair shares its name, perhaps not its pixels."
+        yield "The data differ in options or content; pairs have one name and the same pictures."
     if origin.labels != other.labels:
         yield "The runs have other labels to choose from, so chance is not the same in both."
     # the first row is the plain condition

@@ -12,10 +12,17 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from pydantic import Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from cuescope.application import fault, read_whole
-from cuescope_sdk import UserError, Value
+from cuescope_sdk import UserError
 
 CHUNK = 1 << 20
 MOST_BYTES = 1 << 20  # of a list of sources
@@ -26,8 +33,10 @@ AGAIN = "Run the same command again: it goes on from there"
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 
 
-class Source(Value):
+class Source(BaseModel):
     """A file and where it comes from; one checksum at least, or it is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     home: str
@@ -140,7 +149,11 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
 
 
 def _append(
-    response: HTTPResponse, source: Source, part: Path, left: int, progress: Progress
+    response: HTTPResponse,
+    source: Source,
+    part: Path,
+    left: int,
+    progress: Progress,
 ) -> None:
     begun = size_of(part)
     try:

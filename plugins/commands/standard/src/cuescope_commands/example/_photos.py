@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 
 from cuescope_commands.csv_files import write_csv
 from cuescope_commands.example._download import Source
-from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk import Context, UserError
 
 PHOTO = re.compile(r"101_ObjectCategories/([\w ]+)/image_(\d{4})\.jpg$")
 OUTLINE = re.compile(r"Annotations/([\w ]+)/annotation_(\d{4})\.mat$")
@@ -47,12 +47,15 @@ def unpack_caltech(archive: Path, source: Source, folder: Path) -> int:
 
 
 def _members(
-    whole: zipfile.ZipFile, archive: str, pattern: re.Pattern[str], source: Source
+    whole: zipfile.ZipFile,
+    archive: str,
+    pattern: re.Pattern[str],
+    source: Source,
 ) -> Iterator[tuple[Key, bytes]]:
     """Files of the wanted classes by class and number; a name that does not fit is passed over."""
-    names = [name for name in whole.namelist() if name.endswith(f"/{archive}")]
+    able = (name for name in whole.namelist() if name.endswith(f"/{archive}"))
     # a name that is not there is told by open(), as a KeyError
-    (member,) = names or [archive]
+    member = next(able, archive)
     # as a stream: the members of a zip file are not gone back in
     with whole.open(member) as file, tarfile.open(fileobj=file, mode="r|*") as inner:
         for item in inner:
@@ -93,13 +96,8 @@ def draw_toy(context: Context, folder: Path) -> int:
         label = str(sample.label)
         row = _row(folder, label, f"{label}/{index:04d}.png", f"{index:04d}")
         sample.frames[0].load().save(folder / row["path"])
-        mask = sample.annotations["foreground"]
-        image = (
-            mask.load()
-            if isinstance(mask, Frame)
-            else Image.fromarray(np.asarray(mask))
-        )
-        image.save(folder / row["mask"])
+        mask = Image.fromarray(sample.annotations["foreground"])
+        mask.save(folder / row["mask"])
         rows.append(row)
     write_csv(folder / MANIFEST, rows)  # last: a folder with a manifest is whole
     return len(rows)

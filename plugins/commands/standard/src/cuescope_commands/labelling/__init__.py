@@ -9,6 +9,7 @@ import typer
 from cuescope.application import (
     Allow,
     DataOptions,
+    Run,
     TypedData,
     echo,
     is_made_here,
@@ -24,7 +25,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def label(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     read: Annotated[
         Path | None,
         typer.Option(metavar="SHEET", help="A sheet that somebody has filled in."),
@@ -54,7 +55,6 @@ def label(
     The sheet does not show what the run says, and its order is drawn. Fill in the column `answer`
     of sheet.csv, or open sheet.html in a browser, click, and save. What has no answer is left out.
     """
-    from cuescope.application import open_samples
     from cuescope_commands.labelling._reading import (
         compare,
         read_sheet,
@@ -62,13 +62,12 @@ def label(
         write_labels,
     )
     from cuescope_commands.labelling._sheet import write_sheet
-    from cuescope_sdk import StoredRun, load_report, read_answers
+    from cuescope_sdk import StoredRun
 
-    report = load_report(run)
+    stored = StoredRun(run)
+    report = stored.report
     is_made_here(run)
-    # a run may be named by a file in it
-    home = run if run.is_dir() else run.parent
-    folder = out or home / "labels"
+    folder = out or stored.folder / "labels"
     method = _method(report)
     if read is not None:
         items = read_sheet(read, folder, report)
@@ -78,9 +77,7 @@ def label(
         echo(f"wrote {file}: {len(select_answered(items)):,} labels")
         echo(f"next: {_audit_command(report, method.labels_option, file)}")
         return
-    answers = read_answers(home).to_pylist()
-    samples = open_samples(run, open_context(data, data_option, allow))
-    stored = StoredRun(report, answers, samples)
+    stored = StoredRun(run, open_context(data, data_option, allow))
     questions = list(method.label_items(stored, each))
     if not questions:
         raise UserError(

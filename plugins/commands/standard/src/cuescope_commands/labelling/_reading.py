@@ -1,6 +1,7 @@
 """A sheet that is filled in: checked line by line, compared with the run, written as labels."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,9 @@ from pydantic import BaseModel, PositiveInt
 
 from cuescope_commands.csv_files import write_csv
 from cuescope_sdk import UserError, read_sealed
-from cuescope_sdk.data import read_csv
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.report import interval
-from cuescope_sdk.statistics import FEW, Groups, cohen_kappa, mean_interval
+from cuescope_sdk.statistics import Groups, cohen_kappa, mean_interval
 
 if TYPE_CHECKING:
     from cuescope_sdk import Report
@@ -35,7 +36,7 @@ def read_sheet(path: Path, folder: Path, report: "Report") -> list[Item]:
     report than the run's, or it names a question twice.
     """
     items = _items(folder, report)
-    for row in read_csv(path.expanduser(), SheetRow, "label"):
+    for row in TextFile(path.expanduser(), "label").csv_rows(SheetRow):
         item = items.get(row.number)
         if item is None:
             raise UserError(
@@ -97,25 +98,29 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
     answered = select_answered(items)
     yield f"{len(answered):,} of {len(items):,} questions are answered"
     # there are questions on which the run takes no side
-    judged = [item for item in answered if item["expected"] is not None]
-    decided = [item for item in judged if item["answer"] != item.get("abstains")]
-    if left_out := len(judged) - len(decided):
+    decided = []
+    left_out = 0
+    for item in answered:
+        if item["expected"] is not None:
+            if item["answer"] == item.get("abstains"):
+                left_out += 1
+            else:
+                decided.append(item)
+    if left_out:
         yield f"{left_out:,} answers decide nothing and are left out of what follows"
     if not decided:
         return
     yield _agreement("people and the run agree", decided)
-    kinds: dict[str, list[Item]] = {}
+    kinds = defaultdict[str, list[Item]](list)
     for item in decided:
-        kinds.setdefault(str(item["kind"]), []).append(item)
+        kinds[item["kind"]].append(item)
     # one kind alone would be the same line again
     if len(kinds) > 1:
         for kind, of_kind in kinds.items():
             yield _agreement(f"  {kind}", of_kind)
-    answers: set[str] = set()
+    answers = set[str]()
     for item in decided:
-        answers.update(
-            answer for answer in item["answers"] if answer != item.get("abstains")
-        )
+        answers |= {*item["answers"]} - {item.get("abstains")}
     if len(answers) == 2:
         said = np.array([(item["expected"], item["answer"]) for item in decided])
         # which of the two counts as yes does not change kappa
@@ -125,15 +130,17 @@ def compare(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _agreement(words: str, items: Sequence[Item]) -> str:
-    agree = np.array(
-        [item["expected"] == item["answer"] for item in items], dtype=float
-    )
-    # A picture may be asked about several times, and counts once.
-    pictures = [str(item["group"]) for item in items]
+    alike = []
+    pictures = []
+    for item in items:
+        alike.append(item["expected"] == item["answer"])
+        # A picture may be asked about several times, and counts once.
+        pictures.append(str(item["group"]))
+    agree = np.array(alike, dtype=float)
     names, codes = np.unique(pictures, return_inverse=True)
     groups = Groups(codes, len(names), declared=True)
     ends = interval(*mean_interval(agree, groups), "{:.0%}".format)
-    few = f"; few: below {FEW}" if groups.few else ""
+    few = f"; few: below {Groups.FEW}" if groups.few else ""
     return f"{words} in {agree.mean():.0%}{ends} of {len(agree):,} ({groups.count:,} pictures{few})"
 
 

@@ -13,15 +13,7 @@ from PIL import Image, ImageDraw
 
 from cuescope.application import root, safe_text, write_atomically
 from cuescope_commands.csv_files import write_csv
-from cuescope_sdk import (
-    Frame,
-    LabelItem,
-    Sample,
-    StoredRun,
-    UserError,
-    generator,
-    write_sealed,
-)
+from cuescope_sdk import Frame, LabelItem, StoredRun, UserError, generator, write_sealed
 
 SIDE = 768  # pixels of a picture's longer side
 ACROSS = 3  # frames side by side
@@ -51,7 +43,12 @@ def write_sheet(
     key = []
     for number, index in enumerate(drawn, 1):
         item = items[index]
-        sample = _find_sample(item, run)
+        sample = run.samples.get(root(item.sample, run.samples) or "")
+        if sample is None or not sample.frames:
+            raise UserError(
+                f"label: no picture of sample '{item.sample}'",
+                expected="a sample of the run's data",
+            )
         # several questions may be about one picture
         shown = (item.sample, item.frames)
         if shown not in pictures:
@@ -86,16 +83,6 @@ def write_sheet(
     )
     write_csv(folder / "sheet.csv", rows)  # last: it says that all is there
     return len(rows)
-
-
-def _find_sample(item: LabelItem, run: StoredRun) -> Sample:
-    sample = run.samples.get(root(item.sample, run.samples) or "")
-    if sample is None or not sample.frames:
-        raise UserError(
-            f"label: no picture of sample '{item.sample}'",
-            expected="a sample of the run's data",
-        )
-    return sample
 
 
 def _write_picture(frames: Sequence[Frame], shown: Sequence[int], path: Path) -> None:

@@ -23,7 +23,9 @@ def run(
     folder: Annotated[
         Path,
         typer.Option(
-            "--dir", metavar="DIR", help="Where the package's folder is made."
+            "--dir",
+            metavar="DIR",
+            help="Where the package's folder is made.",
         ),
     ] = Path(),
     single_file: Annotated[

@@ -4,24 +4,16 @@ The planted truth for audits of what a change of background, viewpoint or scale 
 stands before each background, and there in the eight subsets of a controlled benchmark.
 """
 
-from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from cuescope_scenes.camera.camera import View
-from cuescope_scenes.camera.pictures import (
-    DRAWING_VERSION,
-    CameraScene,
-    foreground,
-    frame,
-)
-from cuescope_scenes.camera.variants import COUNT, Variant, draw_place, variants
+from cuescope_scenes.camera.pictures import DRAWING_VERSION, foreground, frame
+from cuescope_scenes.camera.variants import COUNT, Variant, draw_photo, variants
 from cuescope_scenes.camera.words import FAMILY_OF, LABELS, ORIGINAL, PARTNER_OF
 from cuescope_scenes.composition import draw_backgrounds, draw_labels
 from cuescope_scenes.cues import background_cues, shown_cues
-from cuescope_scenes.textures import SIZE
-from cuescope_scenes.words import BACKGROUNDS, COLOUR_NAMES
+from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import (
     Context,
     Options,
@@ -59,7 +51,10 @@ class CameraScenesOptions(Options):
     val: int = Field(40, ge=8, description="photos for the audit")
     test: int = Field(40, ge=8, description="photos held out")
     noise: float = Field(
-        8.0, ge=0, le=100, description="grain of the pictures, grey levels"
+        8.0,
+        ge=0,
+        le=100,
+        description="grain of the pictures, grey levels",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -78,12 +73,12 @@ class CameraScenes(Plugin):
     """
 
     Options = CameraScenesOptions
+    options: CameraScenesOptions
     labels: tuple[str, ...] = LABELS
     planted_cues: tuple[PlantedCue, ...] = background_cues(PARTNER_OF)
 
     def __init__(self, options: CameraScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: CameraScenesOptions = options
         self.targets = draw_labels(options.sources, options.split, options.seed)
         self.backgrounds = draw_backgrounds(
             self.targets, options.dial, options.split, options.seed
@@ -123,56 +118,37 @@ class CameraScenes(Plugin):
         photo, number = divmod(index, self.pictures_per_photo)
         group = f"{options.split}-{photo:05d}"
         seed = derive(options.seed, "camera-scenes", options.split, str(photo))
-        # one place and pose for all pictures of a photo
-        place = draw_place(seed)
-        if number == 0:
-            key = group
-            background = BACKGROUNDS[self.backgrounds[photo]]
-            variant = Variant(ORIGINAL, place.pose)
-        else:
+        label = LABELS[self.targets[photo]]
+        key = group
+        background = BACKGROUNDS[self.backgrounds[photo]]
+        scene = draw_photo(label, background, options.noise, seed)
+        variant = Variant(ORIGINAL, scene)
+        if number:
             behind, variant_number = divmod(number - 1, COUNT)
             key = f"{group}-{behind}-{variant_number:02d}"
             background = _draw_backgrounds(seed, options.backgrounds)[behind]
-            every = list(variants(place.pose, derive(seed, background)))
-            variant = every[variant_number]
-        label = LABELS[self.targets[photo]]
-        colour = str(generator(seed, "camera-scenes", "colour").choice(COLOUR_NAMES))
-        scene = CameraScene(
-            label=label,
-            colour=colour,
-            background=background,
-            row=place.row,
-            col=place.col,
-            radius=place.radius,
-            pose=variant.pose,
-            view=variant.view,
-            noise=options.noise,
-            seed=derive(seed, background),  # one texture and grain for all variants
-        )
-        if (
-            variant.subset == "scale"
-        ):  # an object that gets smaller is brought to the middle
-            scene = _centre(scene)
+            scene = draw_photo(label, background, options.noise, seed)
+            variant = list(variants(scene))[variant_number]
         return Sample(
             key=key,
             group=group,
-            frames=(frame(scene),),
+            frames=(frame(variant.scene),),
             choices=LABELS,
             label=label,
             annotations={
                 "split": options.split,
-                "caption": f"a {colour} {label} on {background}",
+                "caption": f"a {scene.colour} {label} on {background}",
                 "factors": {
                     "background": background,
                     "subset": variant.subset,
                     **variant.factors,
                 },
                 "family": FAMILY_OF[label],
-                "foreground": foreground(scene),
+                "foreground": foreground(variant.scene),
                 "source": group,
                 "kept_exactly": True,
                 "dropped": "",
-                "cues": shown_cues(PARTNER_OF, background),
+                "cues": shown_cues(self.planted_cues, (background,)),
             },
         )
 
@@ -183,15 +159,7 @@ class CameraScenes(Plugin):
 
 def _draw_backgrounds(seed: int, count: int) -> list[str]:
     """Those that an object stands before."""
-    order = generator(seed, "camera-scenes", "backgrounds").permutation(
-        len(BACKGROUNDS)
-    )
-    return [BACKGROUNDS[number] for number in sorted(order[:count])]
-
-
-def _centre(scene: CameraScene) -> CameraScene:
-    """The object in the middle of the shrunk picture."""
-    zoom = scene.view.zoom
-    down = zoom * (SIZE / 2 - scene.row)
-    right = zoom * (SIZE / 2 - scene.col)
-    return replace(scene, view=View(zoom=zoom, down=down, right=right))
+    rng = generator(seed, "camera-scenes", "backgrounds")
+    order = rng.permutation(len(BACKGROUNDS))
+    chosen = sorted(order[:count])
+    return list(map(BACKGROUNDS.__getitem__, chosen))

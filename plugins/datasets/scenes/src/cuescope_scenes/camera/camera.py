@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_scenes.camera.solids import Part, solid
+from cuescope_scenes.pictures import rotation_matrix
 from cuescope_scenes.textures import SIZE
 
 Places = Float[np.ndarray, "point 2"]  # column and row
@@ -37,6 +38,22 @@ class View:
     upside_down: bool = False
 
 
+@dataclass(frozen=True)
+class CameraScene:
+    """One object before one background; the place is that before the view is applied, px."""
+
+    label: str
+    colour: str
+    background: str
+    row: float
+    col: float
+    radius: float
+    pose: Pose
+    view: View
+    noise: float
+    seed: int
+
+
 @dataclass(frozen=True, eq=False)
 class Face:
     """A visible face on the picture: corners (column, row) in px, and how bright it is."""
@@ -47,40 +64,36 @@ class Face:
 
 def rotation(pose: Pose) -> Float[np.ndarray, "3 3"]:
     """From the object's axes to the camera's: right, up, towards the camera."""
+    about_y = np.eye(3)
     around = np.radians(pose.azimuth)
-    cos = np.cos(around)
-    sin = np.sin(around)
-    about_y = np.array([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]])
+    about_y[::2, ::2] = rotation_matrix(around).T
+    about_x = np.eye(3)
     above = np.radians(pose.elevation)
-    cos = np.cos(above)
-    sin = np.sin(above)
-    about_x = np.array([[1, 0, 0], [0, cos, -sin], [0, sin, cos]])
-    to_camera: Float[np.ndarray, "3 3"] = about_x @ about_y
-    return to_camera
+    about_x[1:, 1:] = rotation_matrix(above).T
+    return np.asarray(about_x @ about_y)
 
 
 def project(points: Float[np.ndarray, "point 3"], pose: Pose) -> Places:
     """Right and down on the picture, in radii of the object at its centre's distance."""
-    right, up, near = (points @ rotation(pose).T).T
+    seen = points @ rotation(pose).T
+    right, up, near = seen.T
     nearness = DISTANCE / (DISTANCE - near)
     # up is negative, for rows count downwards
-    places: Places = np.stack([right, -up], axis=1) * nearness[:, None]
-    return places
+    places = nearness * [right, -up]
+    return np.asarray(places.T)
 
 
-def visible_faces(
-    name: str, pose: Pose, row: float, col: float, radius: float, view: View
-) -> list[Face]:
-    """The faces towards the camera, the farthest body first; `row`, `col` and `radius` are px."""
-    to_camera = rotation(pose)
+def visible_faces(scene: CameraScene) -> list[Face]:
+    """The faces towards the camera, the farthest body first."""
+    to_camera = rotation(scene.pose)
     eye = to_camera.T @ (0.0, 0.0, DISTANCE)
     light = LIGHT / np.linalg.norm(LIGHT)
 
-    def nearness(part: Part) -> float:
-        return -float(np.linalg.norm(part.middle - eye))
+    def distance(part: Part) -> float:
+        return float(np.linalg.norm(part.middle - eye))
 
     visible = []
-    for part in sorted(solid(name), key=nearness):
+    for part in sorted(solid(scene.label), key=distance, reverse=True):
         for corners, normal in zip(part.faces, part.normals, strict=True):
             # it looks away: the convex body that it is part of hides it
             if normal @ (eye - corners[0]) <= 0:
@@ -88,22 +101,20 @@ def visible_faces(
             # a face that looks away from the light is in its own shadow, and not darker still
             lit = max(float(to_camera @ normal @ light), 0.0)
             brightness = SHADOW + (1 - SHADOW) * lit
-            places = project(corners, pose) * radius + (col, row)
-            visible.append(Face(on_picture(places, view), brightness))
+            places = project(corners, scene.pose) * scene.radius
+            places += (scene.col, scene.row)
+            visible.append(Face(on_picture(places, scene.view), brightness))
     return visible
 
 
 def on_picture(places: Places, view: View) -> Places:
     """Where places (column, row) of the picture come to lie; mirroring is left to the pixels."""
     middle = SIZE / 2
-    angle = np.radians(view.turn)
-    cos = np.cos(angle)
-    sin = np.sin(angle)
-    # anticlockwise to whoever looks, for rows count downwards
-    turn = np.array([[cos, sin], [-sin, cos]])
-    turned = (places - middle) @ turn.T
-    moved: Places = turned * view.zoom + middle + (view.right, view.down)
-    return moved
+    # transposed: anticlockwise
+    turn = rotation_matrix(np.radians(view.turn)).T
+    turned = (places - middle) @ turn
+    shift = np.array([view.right, view.down])
+    return np.asarray(turned * view.zoom + middle + shift)
 
 
 def mirror(pixels: np.ndarray, view: View) -> np.ndarray:

@@ -15,14 +15,4 @@ FAMILY_OF = {label: family for family, pair in FAMILIES.items() for label in pai
 # The partner of a label is the background at the same index.
 PARTNER_OF = dict(zip(LABELS, BACKGROUNDS, strict=True))
 
-SUBSETS = (
-    "background",
-    "h-flip",
-    "translate",
-    "crop",
-    "v-flip",
-    "rotation",
-    "viewpoint",
-    "scale",
-)
 ORIGINAL = "original"

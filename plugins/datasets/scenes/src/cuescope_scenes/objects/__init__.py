@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import BeforeValidator, Field
 
+from cuescope_scenes.cues import shown_cues
 from cuescope_scenes.objects.composition import (
     THING_RATE,
     compose,
@@ -89,10 +90,16 @@ class ObjectScenesOptions(Options):
         )
     )
     strength: float = Field(
-        0.9, ge=0, le=1, description="share of its class's images that show a cue"
+        0.9,
+        ge=0,
+        le=1,
+        description="share of its class's images that show a cue",
     )
     elsewhere: float = Field(
-        0.1, ge=0, le=1, description="share of the other images that show it"
+        0.1,
+        ge=0,
+        le=1,
+        description="share of the other images that show it",
     )
     faint: float = Field(
         0.4,
@@ -113,7 +120,10 @@ class ObjectScenesOptions(Options):
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
     noise: float = Field(
-        6.0, ge=0, le=100, description="grain of the images, grey levels"
+        6.0,
+        ge=0,
+        le=100,
+        description="grain of the images, grey levels",
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
@@ -141,20 +151,24 @@ class ObjectScenes(Plugin):
     """
 
     Options = ObjectScenesOptions
+    options: ObjectScenesOptions
 
     def __init__(self, options: ObjectScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.options: ObjectScenesOptions = options
         self.labels = CLASSES if options.questions == "none" else ANSWERS
         # a generator each, so that other cues leave the objects as they are
         self.objects = draw_objects(options.size, self._rng("objects"))
         self.things = draw_things(
             self.objects, options.planted, *options.rates, self._rng("things")
         )
-        self._questions = draw_questions(self.objects, self._rng("questions"))
+        # an image a row; of a question also its class and its wording
+        self._rows = np.arange(options.size)[:, None]
+        if options.questions != "none":
+            self._rows = draw_questions(self.objects, self._rng("questions"))
         cues = []
         for name, cue in options.planted.items():
-            cues.append(PlantedCue(key=cue_key(name, cue), name=cue, labels=(name,)))
+            key = f"{cue} for {name}"
+            cues.append(PlantedCue(key=key, name=cue, labels=(name,)))
         self.planted_cues = tuple(cues)
         self.fingerprint = digest(
             "object-scenes",
@@ -181,17 +195,15 @@ class ObjectScenes(Plugin):
         }
 
     def __len__(self) -> int:
-        if self.options.questions == "none":
-            return self.options.size
-        return len(self._questions)
+        return len(self._rows)
 
     def __getitem__(self, index: int) -> Sample:
-        index = range(len(self))[index]
-        if self.options.questions == "none":
-            return self._image(index)
-        image, number, wording = self._questions[index].tolist()
-        name = CLASSES[number]
+        image, *question = self._rows[index].tolist()
         sample = self._image(image)
+        if not question:
+            return sample
+        number, wording = question
+        name = CLASSES[number]
         return Sample(
             key=f"{sample.key}-{name}",
             frames=sample.frames,
@@ -204,10 +216,7 @@ class ObjectScenes(Plugin):
 
     def group_of(self, index: int) -> str:
         """The image that a sample is about; nothing is composed for it."""
-        index = range(len(self))[index]
-        if self.options.questions == "none":
-            return self._key(index)
-        return self._key(int(self._questions[index][0]))
+        return self._key(self._rows[index, 0])
 
     def split(self, name: str) -> Self:
         """The same options on "train", "val" or "test"; no image is in two of them."""
@@ -227,10 +236,6 @@ class ObjectScenes(Plugin):
         # hard to see, so that a model does well to go by their cue
         hard = frozenset(options.planted)
         picture = compose(objects, things, hard, options.faint, options.noise, seed)
-        cues = {
-            cue_key(name, cue): (cue in things,)
-            for name, cue in options.planted.items()
-        }
         key = self._key(index)
         return Sample(
             key=key,
@@ -240,17 +245,12 @@ class ObjectScenes(Plugin):
                 "split": options.split,
                 "objects": objects,
                 "things": things,
-                "supercategories": tuple(map(SUPERCATEGORY_OF.__getitem__, objects)),
+                "supercategories": tuple(map(SUPERCATEGORY_OF.get, objects)),
                 **_outlines(picture),
                 "captions": (caption(objects, things),),
-                "cues": cues,
+                "cues": shown_cues(self.planted_cues, things),
             },
         )
-
-
-def cue_key(name: str, cue: str) -> str:
-    """What the answer sheet calls a cue: "table for cup"."""
-    return f"{cue} for {name}"
 
 
 def caption(objects: tuple[str, ...], things: tuple[str, ...]) -> str:

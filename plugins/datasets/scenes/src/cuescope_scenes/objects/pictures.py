@@ -8,7 +8,7 @@ from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope_scenes.objects.shapes import sprite
-from cuescope_scenes.textures import SIZE, Pixels, add_grain, texture
+from cuescope_scenes.textures import SIZE, Pixels, grainy_image, texture
 from cuescope_sdk import Detection, Frame, digest, generator
 
 # part of every frame key: raise it when the same numbers give other pixels
@@ -60,7 +60,7 @@ def frame(picture: Picture) -> Frame:
 def draw(picture: Picture) -> Image.Image:
     """The image, with its grain."""
     rng = generator(picture.seed, "object-scenes", "noise")
-    return Image.fromarray(add_grain(render(picture), picture.noise, rng))
+    return grainy_image(render(picture), picture.noise, rng)
 
 
 def render(picture: Picture) -> Pixels:
@@ -85,8 +85,9 @@ def _looks(thing: Thing) -> UInt8[np.ndarray, "row col 4"]:
 def footprint(thing: Thing) -> Bool[np.ndarray, "row col"]:
     """The pixels of which it covers at least half, however faint it is."""
     mask = np.zeros((SIZE, SIZE), bool)
+    alpha = _looks(thing)[..., 3]
     # half: what is fainter at the rim is background
-    mask[thing.square] = _looks(thing)[..., 3] >= 128
+    mask[thing.square] = alpha >= 128
     return mask
 
 
@@ -96,7 +97,8 @@ def detection(thing: Thing) -> Detection:
     top, left = place.min(axis=0).tolist()
     # + 1: a box ends behind its last pixel
     bottom, right = (place.max(axis=0) + 1).tolist()
-    return Detection(name=thing.name, score=1.0, box=(left, top, right, bottom))
+    box = (left, top, right, bottom)
+    return Detection(name=thing.name, score=1.0, box=box)
 
 
 def mask(thing: Thing) -> Frame:

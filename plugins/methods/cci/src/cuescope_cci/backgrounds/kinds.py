@@ -7,13 +7,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from cuescope_cci.kmeans import euclidean_kmeans
+from cuescope_sdk.statistics import exceeds_normal_draws
 
 FEWEST_IMAGES = 12
 KINDS = (2, 3, 4, 5, 6, 8)
 NEARLY = 0.05  # of a silhouette: kinds that are hardly clearer are not worth being more
 DIMS = 10  # principal components that kinds are told apart by
-REFERENCES = 19  # draws without kinds: none may be as clear, p = 1 / 20
-MOST_IMAGES = 1000  # for that comparison
+MOST_IMAGES = 1000  # compared with draws without kinds
 BY_SIZE = 0.5  # of the variance of size: a factor that explains more is the object's size itself
 Points = Float[np.ndarray, "image part"]
 
@@ -40,20 +40,21 @@ def clustered_kinds(
     points = _components(embeddings)
     if points.shape[1] == 0:
         return None
+
+    def clarity(points: Points) -> float:
+        return _clearest(points, rng).clarity
+
     kinds = _clearest(points, rng)
-    clarity = kinds.clarity
-    shape = min(len(points), MOST_IMAGES), points.shape[1]
-    # a draw is compared with references of its own size: clarity depends on the size
-    if len(points) > MOST_IMAGES:
-        clarity = _clearest(rng.permutation(points)[:MOST_IMAGES], rng).clarity
+    observed = kinds.clarity
+    images = min(len(points), MOST_IMAGES)
+    # draws are of the size of what they are compared with: clarity depends on it
+    if len(points) > images:
+        observed = clarity(rng.permutation(points)[:images])
+    # components are uncorrelated, so a spread each gives the same covariance
     spread = points.std(axis=0)
-    for _ in range(REFERENCES):
-        # components are uncorrelated, so a spread each gives the same covariance
-        noise = rng.normal(size=shape) * spread
-        # one reference as clear is enough: p would be above 1 / 20
-        if _clearest(noise, rng).clarity >= clarity:
-            return None
-    return np.asarray(kinds.cluster)
+    if exceeds_normal_draws(observed, clarity, spread, images, rng):
+        return np.asarray(kinds.cluster)
+    return None
 
 
 def _components(embeddings: Float[np.ndarray, "image dim"]) -> Points:
@@ -88,19 +89,15 @@ def _kinds_of(points: Points, count: int, rng: np.random.Generator) -> Kinds:
     needs no pairwise matrix.
     """
     centroid, cluster = euclidean_kmeans(points, count, rng)
-    used, inverse, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
-    # k-means numbers at random; by size a kind has the same name every time
-    order = np.argsort(-sizes, kind="stable")
-    number = np.argsort(order)[inverse]
-    distance = np.linalg.norm(points[:, None] - centroid[used[order]], axis=2)
+    distance = np.linalg.norm(points[:, None] - centroid, axis=2)
     images = np.arange(len(points))
-    inside = distance[images, number]
+    inside = distance[images, cluster]
     # so that the minimum is that of the next kind
-    distance[images, number] = np.inf
+    distance[images, cluster] = np.inf
     outside = distance.min(axis=1)
     largest = np.maximum(outside, inside)
     silhouette = (outside - inside) / np.maximum(largest, 1e-12)
-    return Kinds(number, float(silhouette.mean()))
+    return Kinds(cluster, float(silhouette.mean()))
 
 
 def follows_size(
@@ -115,7 +112,9 @@ def follows_size(
         return False
     size -= size.mean()
     _, code, counts = np.unique(
-        np.array(values, dtype=str)[is_known], return_inverse=True, return_counts=True
+        np.array(values, dtype=str)[is_known],
+        return_inverse=True,
+        return_counts=True,
     )
     sums = np.bincount(code, size)
     explained = (sums**2 / counts).sum() / (size**2).sum()

@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from cuescope_cci.backgrounds.kinds import follows_size
 from cuescope_cci.backgrounds.pulls import (
@@ -13,6 +12,7 @@ from cuescope_cci.backgrounds.pulls import (
     KindMask,
     Mask,
     Observed,
+    PerImage,
     Pull,
     groups_of_several_labels,
     pull,
@@ -22,8 +22,8 @@ from cuescope_cci.backgrounds.pulls import (
 )
 from cuescope_cci.error_source import (
     BACKGROUND,
-    AnswerSource,
     Factor,
+    Sources,
     areas,
     distinct,
     groups_of,
@@ -35,7 +35,6 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
     AssociationTests,
     Groups,
-    association_tests,
     chance_accuracy,
     gap_p_values,
 )
@@ -70,16 +69,15 @@ class PullRow:
 class Backgrounds:
     """Everything that is tested of the backgrounds of an audit; None where nothing could be.
 
-    `overall_*` are of all kinds and classes together. `size_p` is of wrong answers that go with
-    small objects, `size_factors` are annotations of that size. `classes` are codes of true labels.
+    `tests` are of all kinds and classes, `overall_alone_p` of the backgrounds alone. `size_p` is of
+    wrong answers that go with small objects, `size_factors` are annotations of that size. `classes`
+    are codes of true labels.
     """
 
-    sources: Sequence[AnswerSource]
+    sources: Sources
     rows: Sequence[PullRow]
     chance: float
     chance_p: float
-    overall_p: float | None
-    overall_q: float | None
     overall_alone_p: float | None
     size_p: float | None
     size_factors: Sequence[str]
@@ -87,7 +85,6 @@ class Backgrounds:
     classes: Sequence[int]
     observed: Observed
     tests: AssociationTests
-    level: float
 
     @property
     def rows_by_pair(self) -> dict[tuple[str, str], PullRow]:
@@ -101,7 +98,9 @@ class Backgrounds:
 
 
 def measure_backgrounds(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sources,
 ) -> Backgrounds | None:
     """The tests of an audit. For `audit.once`. None without images that can be tested."""
     # without answers to both parts an image cannot show what its background moves
@@ -124,7 +123,7 @@ def measure_backgrounds(
     ]
     kinds, present = _kinds(factors, size_factors, len(tested))
     stratum = strata_of(label, area, groups)
-    observed = Observed(_answers(tested, number), present, stratum, groups)
+    observed = Observed(present, stratum, groups, _answers(tested, number))
     level = options.fdr
     tests = pull_tests(observed, audit.rng("pulls"), level=level)
     answer = observed.answers.whole
@@ -134,14 +133,16 @@ def measure_backgrounds(
     if chance_p > CHANCE_P:  # only then they are asked for
         # all answers, not only moved ones: alone, the background has nothing to move
         answers = np.eye(len(names))[alone]
-        alone_tests = association_tests(
-            answers, present, stratum, groups, audit.rng("alone")
-        )
+        alone_tests = observed.tests(answers, audit.rng("alone"))
 
     def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
         shown = present[:, kind]
         return pull(
-            answers == target, shown, label, groups, confidence=options.confidence
+            answers == target,
+            shown,
+            label,
+            groups,
+            confidence=options.confidence,
         )
 
     moved = observed.answers.moves()
@@ -174,8 +175,6 @@ def measure_backgrounds(
         rows=rows,
         chance=chance,
         chance_p=chance_p,
-        overall_p=tests.overall_p,
-        overall_q=tests.overall_q,
         overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
         size_p=_size_p_value(right, area, label, groups, audit.rng("size")),
         size_factors=size_factors,
@@ -183,11 +182,10 @@ def measure_backgrounds(
         classes=np.unique(label).tolist(),
         observed=observed,
         tests=tests,
-        level=level,
     )
 
 
-def _answers(sources: Sequence[AnswerSource], number: Mapping[str, int]) -> Answers:
+def _answers(sources: Sources, number: Mapping[str, int]) -> Answers:
     """The logits of all images over all choices."""
     shape = len(sources), len(number)
     # minus infinity: a choice that an image was not offered can never be its answer
@@ -201,7 +199,9 @@ def _answers(sources: Sequence[AnswerSource], number: Mapping[str, int]) -> Answ
 
 
 def _kinds(
-    factors: Mapping[str, Factor], left_out: Collection[str], images: int
+    factors: Mapping[str, Factor],
+    left_out: Collection[str],
+    images: int,
 ) -> tuple[list[str], KindMask]:
     """The features that are kinds of backgrounds, and which images show each."""
     kinds = []
@@ -228,7 +228,7 @@ def _pairs_of_report(tests: AssociationTests, level: float) -> list[tuple[int, i
 
 def _size_p_value(
     right: Mask,
-    area: Float[np.ndarray, " image"],
+    area: PerImage,
     label: Codes,
     groups: Groups,
     rng: np.random.Generator,
@@ -237,12 +237,17 @@ def _size_p_value(
     # within a label: a class of small things may be hard for other reasons
     small = is_small(area, label)[:, None]
     [p_value] = gap_p_values(
-        right.astype(float), small, groups, rng, strata=label, draws=9_999
+        right.astype(float),
+        small,
+        groups,
+        rng,
+        strata=label,
+        draws=9_999,
     )
     return float(p_value)
 
 
-def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
+def is_small(area: PerImage, label: Codes) -> Mask:
     """Whether the objects are smaller than the median of their label."""
     small = np.zeros(len(area), dtype=bool)
     for code in np.unique(label):
@@ -253,7 +258,9 @@ def is_small(area: Float[np.ndarray, " image"], label: Codes) -> Mask:
 
 
 def smallest_findable(
-    audit: Audit, known: Backgrounds
+    audit: Audit,
+    known: Backgrounds,
+    level: float,
 ) -> tuple[float, float | None] | None:
     """For a kind of background as common as most: its share, and the smallest pull that is found.
 
@@ -268,6 +275,11 @@ def smallest_findable(
     middle = int(by_share[len(kinds) // 2])
     rng = audit.rng("limit of detection")
     limit = smallest_pull(
-        known.observed, middle, known.classes, known.tests, rng, level=known.level
+        known.observed,
+        middle,
+        known.classes,
+        known.tests,
+        rng,
+        level=level,
     )
     return float(shares[middle]), limit

@@ -14,26 +14,19 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics import (
     AssociationTests,
+    Estimate,
+    GroupedFeatures,
     Groups,
-    association,
-    association_tests,
-    centre,
     detectable,
-    difference_interval,
-    even_parts,
-    group_means,
     mean_interval,
     smallest_effect,
-    tests_of_draws,
 )
 
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
 OF_A_SIZE = 6  # groups of a label that are alike in size
 MOST_SIZES = 4  # such parts of a label
-DEALT = (
-    200,
-    1000,
-)  # draws of what backgrounds add: the fewest, of many images and classes, and all
+# draws of what backgrounds add: the fewest, of many images and classes, and all
+DEALT = (200, 1000)
 MOST_NUMBERS = 200_000_000  # of all these draws
 PLANTED = 12, 100  # planted pulls: fewest, most
 PLANTED_DEALS = 64  # draws for each
@@ -44,6 +37,7 @@ TIE = 1e-9
 Codes = Int[np.ndarray, " image"]
 Mask = Bool[np.ndarray, " image"]
 KindMask = Bool[np.ndarray, "image kind"]
+PerImage = Float[np.ndarray, " image"]
 PerClass = Float[np.ndarray, "image class"]
 Strata = Int[np.ndarray, " group"]
 
@@ -113,42 +107,47 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """What the tests are made of: answers and kinds of the images, and the stratum of each group.
+class Observed(GroupedFeatures):
+    """What the tests are made of: the kinds of background of the images, and their answers.
 
     Only groups of one stratum are exchanged.
     """
 
     answers: Answers
-    present: KindMask
-    stratum: Strata
-    groups: Groups
 
     def weights(self) -> Float[np.ndarray, "image kind"]:
         """How much an answer counts for a kind: its group's share of it, less the stratum's."""
         sizes = np.bincount(self.groups.codes, minlength=self.groups.count)
         # centred within strata: a kind that is only more frequent with a label counts nothing
-        share = centre(group_means(self.present, self.groups), self.stratum)
-        return np.asarray((share / sizes[:, None])[self.groups.codes])
+        return np.asarray((self.shares() / sizes[:, None])[self.groups.codes])
 
 
-def strata_of(
-    label: Codes, area: Float[np.ndarray, " image"], groups: Groups
-) -> Strata:
+def strata_of(label: Codes, area: PerImage, groups: Groups) -> Strata:
     """Groups of the same labels whose objects are about as large: only these are exchanged."""
     profiles: dict[frozenset[int], list[int]] = defaultdict(list)
     for group, labels in enumerate(_labels_of_groups(label, groups)):
         profiles[labels].append(group)
     # TIE: an empty mask has no logarithm
-    size = group_means(np.log(np.maximum(area, TIE))[:, None], groups)[:, 0]
+    size = groups.means(np.log(np.maximum(area, TIE)))
     stratum = np.empty(groups.count, dtype=np.int64)
     count = 0
     for members in profiles.values():
         # parts of fewer than six groups would leave too little to exchange
         parts = int(np.clip(len(members) // OF_A_SIZE, 1, MOST_SIZES))
-        stratum[members] = count + even_parts(size[members], parts)
+        stratum[members] = count + _size_parts(size[members], parts)
         count += parts
     return stratum
+
+
+def _size_parts(
+    size: Float[np.ndarray, " group"], parts: int
+) -> Int[np.ndarray, " group"]:
+    """Which of so many parts, about equally large, each is in: 0 has the smallest."""
+    ordered = np.sort(size)
+    # equals stay together, or the order of the data would make parts of them
+    below = np.searchsorted(ordered, size, side="left")
+    upto = np.searchsorted(ordered, size, side="right")
+    return (below + upto) * parts // (2 * len(size))
 
 
 def _labels_of_groups(label: Codes, groups: Groups) -> list[frozenset[int]]:
@@ -167,7 +166,10 @@ def groups_of_several_labels(label: Codes, groups: Groups) -> int:
 
 
 def pull_tests(
-    observed: Observed, rng: np.random.Generator, *, level: float = 0.05
+    observed: Observed,
+    rng: np.random.Generator,
+    *,
+    level: float = 0.05,
 ) -> AssociationTests:
     """Whether answers are moved to a class where the background is of a kind, more than elsewhere.
 
@@ -177,15 +179,7 @@ def pull_tests(
     other classes. Backgrounds may then disturb as they like, some kinds more than others. Where
     the first is not refused at `level`, the second is not tried.
     """
-    first = association_tests(
-        observed.answers.moves(),
-        observed.present,
-        observed.stratum,
-        observed.groups,
-        rng,
-        level=level,
-        fewest=FEWEST,
-    )
+    first = observed.tests(observed.answers.moves(), rng, level=level, fewest=FEWEST)
     if (
         first.overall_q is None
         or min(first.overall_q, np.nanmin(first.q_value)) > level
@@ -222,11 +216,7 @@ def _favour_tests(
     sums = np.array(
         [(weights @ unit[whole])[cells] for whole in chain([answers.whole], dealt)]
     )
-    # centred and scaled: pairs of rare kinds must not drown in those of common ones
-    sums -= sums.mean(axis=0)
-    # a pair that no draw moves has no spread
-    spread = np.maximum(sums.std(axis=0), TIE)
-    return tests_of_draws(sums / spread, tested, level=level)
+    return AssociationTests.of_sums(sums, tested, level=level)
 
 
 # ---------------------------------------------------------------------------------------- figures
@@ -280,14 +270,14 @@ def pull(
     counted = values * weights * count
     largest = float(weights.max() * count)
     ends_there = _ends(counted[there], largest, groups_there, confidence)
-    low, high = difference_interval(
-        (share_here, *ends_here), (share_there, *ends_there)
+    difference = Estimate(share_here, *ends_here).minus(
+        Estimate(share_there, *ends_there)
     )
     return Pull(
-        value=share_here - share_there,
+        value=difference.value,
         # two intervals joined may reach beyond what shares can differ by
-        low=max(-1.0, low),
-        high=min(1.0, high),
+        low=max(-1.0, float(difference.low)),
+        high=min(1.0, float(difference.high)),
         here=share_here,
         elsewhere=share_there,
         images=int(here.sum()),
@@ -295,7 +285,7 @@ def pull(
     )
 
 
-def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
+def label_weights(present: Mask, label: Codes) -> PerImage:
     """Weights of the images without a kind that give them the labels of those with it; sum 1."""
     count = int(label.max(initial=-1)) + 1
     here = np.bincount(label[present], minlength=count)
@@ -307,7 +297,10 @@ def label_weights(present: Mask, label: Codes) -> Float[np.ndarray, " image"]:
 
 
 def _ends(
-    values: Float[np.ndarray, " image"], most: float, groups: Groups, confidence: float
+    values: PerImage,
+    most: float,
+    groups: Groups,
+    confidence: float,
 ) -> tuple[float, float]:
     low, high = mean_interval(values, groups, bounds=(0.0, most), confidence=confidence)
     if low is None or high is None:
@@ -326,14 +319,13 @@ def smallest_pull(
     rng: np.random.Generator,
     *,
     level: float = 0.05,
-    power: float = 0.8,
 ) -> float | None:
     """The share of answers that a kind of background must turn into one class to be found.
 
     Planted in the audit's own answers: in a random share of the groups that show the kind, a random
     one of `classes` is answered, as surely as the answer that it replaces. Found is a pull for
     which both nulls of `pull_tests` are refused; `tests` are those of the audit. Of many draws
-    `power` find it; None where even turning all answers does not suffice.
+    8 of 10 find it; None where even turning all answers does not suffice.
     """
     # nothing was tested, so no limit can be told
     if tests.critical is None:
@@ -343,16 +335,18 @@ def smallest_pull(
     field = _Field(observed, kind, tests.critical, second.critical or 0.0)
     count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
-    return detectable(
-        [field.smallest_pull(target, rng) for target in targets.tolist()], power
-    )
+    return detectable([field.smallest_pull(target, rng) for target in targets.tolist()])
 
 
 class _Field:
     """Where pulls are planted: the images of a kind, and what each of the two nulls asks."""
 
     def __init__(
-        self, observed: Observed, kind: int, association_bar: float, favour_bar: float
+        self,
+        observed: Observed,
+        kind: int,
+        association_bar: float,
+        favour_bar: float,
     ) -> None:
         self.answers = observed.answers
         self.groups = observed.groups
@@ -384,10 +378,7 @@ class _Field:
 
     def _goes_together(self, planted: Answers, target: int) -> bool:
         moves = planted.moves()[:, [target]]
-        strength = association(
-            moves, self.observed.present, self.observed.stratum, self.groups
-        )
-        return bool(strength >= self.association_bar)
+        return bool(self.observed.strengths(moves) >= self.association_bar)
 
     def _favours(self, planted: Answers, target: int, rng: np.random.Generator) -> bool:
         deals = islice(planted.deals(self.groups, rng), PLANTED_DEALS)

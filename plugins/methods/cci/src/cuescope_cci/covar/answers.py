@@ -50,7 +50,11 @@ class Answers:
 
 
 def ask(
-    audit: Audit, options: CCIOptions, images: Images, name: str, most: int | None
+    audit: Audit,
+    options: CCIOptions,
+    images: Images,
+    name: str,
+    most: int | None,
 ) -> Answers:
     """Ask about every image, then look into the wrong answers: at most so many of each subset."""
     outcomes = audit.respond(Trial(sample=sample) for sample in images.samples)
@@ -84,7 +88,10 @@ def ask(
 
 
 def draw_wrong(
-    images: Images, wrong: Mask, most: int | None, rng: np.random.Generator
+    images: Images,
+    wrong: Mask,
+    most: int | None,
+    rng: np.random.Generator,
 ) -> Int[np.ndarray, " drawn"]:
     """Indices of wrong answers, at most so many of each subset, drawn at random."""
     order = rng.permutation(len(wrong))  # one order for all models: they are compared

@@ -3,21 +3,13 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
-from cuescope_sdk import (
-    Context,
-    NamesFile,
-    NamesPlugin,
-    Options,
-    Picture,
-    Plugin,
-    Request,
-    Table,
-)
+from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
+from cuescope_sdk import Context, NamesFile, Options, Picture, Plugin, Request, Table
 
 
 class CovarBenchOptions(Options):
@@ -28,12 +20,10 @@ class CovarBenchOptions(Options):
         description="YAML file of {name, model, options, design}; or `paper` (tables 3 and 4), "
         "`appendix` (figures 15 to 18), `toys` (planted truth)",
     )
-    data: Annotated[str, NamesPlugin()] = Field(
+    data: Spec = Field(
         "camera-scenes", description="SPEC of a data set with the eight subsets"
     )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="its options"
-    )
+    data_options: PluginOptions = Field({}, description="its options")
     photos: PositiveInt | None = Field(
         None, description="so many source photos, of all classes alike; default: all"
     )
@@ -42,19 +32,15 @@ class CovarBenchOptions(Options):
         description="wrong answers of each subset that CCI looks into, drawn by seed; default: "
         "all (each costs about 10 forward passes)",
     )
-    tools: Annotated[dict[str, str], NamesPlugin()] = Field(
+    tools: Tools = Field(
         {},
         description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects",
     )
-    cci_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="options of `cci`"
-    )
+    cci_options: PluginOptions = Field({}, description="options of `cci`")
     pictures: NonNegativeInt = Field(
         1, description="photos whose variants are shown (--html)"
     )
-    dtype: Literal["float32", "bfloat16", "float16"] = Field(
-        "float32", description="of the models"
-    )
+    dtype: Dtype = Field("float32", description="of the models")
 
 
 class CovarBench(Plugin):

@@ -25,7 +25,9 @@ class Pull:
 
 
 def background_pulls(
-    answers: Answers, images: Images, rng: np.random.Generator
+    answers: Answers,
+    images: Images,
+    rng: np.random.Generator,
 ) -> dict[str, list[Pull]]:
     """For each background the classes that it adds most answers of, over the whole benchmark.
 
@@ -65,7 +67,9 @@ def background_pulls(
 
 
 def _shares(
-    answers: Answers, images: Images, among: Mask
+    answers: Answers,
+    images: Images,
+    among: Mask,
 ) -> Float[np.ndarray, "source label"]:
     """How often each source is answered each label; NaN for a source that is not among them."""
     counts = np.zeros((images.source.count, len(images.labels)))
@@ -83,7 +87,6 @@ class Exchange:
     the same. `sheet`: the same against the data's answer sheet, None without one.
     """
 
-    wrong: int
     follows: Figure
     leaning: Figure
     agrees: Figure
@@ -91,7 +94,10 @@ class Exchange:
 
 
 def exchange_backgrounds(
-    answers: Answers, images: Images, rule: Rule, planted: Mask | None
+    answers: Answers,
+    images: Images,
+    rule: Rule,
+    planted: Mask | None,
 ) -> Exchange:
     """What a rule says of wrong answers, beside what exchanging the background shows.
 
@@ -110,7 +116,6 @@ def exchange_backgrounds(
     follows = same < others / 2
     leaning = answers.on_background(rule)
     return Exchange(
-        wrong=int(among.sum()),
         follows=share(follows, among, images.source),
         leaning=share(leaning, among, images.source),
         agrees=share(follows == leaning, among, images.source),

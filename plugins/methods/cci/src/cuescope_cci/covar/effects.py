@@ -11,11 +11,8 @@ from cuescope_cci.covar.measures import average_change, correct, ratio_differenc
 from cuescope_cci.covar.models import ModelEntry, pairs
 from cuescope_cci.scores import Figure
 
-SHOWN = (
-    "background",
-    "viewpoint",
-    "scale",
-)  # beside the average, subsets that the paper discusses
+# beside the average, subsets that the paper discusses
+SHOWN = ("background", "viewpoint", "scale")
 AVERAGE = "Avg"
 ERRORS = "BG-Er"
 
@@ -45,21 +42,23 @@ def contrasts(
             columns[SUBSETS[name]] = [name]
     # collected first: Holm corrects over all pairs and columns together
     accuracy: dict[str, dict[str, Figure]] = {}
-    for number, pair in enumerate(found):
-        first = answers[pair.first].right
-        second = answers[pair.second].right
+    for number, (_, one, other) in enumerate(found):
+        right = answers[one].right
+        right_after = answers[other].right
         changes = accuracy[str(number)] = {}
         for column, subsets in columns.items():
-            changes[column] = average_change(first, second, images, subsets, rng)
-    for pair, figures in zip(found, correct(accuracy).values(), strict=True):
+            changes[column] = average_change(right, right_after, images, subsets, rng)
+    for (what, one, other), figures in zip(
+        found,
+        correct(accuracy).values(),
+        strict=True,
+    ):
         # by our rule: IoU passes over backgrounds whose patches stand in for each other
-        first_errors = answers[pair.first].errors("hidden")
-        second_errors = answers[pair.second].errors("hidden")
+        before = answers[one].errors("hidden")
+        after = answers[other].errors("hidden")
         # each model has wrong answers of its own, so no image can be paired
-        figures[ERRORS] = ratio_difference(
-            first_errors, second_errors, images.source, rng
-        )
-        first_entry = entries[pair.first]
-        second_entry = entries[pair.second]
-        what = f"{pair.what}: {first_entry.design[pair.what]} to {second_entry.design[pair.what]}"
-        yield Contrast(what, first_entry.name, second_entry.name, figures)
+        figures[ERRORS] = ratio_difference(before, after, images.source, rng)
+        first = entries[one]
+        second = entries[other]
+        difference = f"{what}: {first.design[what]} to {second.design[what]}"
+        yield Contrast(difference, first.name, second.name, figures)

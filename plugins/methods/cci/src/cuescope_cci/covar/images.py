@@ -175,7 +175,9 @@ def _check(sample: Sample, labels: Sequence[str]) -> None:
 
 
 def draw_sources(
-    samples: Sequence[Sample], most: int | None, rng: np.random.Generator
+    samples: Sequence[Sample],
+    most: int | None,
+    rng: np.random.Generator,
 ) -> tuple[Sample, ...]:
     """The samples of at most so many sources, drawn from all labels alike."""
     labels = {str(sample.group): str(sample.label) for sample in samples}

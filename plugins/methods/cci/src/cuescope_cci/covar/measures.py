@@ -51,17 +51,16 @@ def change(
 def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
     """The figures of all rows with q-values: any false star at all is rare (Holm, 1979)."""
     # all rows and columns at once: a reader looks for the stars of the whole table
+    corrected = {}
     p_values = {}
     for row, figures in rows.items():
+        corrected[row] = dict(figures)
         for column, figure in figures.items():
             if figure.p_value is not None:
                 p_values[row, column] = figure.p_value
-    q_values = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-    corrected: dict[str, Figures] = {row: {} for row in rows}
-    for row, figures in rows.items():
-        for column, figure in figures.items():
-            q_value = q_values.get((row, column))
-            corrected[row][column] = replace(figure, q_value=q_value)
+    q_values = holm(list(p_values.values()))
+    for (row, column), q_value in zip(p_values, q_values, strict=True):
+        corrected[row][column] = replace(rows[row][column], q_value=q_value)
     return corrected
 
 
@@ -69,7 +68,10 @@ def correct(rows: Mapping[str, Figures]) -> dict[str, Figures]:
 
 
 def by_source(
-    values: PerImage, images: Images, subsets: Sequence[str], among: Mask
+    values: PerImage,
+    images: Images,
+    subsets: Sequence[str],
+    among: Mask,
 ) -> Float[np.ndarray, " source"]:
     """One number a source, whose mean is the mean over the subsets of the subsets' means.
 
@@ -133,7 +135,11 @@ def drop_from(
     groups = images.source.take(paired)
     # from the variant to what it was made of: what is lost is positive
     return change(
-        values[paired], values[beside[paired]], groups, rng, confidence=confidence
+        values[paired],
+        values[beside[paired]],
+        groups,
+        rng,
+        confidence=confidence,
     )
 
 
@@ -166,7 +172,10 @@ class ClassDrops:
 
 
 def class_drops(
-    right: Mask, images: Images, label: str | None, rng: np.random.Generator
+    right: Mask,
+    images: Images,
+    label: str | None,
+    rng: np.random.Generator,
 ) -> ClassDrops:
     """Figures 6, 8 and 20: a class on every subset against its photos (None: all classes)."""
     of_class = np.ones(len(right), dtype=bool)
@@ -198,7 +207,10 @@ def class_drops(
 
 
 def _mean_drop(
-    right: Mask, of_class: Mask, subsets: Sequence[str], images: Images
+    right: Mask,
+    of_class: Mask,
+    subsets: Sequence[str],
+    images: Images,
 ) -> Figure:
     """The mean drop over subsets: each source's own, weighted so that the mean is that of all."""
     paired = of_class & (images.original != NONE)

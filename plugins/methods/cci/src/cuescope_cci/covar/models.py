@@ -2,14 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import load_yaml
@@ -29,13 +28,7 @@ class ModelEntry(BaseModel):
     design: dict[str, str | int | float] = {}
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two models that differ in one thing."""
-
-    what: str
-    first: int
-    second: int
+ENTRIES = TypeAdapter(Annotated[list[ModelEntry], Field(min_length=1)])
 
 
 def load_models(given: str) -> list[ModelEntry]:
@@ -63,21 +56,15 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     """The entries that a YAML text lists."""
     what = f"bench covar: --models {name}"
     try:
-        content = load_yaml(text.encode())
+        entries = ENTRIES.validate_python(load_yaml(text.encode()))
     except yaml.YAMLError as error:
-        raise UserError(
-            f"{what} is no YAML", got=" ".join(str(error).split())
-        ) from None
-    if not isinstance(content, list) or not content:
-        raise UserError(what, expected=EXPECTED, got=type(content).__name__)
-    try:
-        entries = [ModelEntry.model_validate(item) for item in content]
+        got = " ".join(str(error).split())
+        raise UserError(f"{what} is no YAML", got=got) from None
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UserError(
-            what, expected=EXPECTED, got=f"{where}: {first['msg']}"
-        ) from None
+        where = ".".join(map(str, first["loc"])) or "all of it"
+        got = f"{where}: {first['msg']}"
+        raise UserError(what, expected=EXPECTED, got=got) from None
     # rows are told apart by their names alone
     [(name, count)] = Counter(entry.name for entry in entries).most_common(1)
     if count > 1:
@@ -87,8 +74,8 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     return entries
 
 
-def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
-    """Models whose designs name the same things and differ in exactly one of them (Figure 14)."""
+def pairs(entries: Sequence[ModelEntry]) -> Iterator[tuple[str, int, int]]:
+    """What two models differ in whose designs name the same things, if it is one (Figure 14)."""
     for first, second in combinations(range(len(entries)), 2):
         design = entries[first].design
         other = entries[second].design
@@ -97,4 +84,4 @@ def pairs(entries: Sequence[ModelEntry]) -> Iterator[Pair]:
             # of two differences nobody could say which one made the figure
             if len(differences) == 1:
                 [what] = differences
-                yield Pair(what, first, second)
+                yield what, first, second

@@ -3,40 +3,39 @@
 from collections.abc import Collection
 
 from cuescope_cci.covar.images import SUBSETS
-from cuescope_cci.paper import read_rows
-from cuescope_sdk import Cell
+from cuescope_cci.paper import TableRow, read_rows
 
 PLAIN = SUBSETS["background"]
 
 
-def accuracies(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
+def accuracies(names: Collection[str]) -> list[TableRow]:
     """Table 3, per cent: the rows of some models."""
-    return tuple(row for row in read_rows("covar/table_3.csv") if row["model"] in names)
+    return [row for row in read_rows("covar/table_3.csv") if row["model"] in names]
 
 
-def error_sources(kind: str, names: Collection[str]) -> tuple[dict[str, Cell], ...]:
+def error_sources(kind: str, names: Collection[str]) -> list[TableRow]:
     """Table 4, per cent of the wrong answers: the columns of "BG-Er" or of "Fine-Er"."""
     rows = []
     for row in read_rows("covar/table_4.csv"):
         if row["model"] in names:
             shares = {subset: row[f"{subset} {kind}"] for subset in SUBSETS.values()}
             rows.append({"model": row["model"], **shares})
-    return tuple(rows)
+    return rows
 
 
-def drops(names: Collection[str]) -> tuple[dict[str, Cell], ...]:
+def drops(names: Collection[str]) -> list[TableRow]:
     """What each subset costs against Bg-varied, points: differences of Table 3 (Figure 7)."""
     rows = []
     for row in accuracies(names):
-        lost: dict[str, Cell] = {"model": row["model"]}
+        lost: TableRow = {"model": row["model"]}
         plain = float(row[PLAIN] or 0)
         for subset in SUBSETS.values():
             if subset != PLAIN:
                 lost[subset] = round(plain - float(row[subset] or 0), 1)
         rows.append(lost)
-    return tuple(rows)
+    return rows
 
 
-def contexts() -> tuple[dict[str, Cell], ...]:
+def contexts() -> list[TableRow]:
     """Table 7: the classes that are most predicted before a background."""
-    return tuple(read_rows("covar/table_7.csv"))
+    return read_rows("covar/table_7.csv")

@@ -7,7 +7,6 @@ import numpy as np
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.images import KNOWN, ORIGINAL, SUBSETS, Codes, Images, factor
 from cuescope_cci.covar.measures import ClassDrops
-from cuescope_cci.covar.tables import class_rows
 from cuescope_cci.scores import Figure
 from cuescope_sdk import Picture
 
@@ -21,7 +20,7 @@ Ends = dict[str, tuple[float, float, float]]
 def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
     """Figures 1c and 19: the variants of some sources, and which of them are answered wrongly."""
     # imported here: tables without pictures need no drawing
-    from cuescope_sdk.report import StripRow, frame_strips, thumbnail
+    from cuescope_sdk.report import frame_strips
 
     is_photo = images.of(ORIGINAL)
     for code in _telling(answers, images)[:most]:
@@ -33,10 +32,11 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
             of_row = variants[images.background[variants] == background]
             # the same order in all rows, so that they can be compared
             of_row = of_row[np.argsort(images.subset[of_row], kind="stable")]
-            shown = [images.samples[index] for index in (*photos, *of_row)]
-            thumbnails = [thumbnail(sample.frames[0], SIDE) for sample in shown]
+            shown = [*photos, *of_row]
+            frames = [images.samples[index].frames[0] for index in shown]
             caption = f"{images.backgrounds[background]}: {_wrong_words(answers, images, of_row)}"
-            rows.append(StripRow(caption, thumbnails))
+            rows.append((caption, frames))
+        most = max(len(frames) for _, frames in rows)
         names = [SUBSETS[name] for name in images.subsets]
         if len(photos):
             names.insert(0, "the photo")
@@ -44,7 +44,7 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
         yield Picture(
             title=f"All variants of a photo of '{label}'",
             caption=f"From the left: {', '.join(names)}. Wrong are answers of {answers.name}.",
-            image=frame_strips(rows, most=max(len(row.frames) for row in rows)),
+            image=frame_strips(rows, most, SIDE),
         )
 
 
@@ -73,7 +73,12 @@ def _wrong_words(answers: Answers, images: Images, variants: Codes) -> str:
 
 def class_chart(model: str, classes: Sequence[ClassDrops]) -> Picture | None:
     """Figures 6 and 8 with intervals: the mean and the worst drop of each class."""
-    rows = {name: _ends(figures) for name, figures in class_rows(classes)}
+    rows = {}
+    for drops in classes:
+        if drops.worst is not None:
+            _, worst = drops.worst
+            figures = {"mean of the subsets": drops.mean, "worst subset": worst}
+            rows[drops.name] = _ends(figures)
     # without photos no class has a drop
     if not rows:
         return None
@@ -103,12 +108,8 @@ def subset_charts(drops: Mapping[str, Mapping[str, Figure]]) -> Iterator[Picture
 def _ends(figures: Mapping[str, Figure]) -> Ends:
     ends = {}
     for name, figure in figures.items():
-        if (
-            figure.value is not None
-            and figure.low is not None
-            and figure.high is not None
-        ):
-            ends[name] = (100 * figure.value, 100 * figure.low, 100 * figure.high)
+        if figure.points is not None:
+            ends[name] = figure.points
     return ends
 
 
@@ -118,5 +119,7 @@ def _chart(rows: Mapping[str, Ends], title: str, caption: str) -> Picture:
     # a row without any interval would be an empty line
     shown = {name: ends for name, ends in rows.items() if ends}
     return Picture(
-        title=title, caption=caption, image=interval_chart(shown, "", "points lost")
+        title=title,
+        caption=caption,
+        image=interval_chart(shown, "", "points lost"),
     )

@@ -27,6 +27,7 @@ from cuescope_cci.covar.tables import (
     images_table,
     subset_table,
 )
+from cuescope_cci.verify import answer_sheet
 from cuescope_sdk import Picture, Sample, Table
 
 
@@ -107,7 +108,9 @@ def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
 
 
 def _classes(
-    model: Answers, images: Images, rng: np.random.Generator
+    model: Answers,
+    images: Images,
+    rng: np.random.Generator,
 ) -> Iterator[Table | Picture]:
     whole = class_drops(model.right, images, None, rng)
     classes = []
@@ -123,10 +126,12 @@ def _classes(
 
 
 def planted_answers(
-    samples: Sequence[Sample], answers: Answers, images: Images
+    samples: Sequence[Sample],
+    answers: Answers,
+    images: Images,
 ) -> Mask | None:
     """Whether the answer is the class that the shown background was planted for; None unknown."""
-    sheets = {sample.key: sample.annotations.get("cues", {}) for sample in samples}
+    sheets = answer_sheet(samples)
     planted = []
     for sample, code in zip(images.samples, answers.predicted, strict=True):
         present = sheets[sample.key].get(f"background of {images.labels[code]}")

@@ -21,10 +21,10 @@ from cuescope_cci.covar.images import (
 )
 from cuescope_cci.covar.measures import ClassDrops, average, share
 from cuescope_cci.options import Rule
+from cuescope_cci.paper import TableRow
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk import Cell, Table
 
-Row = dict[str, Cell]
 RULES: dict[Rule, str] = {
     "hidden": "each region hidden whole",
     "iou": "IoU of the map with each region, the paper's rule",
@@ -44,11 +44,10 @@ def percent(figure: Figure) -> Cell:
 
 def points(figure: Figure, *, few: bool = True) -> Cell:
     """`+12 [+3, +20] few *`, None where nothing is known; without `few` that is said elsewhere."""
-    if figure.value is None or figure.low is None or figure.high is None:
+    if figure.points is None:
         return None
     # whole points: intervals are wider than any decimal
-    value, low, high = (round(100 * x) for x in (figure.value, figure.low, figure.high))
-    text = f"{value:+d} [{low:+d}, {high:+d}]"
+    text = "{:+d} [{:+d}, {:+d}]".format(*map(round, figure.points))
     if few and figure.few:
         text += " few"
     if figure.star:
@@ -61,12 +60,19 @@ def _share_cell(holds: Mask, among: Mask, images: Images) -> Cell:
 
 
 def _table(
-    title: str, rows: Sequence[Row], *notes: str, paper: Sequence[Row] = ()
+    title: str,
+    rows: Sequence[TableRow],
+    *notes: str,
+    paper: Sequence[TableRow] = (),
 ) -> Table:
     # rows may lack a column, as that of the answer sheet
     columns = tuple(dict.fromkeys(chain.from_iterable(rows)))
     return Table(
-        title=title, columns=columns, rows=tuple(rows), paper=tuple(paper), notes=notes
+        title=title,
+        columns=columns,
+        rows=tuple(rows),
+        paper=tuple(paper),
+        notes=notes,
     )
 
 
@@ -79,7 +85,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     reasons: dict[str, Counter[str]] = {name: Counter() for name in KNOWN}
     for (name, why), count in images.flagged.items():
         reasons[name][why] = count
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for name, flagged in reasons.items():
         member = images.of(name)
         # a subset that was dropped whole still has a row: it says why
@@ -89,7 +95,7 @@ def images_table(images: Images, facts: Mapping[str, str]) -> Table:
         exact = [note["kept_exactly"] for note in notes if "kept_exactly" in note]
         # what the subset is held against in Figure 7
         partner = images.original if name in (ORIGINAL, PLAIN) else images.plain
-        row: Row = {
+        row: TableRow = {
             "subset": SUBSETS.get(name, "photos"),
             "images": len(notes),
             "photos": len(np.unique(images.photo[member])),
@@ -116,7 +122,7 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
     """Table 3: accuracy on each subset, and the mean of the subsets."""
     rows = []
     for model in answers:
-        row: Row = {"model": model.name}
+        row: TableRow = {"model": model.name}
         row["photos"] = _share_cell(model.right, images.of(ORIGINAL), images)
         for name in images.subsets:
             row[SUBSETS[name]] = _share_cell(model.right, images.of(name), images)
@@ -136,7 +142,9 @@ MEANINGS = {
 
 
 def error_tables(
-    answers: Sequence[Answers], images: Images, rule: Rule
+    answers: Sequence[Answers],
+    images: Images,
+    rule: Rule,
 ) -> Iterator[Table]:
     """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
     counts = [
@@ -147,7 +155,7 @@ def error_tables(
         for model in answers:
             holds = model.on_background(rule) if kind == "BG-Er" else model.fine(rule)
             known = model.known(rule)
-            row: Row = {"model": model.name}
+            row: TableRow = {"model": model.name}
             for name in images.subsets:
                 row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)
             # the photos are no subset of the paper's table
@@ -157,7 +165,7 @@ def error_tables(
             f"{kind}: {meaning}. {INTERVALS} ({FEW_WORDS}). Wrong answers looked into: "
         )
         note += f"{', '.join(counts)}."
-        published: tuple[Row, ...] = ()
+        published: list[TableRow] = []
         if rule == "iou":  # the paper's figures are by its own rule
             published = paper.error_sources(kind, _names(answers))
         if published:
@@ -170,7 +178,7 @@ def subset_table(drops: Mapping[str, Mapping[str, Figure]]) -> Table:
     """Figure 7: what each subset costs, by model."""
     rows = []
     for model, figures in drops.items():
-        row: Row = {"model": model}
+        row: TableRow = {"model": model}
         for name, drop in figures.items():
             column = "Bg-varied against photos" if name == PLAIN else SUBSETS[name]
             row[column] = points(drop)
@@ -196,7 +204,7 @@ def class_tables(model: str, classes: Sequence[ClassDrops]) -> Iterator[Table]:
     summary = []
     of_subsets = []
     for drops in classes:
-        row: Row = {"class": drops.name}
+        row: TableRow = {"class": drops.name}
         of_subset = dict(row)
         for name, drop in drops.drops.items():
             # it stands in the first of both tables
@@ -234,7 +242,7 @@ def context_table(model: str, pulls: Mapping[str, Sequence[Pull]]) -> Table:
         words = [
             f"{p.label} {100 * p.here:.0f}% ({points(p.more)})" for p in of_background
         ]
-        row: Row = {
+        row: TableRow = {
             "background": background,
             "most predicted": ", ".join(words) or None,
         }
@@ -254,10 +262,10 @@ def exchange_table(exchanges: Mapping[str, Mapping[Rule, Exchange]]) -> Table | 
     rows = []
     for model, by_rule in exchanges.items():
         for rule, exchange in by_rule.items():
-            row: Row = {
+            row: TableRow = {
                 "model": model,
                 "rule": rule,
-                "wrong": exchange.wrong,
+                "wrong": exchange.follows.images,
                 "gone before others %": percent(exchange.follows),
                 "BG-Er %": percent(exchange.leaning),
                 "the same %": percent(exchange.agrees),
@@ -283,7 +291,7 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
     """Figure 14: models that differ in one thing."""
     rows = []
     for contrast in contrasts:
-        row: Row = {
+        row: TableRow = {
             "differs": contrast.what,
             "from": contrast.first,
             "to": contrast.second,
@@ -301,13 +309,3 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
         f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='pairs of models and columns')}; BG-Er "
         "has an interval alone.",
     )
-
-
-def class_rows(
-    classes: Sequence[ClassDrops],
-) -> Iterator[tuple[str, dict[str, Figure]]]:
-    """Of each class the mean and the worst drop, for a chart."""
-    for drops in classes:
-        if drops.mean.value is not None and drops.worst is not None:
-            _, worst = drops.worst
-            yield drops.name, {"mean of the subsets": drops.mean, "worst subset": worst}

@@ -138,6 +138,9 @@ class AnswerSource(AnsweredImage):
         )
 
 
+Sources = Sequence[AnswerSource]
+
+
 def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
     """The source of every answer.
 
@@ -148,7 +151,9 @@ def answer_sources(audit: Audit, options: CCIOptions) -> list[AnswerSource]:
 
 
 def source_answers(
-    audit: Audit, options: CCIOptions, samples: Sequence[Sample]
+    audit: Audit,
+    options: CCIOptions,
+    samples: Sequence[Sample],
 ) -> list[AnswerSource]:
     """The source of the answers to some of the audit's samples; no kinds are made of clusters."""
     images = ask_images(audit, options, canvas_samples(audit, samples))
@@ -185,7 +190,7 @@ def _target(options: CCIOptions, image: AnsweredImage) -> str:
 def _with_regions(
     audit: Audit,
     options: CCIOptions,
-    sources: Sequence[AnswerSource],
+    sources: Sources,
     masks: Sequence[Mask],
     about: Sequence[AnsweredImage],
     targets: Sequence[str],
@@ -229,7 +234,9 @@ def _with_regions(
 
 
 def with_kinds(
-    audit: Audit, options: CCIOptions, sources: Sequence[AnswerSource]
+    audit: Audit,
+    options: CCIOptions,
+    sources: Sources,
 ) -> list[AnswerSource]:
     """The sources, with the kind of background as a factor where kinds are taken from clusters.
 
@@ -263,7 +270,7 @@ def with_kinds(
     return [with_kind.get(source.key, source) for source in sources]
 
 
-def _clusters_wanted(options: CCIOptions, tested: Sequence[AnswerSource]) -> bool:
+def _clusters_wanted(options: CCIOptions, tested: Sources) -> bool:
     if options.kinds != "auto":
         return options.kinds == "clusters"
     area = areas(tested)
@@ -306,7 +313,7 @@ def _missing(audit: Audit) -> str | None:
     return "no foreground masks (annotations['foreground'], or --tool segmenter=SPEC)"
 
 
-def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
+def features(sources: Sources) -> Iterator[Feature]:
     """The background as a whole, and under each annotated factor that varies.
 
     It occurs in images whose wrong answer leans on it, else in right ones; clearest first.
@@ -322,42 +329,45 @@ def features(sources: Sequence[AnswerSource]) -> Iterator[Feature]:
             occurrences.append(Occurrence(sample=source.key, frame=0, strength=share))
         words = factor_words(name) or "the background"
         yield Feature(
-            key=name, kind="image-region", name=words, occurrences=tuple(occurrences)
+            key=name,
+            kind="image-region",
+            name=words,
+            occurrences=tuple(occurrences),
         )
 
 
-def counted_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+def counted_sources(sources: Sources) -> list[AnswerSource]:
     """Those with a true class and a region."""
     return [source for source in sources if source.is_counted]
 
 
-def tested_sources(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+def tested_sources(sources: Sources) -> list[AnswerSource]:
     """Those with answers to both parts, by key: random draws must not depend on their order."""
     return sorted(filter(lambda s: s.is_tested, sources), key=lambda source: source.key)
 
 
-def areas(sources: Sequence[AnswerSource]) -> Float[np.ndarray, " image"]:
+def areas(sources: Sources) -> Float[np.ndarray, " image"]:
     """The objects' shares of the pictures."""
     return np.array([source.area for source in sources])
 
 
-def groups_of(sources: Sequence[AnswerSource]) -> Groups:
+def groups_of(sources: Sources) -> Groups:
     """Which of the images were drawn together."""
     return Groups.of([source.sample for source in sources])
 
 
-def wrong_answers(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+def wrong_answers(sources: Sources) -> list[AnswerSource]:
     """Those that answer another than the true class."""
     return [source for source in sources if source.wrong]
 
 
-def clearest_first(sources: Sequence[AnswerSource]) -> list[AnswerSource]:
+def clearest_first(sources: Sources) -> list[AnswerSource]:
     """By how much of the map lies on the background."""
     # the key breaks ties: the report must not depend on the order of the data
     return sorted(sources, key=lambda source: (-source.background_share, source.key))
 
 
-def by_rule(sources: Sequence[AnswerSource], rule: str) -> list[AnswerSource]:
+def by_rule(sources: Sources, rule: str) -> list[AnswerSource]:
     """The sources with the region that a rule says, without those of which it says nothing."""
     judged = []
     for source in sources:
@@ -368,7 +378,7 @@ def by_rule(sources: Sequence[AnswerSource], rule: str) -> list[AnswerSource]:
     return judged
 
 
-def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
+def groups(sources: Sources) -> dict[str, list[AnswerSource]]:
     """All images, then those of each value of each factor that has several values."""
     by_name = {BACKGROUND: list(sources)}
     for name, factor in varying_factors(sources).items():
@@ -379,7 +389,7 @@ def groups(sources: Sequence[AnswerSource]) -> dict[str, list[AnswerSource]]:
     return by_name
 
 
-def factor_values(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
+def factor_values(sources: Sources) -> dict[str, Factor]:
     """The factors, in the order in which images name them."""
     factors: dict[str, Factor] = {}
     for index, source in enumerate(sources):
@@ -388,7 +398,7 @@ def factor_values(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
     return factors
 
 
-def varying_factors(sources: Sequence[AnswerSource]) -> dict[str, Factor]:
+def varying_factors(sources: Sources) -> dict[str, Factor]:
     """The factors that have several values: another one is the whole data set by another name."""
     factors = factor_values(sources)
     return {

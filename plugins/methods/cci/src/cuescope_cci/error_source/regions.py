@@ -35,7 +35,9 @@ class Apart:
 
 
 def answers_apart(
-    audit: Audit, images: Sequence[AnsweredImage], masks: Sequence[Mask]
+    audit: Audit,
+    images: Sequence[AnsweredImage],
+    masks: Sequence[Mask],
 ) -> list[Apart | None]:
     """Each image without its objects, then without its background.
 
@@ -60,7 +62,10 @@ def answers_apart(
     responses = [outcome.response for outcome in audit.respond(trials)]
     apart: list[Apart | None] = [None] * len(images)
     for index, alone, objects in zip(
-        decidable, responses[::2], responses[1::2], strict=True
+        decidable,
+        responses[::2],
+        responses[1::2],
+        strict=True,
     ):
         apart[index] = Apart(
             np.asarray(alone.logits, dtype=np.float64),
@@ -71,7 +76,9 @@ def answers_apart(
 
 
 def hidden_region(
-    image: AnsweredImage, target: str, apart: Apart | None
+    image: AnsweredImage,
+    target: str,
+    apart: Apart | None,
 ) -> Region | None:
     """The region whose absence costs the target more; of equals the foreground."""
     if apart is None:

@@ -10,9 +10,7 @@ from cuescope.application import (
     AskedAgain,
     Output,
     Pairs,
-    Registry,
     Run,
-    Spec,
     ToolOptions,
     apart,
     ask_again,
@@ -24,11 +22,11 @@ from cuescope.application import (
     require_same_data,
     spread,
 )
+from cuescope_confirm import Confirm
+from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.several import find_others
-from cuescope_sdk import Request, UserError, load_report, nearest
+from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
 
-METHOD = "confirm"
-PARTS = 2  # found in the first, tested in the other
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -83,7 +81,7 @@ def confirm(
     every way that applies, and each way is held against a placebo. The verdict is causes,
     accompanies or cannot tell, and says what is missing. The dossier is in RUN-confirmed.
     """
-    report = load_report(run)
+    report = StoredRun(run).report
     folder = asked.out or beside(run, "confirmed")
     of_tools = by_role(pairs("-T", tool_option or ()))
     # what is typed for a tool here is as good as allowed
@@ -93,14 +91,9 @@ def confirm(
     asked = replace(asked, allow=allowed)
     with open_runner(out=folder, quiet=output.quiet, verbose=output.verbose) as runner:
         registry = runner.context.registry
-        registry.find(
-            "method", METHOD
-        )  # a missing package is told before hours of answers
         runner, request = ask_again(runner, run, asked)
-        tools, settings = _tools(
-            request, registry, pairs("--tool", tool or ()), of_tools
-        )
-        _require_usable(registry, request, interventions or [], tools)
+        tools, settings = _tools(request, pairs("--tool", tool or ()), of_tools)
+        _require_usable(runner.context, request, interventions or [], tools)
         if not (features or others or report.findings):
             raise UserError(
                 f"{run} has no finding",
@@ -122,7 +115,12 @@ def confirm(
             given["top"] = top
         if others:
             more = find_others(
-                runner, others, request, asked, folder / "found-others", parts=PARTS
+                runner,
+                others,
+                request,
+                asked,
+                folder / "found-others",
+                parts=PARTS,
             )
             given["others"] = [str(path) for path in more]
         trial = other.rest.model_copy(
@@ -148,7 +146,6 @@ def confirm(
 
 def _tools(
     request: Request,
-    registry: Registry,
     named: dict[str, str],
     options: dict[str, dict[str, str]],
 ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
@@ -157,7 +154,7 @@ def _tools(
     Raises UserError for options of a role that no tool has.
     """
     # a run may have tools that are of no use here, as a proposer
-    usable = _roles(registry)
+    usable = Confirm.requires.may_use
     tools = {role: spec for role, spec in request.tools.items() if role in usable}
     settings = {}
     # the run's options are not for another tool that was typed in its place
@@ -174,19 +171,17 @@ def _tools(
     return tools, settings
 
 
-def _roles(registry: Registry) -> frozenset[str]:
-    requires = registry.load(registry.find("method", METHOD)).requires
-    return frozenset(requires.tools | requires.may_use)
-
-
 def _require_usable(
-    registry: Registry, request: Request, names: list[str], tools: dict[str, str]
+    context: Context,
+    request: Request,
+    names: list[str],
+    tools: dict[str, str],
 ) -> None:
     """Raise UserError for an intervention that this model or these tools cannot serve."""
     # by the classes alone: no weights are loaded to refuse a name
-    model = registry.load(registry.find("model", Spec.parse(request.model).name))
+    model = context.resolve("model", request.model, request.model_options).plugin
     for name in names:
-        kind = registry.load(registry.find("intervention", Spec.parse(name).name))
+        kind = context.resolve("intervention", name).plugin
         if lacking := kind.lacks(model.capabilities, list(tools)):
             raise UserError(
                 f"--with {name} cannot be used on {request.model}",

@@ -26,12 +26,11 @@ from cuescope.application import (
     spread,
     stdout,
 )
+from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.study import LISTED
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
-from cuescope_sdk.choosing import Fit, Question, fits
+from cuescope_sdk.choosing import Fit, Question
 
-METHOD = "confirm"
-PARTS = 2  # found in the first, tested in the other
-LISTED = "investigation.json"  # what was run and left out, beside the runs
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -47,7 +46,9 @@ def investigate(
     method_option: Annotated[
         Pairs,
         typer.Option(
-            "-O", metavar="METHOD.KEY=VALUE", help="Option of a method, or of confirm."
+            "-O",
+            metavar="METHOD.KEY=VALUE",
+            help="Option of a method, or of confirm.",
         ),
     ] = None,
     on: Annotated[
@@ -69,7 +70,6 @@ def investigate(
     most harmful first. What was interrupted goes on when the same command is given again.
     """
     registry = Registry()
-    registry.find("method", METHOD)  # a missing package is told before hours of answers
     options = by_role(pairs("-O", method_option or ()), "-O method")
     request = asked.request("investigate", options)
     folder = asked.out or RUNS / request.slug
@@ -87,7 +87,7 @@ def investigate(
 
 def _names(methods: str | None, registry: Registry) -> tuple[str, ...]:
     """The methods asked for; raises UserError for one that is not installed."""
-    names = tuple(name.strip() for name in (methods or "").split(",") if name.strip())
+    names = tuple(filter(None, map(str.strip, (methods or "").split(","))))
     for name in names:
         registry.find("method", name)
     return names
@@ -101,7 +101,7 @@ class Choice:
     """The methods that run, and why others do not."""
 
     run: tuple[str, ...]
-    left_out: Mapping[str, str]
+    left_out: dict[str, str]
 
     @property
     def lines(self) -> Iterator[str]:
@@ -132,7 +132,7 @@ def choose(
     # -O confirm.KEY is for the test, which nobody chooses
     known: set[str] = {METHOD}
     # as in a plan: whether a method fits must cost no answers
-    for fit in fits(question, replace(context, planning=True)):
+    for fit in question.fits(replace(context, planning=True)):
         known.add(fit.method)
         if (wanted and fit.method not in wanted) or not (fit.installed or wanted):
             continue
@@ -154,7 +154,7 @@ def choose(
     if not run:
         raise UserError(
             f"no method fits {request.model} on {request.data}",
-            got="; ".join(f"{name}: {why}" for name, why in left_out.items()) or None,
+            got=_lines(left_out) or None,
             remedy="`cuescope methods --model SPEC --data SPEC` says how to get what is missing",
         )
     return Choice(tuple(run), left_out)
@@ -165,19 +165,23 @@ def _why_not(fit: Fit, method: Any, wanted: bool) -> str | None:
     # a control that the user named is wanted all the same
     if getattr(method, "is_control", False) and not wanted:
         return "it is a control, which has no findings of its own"
-    lacks = [lack for lack in fit.lacks if lack.gravity in ("fatal", "blind", "open")]
-    if not lacks:
-        return None
     # what no option can mend says more than what is yet to be chosen
-    lacks.sort(key=lambda lack: lack.gravity == "open")
-    first = lacks[0]
-    return f"{first.what} ({first.how})" if first.gravity == "open" else first.what
+    for lack in sorted(fit.lacks, key=lambda lack: lack.gravity == "open"):
+        if lack.gravity == "open":
+            return f"{lack.what} ({lack.how})"
+        if lack.gravity != "weak":
+            return lack.what
+    return None
 
 
 def _require_used_tools(
-    request: Request, names: Sequence[str], registry: Registry
+    request: Request,
+    names: Sequence[str],
+    registry: Registry,
 ) -> None:
-    used = {role for name in names for role in _roles(registry, name)}
+    used = set[str]()
+    for name in names:
+        used |= _roles(registry, name)
     for role in request.tools:
         if role not in used:
             raise UserError(
@@ -207,32 +211,28 @@ class Investigation:
         folder: Path,
         on: str | None,
     ) -> None:
-        self.runner, self.choice, self.found = runner, choice, folder / "found"
+        self.runner = runner
+        self.choice = choice
+        self.found = folder / "found"
         registry = runner.context.registry
         other = apart(folder, request, on, registry, self.found, parts=PARTS)
         # with --on all of the first split is for finding cues
         first = other.finding or request
-        self.requests = {name: self._of(first, name, options) for name in choice.run}
-        given = {METHOD: {"run": str(self.found), **options.get(METHOD, {})}}
+        self.requests: dict[str, Request] = {}
+        for name in choice.run:
+            self.requests[name] = self._of(first, name, options.get(name, {}))
+        given = {"run": str(self.found), **options.get(METHOD, {})}
         # a limit holds for each half; `apart` drops it
-        self.test = self._of(other.rest, METHOD, given).model_copy(
-            update={"limit": request.limit}
-        )
+        rest = other.rest.model_copy(update={"limit": request.limit})
+        self.test = self._of(rest, METHOD, given)
 
-    def _of(
-        self, request: Request, method: str, options: Mapping[str, Mapping[str, Any]]
-    ) -> Request:
+    def _of(self, request: Request, method: str, options: Mapping[str, Any]) -> Request:
         roles = _roles(self.runner.context.registry, method)
-        return request.model_copy(
-            update={
-                "method": method,
-                "method_options": dict(options.get(method, {})),
-                "tools": {r: spec for r, spec in request.tools.items() if r in roles},
-                "tool_options": {
-                    r: o for r, o in request.tool_options.items() if r in roles
-                },
-            }
-        )
+        update = {"method": method, "method_options": dict(options)}
+        for field in ("tools", "tool_options"):
+            by_role = getattr(request, field).items()
+            update[field] = {role: value for role, value in by_role if role in roles}
+        return request.model_copy(update=update)
 
     def of_method(self, name: str) -> Runner:
         """What keeps the run of a method in its own folder."""
@@ -244,40 +244,40 @@ class Investigation:
 
     def find(self, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
-        announce, left_out = self.runner.context.announce, dict(self.choice.left_out)
+        announce = self.runner.context.announce
+        # before hours of answers: a typo, and the dossier, which is written last
         for request in (*self.requests.values(), self.test):
-            Choices.of(
-                request, self.runner.context
-            )  # a typo is told before hours of answers
+            Choices.of(request, self.runner.context)
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
-        # before hours of answers: the dossier is written last
         refuse_another_audit(self.found.parent, self.test)
-        count, done, faults = len(self.requests) + 1, [], {}
+        count = len(self.requests) + 1
+        done = []
+        faults = {}
         for number, (name, request) in enumerate(self.requests.items(), 1):
-            announce(f"[{number}/{count}] {name}")
+            step = f"[{number}/{count}] {name}"
+            announce(step)
             try:
                 report = self.of_method(name).run(request, resume=not again)
             except UserError as error:  # one that fails must not cost the others
-                faults[name] = left_out[name] = f"it failed: {error}"
-                announce(f"[{number}/{count}] {name} failed and is left out: {error}")
+                faults[name] = f"it failed: {error}"
+                announce(f"{step} failed and is left out: {error}")
                 continue
             done.append(name)
             findings = len(report.findings)
-            announce(
-                f"[{number}/{count}] {name}: {findings} finding{'s' * (findings != 1)}"
-            )
+            announce(f"{step}: {findings} finding{'s' * (findings != 1)}")
         if not done:
-            raise UserError(
-                "every method failed",
-                got="; ".join(f"{n}: {why}" for n, why in faults.items()),
-            )
+            raise UserError("every method failed", got=_lines(faults))
         # sealed: the test opens what this list names, and refuses an edited one
-        content = json.dumps({"runs": done, "left_out": left_out}, indent=1)
-        write_sealed(self.found / LISTED, content.encode())
+        listed = {"runs": done, "left_out": self.choice.left_out | faults}
+        write_sealed(self.found / LISTED, json.dumps(listed, indent=1).encode())
         announce(
             f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples"
         )
+
+
+def _lines(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in reasons.items())
 
 
 # --------------------------------------------------------------------------------------------- plan
@@ -290,17 +290,16 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
 
     choice = work.choice
     done = [name for name in choice.run if work.has_run(name)]
-    plans = {
-        name: work.of_method(name).plan(request)
-        for name, request in work.requests.items()
-        if name not in done
-    }
+    plans = {}
+    for name, request in work.requests.items():
+        if name not in done:
+            plans[name] = work.of_method(name).plan(request)
     # what the test asks is known only when all methods have run
     if not plans and (work.found / LISTED).exists():
         plans[METHOD] = work.runner.plan(work.test)
     if as_json:
         known = {name: asdict(plan) for name, plan in plans.items()}
-        content = {"done": done, "plans": known, "left_out": dict(choice.left_out)}
+        content = {"done": done, "plans": known, "left_out": choice.left_out}
         echo_json(json.dumps(content, indent=1))
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -315,18 +314,15 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     for name in done:
         table.add_row(name, "", "has run", "", "")
     for name, plan in plans.items():
-        whole = plan.until is None or plan.more == 0
-        calls = f"{plan.model_calls:,}" if whole else f"at least {plan.model_calls:,}"
-        if not whole and plan.more:
-            calls += f", at most {plan.model_calls + plan.more:,}"
+        calls = f"{plan.model_calls:,}"
+        until = ""
+        if plan.until is not None and plan.more != 0:
+            calls = f"at least {calls}"
+            until = plan.until
+            if plan.more:
+                calls += f", at most {plan.model_calls + plan.more:,}"
         seconds = "unknown" if plan.seconds is None else f"{plan.seconds:,.0f} s"
-        cells = (
-            name,
-            f"{plan.cached:,}",
-            calls,
-            seconds,
-            "" if whole else str(plan.until),
-        )
+        cells = (name, f"{plan.cached:,}", calls, seconds, until)
         table.add_row(*map(Text, cells))
     stdout().print(table)
     if METHOD not in plans:
@@ -339,11 +335,10 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
 
 
 def _most_of_test(work: Investigation) -> str:
-    registry = work.runner.context.registry
-    fields = registry.load(registry.find("method", METHOD)).Options.model_fields
-    given = {"top": fields["top"].default, "samples": fields["samples"].default}
-    given |= {k: int(v) for k, v in work.test.method_options.items() if k in given}
-    ways = len(registry.of_kind("intervention"))
+    context = work.runner.context
+    test = context.resolve("method", METHOD, work.test.method_options)
+    given = test.options.model_dump()
+    ways = len(context.registry.of_kind("intervention"))
     return (
         f"depends on what is found; for each of up to {given['top']} cues at most {ways} "
         f"interventions in {given['samples']} samples, each beside its placebo"

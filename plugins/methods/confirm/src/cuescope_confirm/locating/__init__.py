@@ -11,6 +11,7 @@ from cuescope_confirm.locating.annotated import (
     with_occurrences,
 )
 from cuescope_confirm.locating.learned import locate_learned
+from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control
 from cuescope_confirm.study import (
@@ -21,14 +22,14 @@ from cuescope_confirm.study import (
     Cue,
     Samples,
     Study,
+    pick,
     shuffle,
 )
-from cuescope_sdk import Audit, Sample
-from cuescope_sdk.interventions import LocatedCue
-from cuescope_sdk.tools import guess_in
+from cuescope_sdk import Sample
 
 POOL = 8  # times the samples that are changed: so many are looked at for the cue
 ALL_SHOW = 2  # the same where each of them shows it
+BESIDE = 4  # placebo cues are changed in a quarter as many samples
 Role = Literal["finding", "unfound cue", "other labels"]
 
 
@@ -72,59 +73,61 @@ class Target:
         return answers.get(self.direction.toward, given)
 
 
+def most_changed(study: Study, role: Role) -> int:
+    """In how many samples an intervention changes a cue, at most."""
+    samples = study.options.samples
+    return samples if role == "finding" else samples // BESIDE
+
+
 def locate(
-    audit: Audit,
     study: Study,
     cue: Cue,
-    most: int,
-    *,
     direction: Direction | None = None,
     role: Role = "finding",
 ) -> Target:
     """A target: what the cue does in the run, and where it is in the held-out samples.
 
-    So many of them are looked at that about `most` show it. A placebo is given its finding's
-    `direction`.
+    So many of them are looked at that about `most_changed` show it. A placebo is given its
+    finding's `direction`.
     """
     samples = views_of(study.held, cue)
-    word = word_of(cue)
     # a cue that is a name occurs nowhere yet, and then no direction is known
     if direction is None:
-        shown = with_occurrences(audit, study, cue, word)
-        direction = direction_of(audit, study, shown)
+        direction = direction_of(study, with_occurrences(study, cue))
     target = Target(cue, direction, samples, role=role)
     if not samples:
         return replace(target, reason="no held-out sample is about it")
     times = ALL_SHOW if target.by_label else POOL
-    pool = _pool(audit, times * most, target)
-    located = _locate_by_kind(audit, study, target, pool, word)
+    pool = _pool(study, times * most_changed(study, role), target)
+    located = _locate_by_kind(study, target, pool)
     if located is None:
-        return replace(target, reason=_why_nowhere(audit, cue, word))
+        return replace(target, reason=_why_nowhere(study, cue))
     if not located.places:
         return replace(target, reason="no held-out sample shows it")
     return replace(target, located=located)
 
 
-def _locate_by_kind(
-    audit: Audit, study: Study, target: Target, pool: Samples, word: str | None
-) -> LocatedCue | None:
+def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue | None:
     cue = target.cue
     if cue.kind in MODALITIES:
         return locate_modality(cue, pool)
     if cue.kind in BACKGROUNDS:
-        return locate_background(audit, cue, pool)
+        return locate_background(study, cue, pool)
     seen = None
-    if word:
-        seen = locate_object(audit, study, cue, word, pool)
+    spoken = None
+    if cue.word:
+        seen = locate_object(study, cue, cue.word, pool)
+        spoken = locate_words(cue.word, pool)
     # a thing's samples are those whose steps name it: they need not show it
     if seen is None and cue.feature.occurrences and cue.kind != THING:
         # only a finding is held against samples without its cue: this spares answers
         controls = target.role == "finding"
-        seen = locate_learned(audit, study, cue, pool, word, controls=controls)
-    return merge_places(seen, locate_words(cue, word, pool) if word else None)
+        seen = locate_learned(study, cue, pool, controls=controls)
+    located = merge_places(seen, spoken)
+    return None if located is None else replace(located, word=cue.word)
 
 
-def _why_nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
+def _why_nowhere(study: Study, cue: Cue) -> str:
     """What is missing to locate a cue that was not found by what it carries."""
     if cue.kind in BACKGROUNDS:
         return "no foreground mask tells the background from the object"
@@ -132,35 +135,16 @@ def _why_nowhere(audit: Audit, cue: Cue, word: str | None) -> str:
         return "nothing locates it"
     if cue.kind in NOWHERE:
         return "it is a figure of the run as a whole"
-    if word is None:
+    if cue.word is None:
         return "it occurs in no sample, and has no name"
-    if "detector" in audit.tools:
-        return f"it occurs in no sample, and the detector finds no '{word}'"
-    return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{word}')"
+    if "detector" in study.audit.tools:
+        return f"it occurs in no sample, and the detector finds no '{cue.word}'"
+    return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{cue.word}')"
 
 
-def word_of(cue: Cue) -> str | None:
-    """What a person calls the cue: the object's name, None for a cluster without a name.
-
-    A kind of feature that is not known here and occurs nowhere is located by its name.
-    """
-    # "recognition/bird/tree" has task, object and thing
-    if cue.is_object:
-        return cue.feature.key.rpartition("/")[2]
-    if cue.kind == THING:
-        return cue.name.strip("'")
-    # the word alone: a detector would look for the figures of the guess too
-    guess = guess_in(cue.name)
-    if guess is not None:
-        return guess
-    if cue.feature.occurrences or cue.kind in NOWHERE:
-        return None
-    return cue.feature.name
-
-
-def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
+def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:
     """A draw of the held-out samples: of those that are judged, and half as many others."""
-    rng = audit.rng("confirm", "pool", target.cue.id)
+    rng = study.rng("pool", target.cue.id)
     judged: list[str] = []
     others: list[str] = []
     for key, sample in target.samples.items():
@@ -171,4 +155,4 @@ def _pool(audit: Audit, most: int, target: Target) -> dict[str, Sample]:
     chosen = shuffle(judged, rng)[:most]
     # the others are donors, and samples of the labels that the cue leaves alone
     chosen += shuffle(others, rng)[: most // 2]
-    return {key: target.samples[key] for key in sorted(chosen)}
+    return pick(target.samples, sorted(chosen))

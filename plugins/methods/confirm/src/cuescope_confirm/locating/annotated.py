@@ -3,18 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
-from cuescope_confirm.locating.places import Masks, box_mask, located_cue, size_of
+from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
 from cuescope_confirm.scores import youden_cut
-from cuescope_confirm.study import THING, Cue, Samples, Study, shuffle
-from cuescope_sdk import Audit, Detection, Occurrence, Sample, UserError
+from cuescope_confirm.study import THING, Cue, Samples, Study, pick, shuffle
+from cuescope_sdk import Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
-from cuescope_sdk.interventions import LocatedCue, Place
+from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import auroc
-from cuescope_sdk.tools import cached_detector
+from cuescope_sdk.tools import CachedDetector
 
 MOST_CHECKED = 150  # of the run's samples on each side, by which a detector is judged
 SCORE = 0.3  # a detection counts from here on where the run's samples do not tell
@@ -28,22 +27,16 @@ def annotated_masks(sample: Sample, name: str) -> Masks | None:
         return None
     name = name.lower()
     annotations = sample.annotations
-    masks: Mapping[str, Any] = annotations.get("masks", {})
-    by_name = {str(key).lower(): mask for key, mask in masks.items()}
-    if name in by_name:
-        mask = by_name[name]
-        # an image file, white on black: any grey above 0 is the thing
-        if not isinstance(mask, np.ndarray):
-            mask = np.asarray(mask.load().convert("L"))
-        return (mask.astype(bool),)
-    if "boxes" in annotations:
-        boxes = [box.box for box in annotations["boxes"] if box.name.lower() == name]
-        if boxes:
-            return (box_mask(boxes, size_of(sample.frames[0])),)
-        return ()
-    if "masks" in annotations:
-        return ()
-    return None
+    for key, image in annotations.get("masks", {}).items():
+        if key.lower() == name:
+            # white on black: any grey above 0 is the thing
+            mask = np.asarray(image.load().convert("L"))
+            return (mask.astype(bool),)
+    annotated = annotations.get("boxes", ())
+    boxes = [box.box for box in annotated if box.name.lower() == name]
+    if boxes:
+        return (box_mask(boxes, size_of(sample.frames[0])),)
+    return () if annotations.keys() & {"boxes", "masks"} else None
 
 
 def object_masks(sample: Sample, label: str | None) -> Masks:
@@ -62,14 +55,15 @@ def object_masks(sample: Sample, label: str | None) -> Masks:
     return (foreground,) * len(sample.frames)
 
 
-def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> Cue:
+def with_occurrences(study: Study, cue: Cue) -> Cue:
     """A cue that is a name alone, with the samples of the run that show it."""
+    word = cue.word
     if cue.feature.occurrences or word is None or cue.kind == THING:
         return cue
     keys = [key for key, sample in study.seen.items() if annotated_masks(sample, word)]
     # a detector looks at every frame of the run: only where nothing is annotated
-    if not keys and "detector" in audit.tools:
-        best = _best_scores(_detect(audit, study.seen, word))
+    if not keys and "detector" in study.audit.tools:
+        best = _best_scores(study, study.seen, word)
         keys = [key for key, score in best.items() if score >= SCORE]
     occurrences = tuple(Occurrence(sample=key) for key in keys)
     feature = cue.feature.model_copy(update={"occurrences": occurrences})
@@ -77,20 +71,23 @@ def with_occurrences(audit: Audit, study: Study, cue: Cue, word: str | None) -> 
 
 
 def locate_object(
-    audit: Audit, study: Study, cue: Cue, word: str, pool: Samples
+    study: Study,
+    cue: Cue,
+    word: str,
+    pool: Samples,
 ) -> LocatedCue | None:
     """An object by its name: annotated, else by `--tool detector`; None with neither."""
     annotated = {key: annotated_masks(sample, word) for key, sample in pool.items()}
     if any(annotated.values()):
         # nobody knows whether a sample without annotations shows it
         masks = {key: masks for key, masks in annotated.items() if masks is not None}
-        return _cue_in_masks(cue, masks, "annotated boxes and masks", word=word)
-    if "detector" not in audit.tools:
+        return _cue_in_masks(masks, "annotated boxes and masks")
+    if "detector" not in study.audit.tools:
         return None
     # each detector has a scale of its own: the run's samples tell which score counts
-    threshold, quality = _judge_detector(audit, study, cue, word)
+    threshold, quality = _judge_detector(study, cue, word)
     masks = {}
-    for key, of_frames in _detect(audit, pool, word).items():
+    for key, of_frames in _detect(study, pool, word).items():
         of_sample = []
         for frame, detections in zip(pool[key].frames, of_frames, strict=True):
             boxes = [
@@ -100,66 +97,63 @@ def locate_object(
             ]
             of_sample.append(box_mask(boxes, size_of(frame)))
         masks[key] = tuple(of_sample)
-    name = audit.tool_specs.get("detector", "detector")
-    return _cue_in_masks(cue, masks, name, auroc=quality, word=word)
+    name = study.audit.tool_specs.get("detector", "detector")
+    return _cue_in_masks(masks, name, quality)
 
 
 def _detect(
-    audit: Audit, samples: Samples, word: str
+    study: Study,
+    samples: Samples,
+    word: str,
 ) -> dict[str, list[Sequence[Detection]]]:
     """What the detector finds in each frame of each sample."""
-    detector = cached_detector(audit.tools["detector"], audit.context)
-    frames = [frame for sample in samples.values() for frame in sample.frames]
+    audit = study.audit
+    detector = CachedDetector(audit.tools["detector"], audit.context)
+    frames: list[Frame] = []
+    for sample in samples.values():
+        frames += sample.frames
     detections = iter(detector.detect(frames, [word]))
     by_sample: dict[str, list[Sequence[Detection]]] = {}
     for key, sample in samples.items():
-        count = len(sample.frames)
-        by_sample[key] = list(islice(detections, count))
+        by_sample[key] = list(islice(detections, len(sample.frames)))
     return by_sample
 
 
-def _best_scores(
-    detections: Mapping[str, Sequence[Sequence[Detection]]],
-) -> dict[str, float]:
+def _best_scores(study: Study, samples: Samples, word: str) -> dict[str, float]:
     """Of each sample the largest score in any frame; 0 without a detection."""
     best = {}
-    for key, of_frames in detections.items():
-        of_sample = chain.from_iterable(of_frames)
-        scores = [detection.score for detection in of_sample]
+    for key, of_frames in _detect(study, samples, word).items():
+        scores = [detection.score for detection in chain(*of_frames)]
         best[key] = max(scores, default=0.0)
     return best
 
 
-def _judge_detector(
-    audit: Audit, study: Study, cue: Cue, word: str
-) -> tuple[float, float | None]:
+def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | None]:
     """By the run's samples: the score from which on a detection counts, and its AUROC."""
     shown = cue.samples_with_cue(study.seen)
-    rng = audit.rng("confirm", "detector", cue.id)
+    rng = study.rng("detector", cue.id)
     keys = []
     for side in (shown, study.seen.keys() - shown):
         keys += shuffle(sorted(side), rng)[:MOST_CHECKED]
-    positive = np.array([key in shown for key in keys], bool)
+    positive = np.isin(keys, list(shown))
     # the run shows it everywhere or nowhere: no cut can be learned
     if not positive.any() or positive.all():
         return SCORE, None
-    samples = {key: study.seen[key] for key in keys}
-    best = _best_scores(_detect(audit, samples, word))
+    best = _best_scores(study, pick(study.seen, keys), word)
     scores = np.array(list(best.values()))
     threshold = max(youden_cut(scores, positive), LOWEST)
     return threshold, auroc(scores, positive)
 
 
-def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | None:
+def locate_background(study: Study, cue: Cue, pool: Samples) -> LocatedCue | None:
     """All but the foreground, of the cue's factor where it has one; None without a foreground."""
     masks: dict[str, Masks] = {}
-    objects: dict[
-        str, Masks
-    ] = {}  # of the segmenter: annotated ones are read as they are needed
+    # of the segmenter: annotated ones are read as they are needed
+    objects: dict[str, Masks] = {}
     for key, sample in pool.items():
         foreground = object_masks(sample, sample.label)
         if not foreground:
-            foreground = _segment(audit, sample)
+            foreground = _segment(study, sample)
             objects[key] = foreground
         # an object that fills the frame leaves no background
         if foreground and not any(map(np.all, foreground)):
@@ -169,12 +163,13 @@ def locate_background(audit: Audit, cue: Cue, pool: Samples) -> LocatedCue | Non
                 masks[key] = tuple(map(np.invert, foreground))
     if not masks:
         return None
-    located = _cue_in_masks(cue, masks, "the complement of the foreground's masks")
+    located = _cue_in_masks(masks, "the complement of the foreground's masks")
     return replace(located, objects=objects)
 
 
-def _segment(audit: Audit, sample: Sample) -> Masks:
+def _segment(study: Study, sample: Sample) -> Masks:
     # a segmenter is asked for the object by its label
+    audit = study.audit
     if "segmenter" not in audit.tools or sample.label is None:
         return ()
     # a plan must cost nothing, and a segmenter may be slow or paid for
@@ -190,12 +185,9 @@ def _segment(audit: Audit, sample: Sample) -> Masks:
 
 
 def _cue_in_masks(
-    cue: Cue,
     masks: Mapping[str, Masks],
     by: str,
-    *,
     auroc: float | None = None,
-    word: str | None = None,
 ) -> LocatedCue:
     """A sample whose masks are empty does not show the cue."""
     places = {}
@@ -205,6 +197,4 @@ def _cue_in_masks(
             frames = np.flatnonzero(shows).tolist()
             places[key] = Place(masks=of_frames, frames=tuple(frames))
     without = masks.keys() - places.keys()
-    return located_cue(
-        cue, places, without, by, auroc=auroc, word=word, has_regions=True
-    )
+    return LocatedCue(places, without, by, auroc)

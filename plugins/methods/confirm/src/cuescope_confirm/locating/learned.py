@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool
 from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
@@ -20,12 +19,19 @@ from cuescope_confirm.locating.linear import (
     learn,
     learn_region,
 )
-from cuescope_confirm.locating.places import box_mask, located_cue, size_of, stretch
-from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, shuffle
-from cuescope_sdk import Audit, Frame, Readout, Trial
-from cuescope_sdk.interventions import GOOD_AUROC, LocatedCue, Place
+from cuescope_confirm.locating.places import (
+    GOOD_AUROC,
+    LocatedCue,
+    Mask,
+    box_mask,
+    size_of,
+    stretch,
+)
+from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
+from cuescope_sdk import Frame, Readout, Trial
+from cuescope_sdk.interventions import Place
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import OUTPUTS, FrameId, stack_embeddings
+from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
@@ -48,18 +54,17 @@ class Patches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """By the model's own `patch_features`."""
-        return [
-            np.stack(model.patch_features(trial.sample.frames, self.layer))
-            for trial in trials
-        ]
+        grids = []
+        for trial in trials:
+            of_frames = model.patch_features(trial.sample.frames, self.layer)
+            grids.append(np.stack(of_frames))
+        return grids
 
 
 def locate_learned(
-    audit: Audit,
     study: Study,
     cue: Cue,
     pool: Samples,
-    word: str | None,
     *,
     controls: bool,
 ) -> LocatedCue:
@@ -70,21 +75,21 @@ def locate_learned(
     regularised linear model, judged on groups of the run that it has not learned from. With
     `controls`, where the cue would be seen in samples without it.
     """
-    frames, data = _training(audit, study, cue)
-    stills = embeddings(audit, study.seen, frames)
-    whole = learn(stills, data, audit.rng("confirm", "frames", cue.id))
+    frames, data = _training(study, cue)
+    stills = embeddings(study, study.seen, frames)
+    whole = learn(stills, data, study.rng("frames", cue.id))
     auroc = whole.auroc or 0.0
-    region, cells = _best_region(audit, study, cue, frames, data)
+    region, cells = _best_region(study, cue, frames, data)
+    by = BY
     if region is None or region.auroc < GOOD_AUROC:
-        by = BY
         if region is not None:
-            by = f"{BY}; no patches tell them (AUROC {region.auroc:.2f})"
-        showing = _frames_like(audit, pool, whole)
-        return _cue_in_frames(cue, pool, showing, {}, by, auroc, word)
+            by += f"; no patches tell them (AUROC {region.auroc:.2f})"
+        showing = _frames_like(study, pool, whole)
+        return _cue_in_frames(pool, showing, {}, by, auroc)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
-    candidates = frames_in(pool) if by_patches else _frames_like(audit, pool, whole)
+    candidates = frames_in(pool) if by_patches else _frames_like(study, pool, whole)
     masks = {}
     for frame, grid in _read(cells, pool, candidates):
         if not by_patches or region.shows(grid):
@@ -92,25 +97,28 @@ def locate_learned(
             masks[frame] = stretch(region.mask(grid), size)
     # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
-    by = f"{BY}, and the patches that tell them"
-    located = _cue_in_frames(cue, pool, list(masks), masks, by, auroc, word)
+    by += ", and the patches that tell them"
+    located = _cue_in_frames(pool, list(masks), masks, by, auroc)
     if not masks or not controls or region.area > MOVABLE:
         return located
-    likest = _likest_places(audit, cue, pool, located, region, cells)
+    likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
 
 
 def _best_region(
-    audit: Audit, study: Study, cue: Cue, frames: Frames, data: Training
+    study: Study,
+    cue: Cue,
+    frames: Frames,
+    data: Training,
 ) -> tuple[Region | None, Cells]:
     """By colours or by patches, whichever tells frames better; of equals the smaller one."""
     best = None
     best_cells: Cells = colours
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
-    for cells in _cell_readers(audit, some):
+    for cells in _cell_readers(study, some):
         # the same generator for both: equal folds, so their AUROCs can be compared
-        rng = audit.rng("confirm", "region", cue.id)
+        rng = study.rng("region", cue.id)
         region = learn_region(cells(study.seen, frames), data, rng)
         if region is not None and (best is None or _is_better(region, best)):
             best = region
@@ -125,15 +133,17 @@ def _is_better(region: Region, other: Region) -> bool:
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
-def _frames_like(audit: Audit, pool: Samples, model: Linear) -> list[FrameId]:
+def _frames_like(study: Study, pool: Samples, model: Linear) -> list[FrameId]:
     """The frames that the model takes for the cue's, by their embeddings."""
     frames = frames_in(pool)
-    scores = model.scores(embeddings(audit, pool, frames))
+    scores = model.scores(embeddings(study, pool, frames))
     return list(compress(frames, scores >= model.threshold))
 
 
 def _read(
-    cells: Cells, samples: Samples, frames: Frames
+    cells: Cells,
+    samples: Samples,
+    frames: Frames,
 ) -> Iterator[tuple[FrameId, np.ndarray]]:
     """The grid of each frame; those of all frames together may not fit in memory."""
     for start in range(0, len(frames), AT_ONCE):
@@ -142,7 +152,7 @@ def _read(
 
 
 def _likest_places(
-    audit: Audit,
+    study: Study,
     cue: Cue,
     pool: Samples,
     located: LocatedCue,
@@ -154,11 +164,11 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    rng = audit.rng("confirm", "likest", cue.id)
+    rng = study.rng("likest", cue.id)
     keys = shuffle(sorted(located.without), rng)
     # samples of the cue's label first: they are the nearest to those that show it
     keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    samples = {key: pool[key] for key in keys[:CONTROLS]}
+    samples = pick(pool, keys[:CONTROLS])
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
         key, _ = frame
@@ -171,23 +181,21 @@ def _likest_places(
 
 
 def _cue_in_frames(
-    cue: Cue,
     pool: Samples,
     showing: Frames,
     masks: Mapping[FrameId, np.ndarray],
     by: str,
     auroc: float,
-    word: str | None,
 ) -> LocatedCue:
     places = {}
     # groupby joins neighbours alone: the frames of a sample come in a row
     for key, of_sample in groupby(showing, key=itemgetter(0)):
         frames = pool[key].frames
         numbers = tuple(number for _, number in of_sample)
-        regions = [np.zeros(size_of(frame), bool) for frame in frames]
-        for number in numbers:
-            if masks:
-                regions[number] = masks[key, number]
+        regions = []
+        for number, frame in enumerate(frames):
+            nowhere = np.zeros(size_of(frame), bool)
+            regions.append(masks.get((key, number), nowhere))
         place = Place(frames=numbers)
         # an image has no other frames, so what changes frames must not apply
         if len(frames) == 1:
@@ -196,19 +204,19 @@ def _cue_in_frames(
             place = replace(place, masks=tuple(regions))
         places[key] = place
     without = pool.keys() - places.keys()
-    return located_cue(
-        cue, places, without, by, auroc=auroc, word=word, has_regions=bool(masks)
-    )
+    return LocatedCue(places, without, by, auroc)
 
 
-def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
+def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     """Frames of the run with the cue, and others, of the same labels first."""
     seen = study.seen
     listed = study.frames_of(cue)
     unlisted = [frame for frame in frames_in(seen) if frame not in listed]
-    rng = audit.rng("confirm", "training", cue.id)
+    rng = study.rng("training", cue.id)
     shown = shuffle(list(listed), rng)[:FRAMES]
-    labels = {seen[key].label for key, _ in shown}
+    labels = set()
+    for key, _ in shown:
+        labels.add(seen[key].label)
     others = shuffle(unlisted, rng)
     # else a model could learn the label in place of the cue
     others.sort(key=lambda frame: seen[frame[0]].label not in labels)
@@ -217,8 +225,10 @@ def _training(audit: Audit, study: Study, cue: Cue) -> tuple[list[FrameId], Trai
     for frame in frames:
         # where the run marks regions, patches outside of them are no examples
         boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
-        size = size_of(_frame(seen, frame))
-        regions.append(box_mask(boxes, size) if boxes else None)
+        region = None
+        if boxes:
+            region = box_mask(boxes, size_of(_frame(seen, frame)))
+        regions.append(region)
     shows = np.arange(len(frames)) < len(shown)
     return frames, training(seen, frames, shows, tuple(regions))
 
@@ -227,13 +237,16 @@ def training(
     samples: Samples,
     frames: Frames,
     shows: BoolPerFrame,
-    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = (),
+    regions: tuple[Mask | None, ...] = (),
 ) -> Training:
     """What a model of some frames learns from."""
-    of_frames = [samples[key] for key, _ in frames]
-    # as text: np.unique cannot sort None among labels
-    labels = np.array([str(sample.label) for sample in of_frames])
-    return Training(shows, labels, Groups.of(of_frames), regions)
+    of_frames = []
+    labels = []
+    for key, _ in frames:
+        of_frames.append(samples[key])
+        # as text: np.unique cannot sort None among labels
+        labels.append(str(samples[key].label))
+    return Training(shows, np.array(labels), Groups.of(of_frames), regions)
 
 
 def _frame(samples: Samples, frame: FrameId) -> Frame:
@@ -241,22 +254,22 @@ def _frame(samples: Samples, frame: FrameId) -> Frame:
     return samples[key].frames[number]
 
 
-def embeddings(audit: Audit, samples: Samples, frames: Frames) -> Rows:
+def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     """What the model makes of each frame held still; of its colours, where it does not tell."""
-    if not audit.capabilities.outputs >= OUTPUTS:
+    if not study.audit.capabilities.outputs >= Answers.outputs:
         return coarse_colours(samples, frames)
     trials = []
     for key, number in frames:
         sample = samples[key]
         # a sample of one frame is asked as it is: its answer is known already
         still = sample if len(sample.frames) == 1 else sample.static(number)
-        trials.append(Trial(sample=still, condition="static", outputs=OUTPUTS))
-    return stack_embeddings(audit.respond(trials)).astype(np.float64)
+        trials.append(Trial(sample=still, condition="static", outputs=Answers.outputs))
+    return stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 
-def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
+def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
     """What tells the patches of frames: the model where it can, and colours."""
-    if "patches" not in audit.capabilities.exposes:
+    if "patches" not in study.audit.capabilities.exposes:
         return [colours]
     for frame in frames:
         rows, cols = size_of(frame)
@@ -271,9 +284,8 @@ def _cell_readers(audit: Audit, frames: Sequence[Frame]) -> list[Cells]:
             # a readout of the whole clip would give the patches of all its frames
             single = sample.with_frames((sample.frames[number],), f"frame-{number}")
             trials.append(Patches().of(single))
-        return [
-            np.asarray(outcome.response.readout)[0] for outcome in audit.respond(trials)
-        ]
+        outcomes = study.audit.respond(trials)
+        return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
 
     return [colours, patches]
 

@@ -3,14 +3,15 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import ndimage
 
-from cuescope_confirm.locating.places import stretch
+from cuescope_confirm.locating.places import Mask, stretch
 from cuescope_confirm.scores import youden_cut
-from cuescope_sdk.statistics import Groups, matched_auroc
+from cuescope_sdk.statistics import Groups, auroc
 
 FOLDS = 4
 SPARED = 0.95  # share of the patches of frames without the cue that is not taken for it
@@ -34,19 +35,15 @@ class Training:
     shows: BoolPerFrame
     labels: np.ndarray
     groups: Groups
-    regions: tuple[Bool[np.ndarray, "_row _col"] | None, ...] = ()
+    regions: tuple[Mask | None, ...] = ()
 
-    def candidates(
-        self, row: int, shape: tuple[int, int]
-    ) -> Bool[np.ndarray, " patch"]:
+    def candidates(self, row: int, shape: Sequence[int]) -> Bool[np.ndarray, " patch"]:
         """The patches that may be the cue's: those in the run's own region, where it has one."""
-        region = self.regions[row] if self.regions and self.shows[row] else None
-        if region is not None:
-            inside = stretch(region, shape)
-            # a region smaller than a patch may be lost here: then any may be the cue's
-            if inside.any():
-                return np.asarray(inside.ravel())
-        return np.ones(shape[0] * shape[1], bool)
+        everywhere = np.ones(shape, bool)
+        region = self.regions[row] if self.regions else None
+        inside = everywhere if region is None else stretch(region, shape)
+        # a region smaller than a patch may be lost here: then any may be the cue's
+        return np.ravel(inside if inside.any() else everywhere)
 
     def folds(self, rng: np.random.Generator) -> IntPerFrame:
         """Whole groups, dealt out."""
@@ -133,12 +130,14 @@ def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
     scores = held_out_scores(rows, data, rng)
     # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
-    if np.isnan(scores).any() or not data.has_both(np.arange(len(rows))):
+    if np.isnan(scores).any():
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
     model = fit(rows, data.shows, data.weights())
     threshold = model.threshold + youden_cut(scores, data.shows)
     return replace(
-        model, threshold=threshold, auroc=matched_auroc(scores, data.shows, data.labels)
+        model,
+        threshold=threshold,
+        auroc=auroc(scores, data.shows, data.labels),
     )
 
 
@@ -219,7 +218,9 @@ class Region:
 
 
 def learn_region(
-    grids: Sequence[Grid], data: Training, rng: np.random.Generator
+    grids: Sequence[Grid],
+    data: Training,
+    rng: np.random.Generator,
 ) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 
@@ -235,42 +236,40 @@ def learn_region(
         for row in np.flatnonzero(halves == half).tolist():
             scores[row] = model.likest(grids[row])
     model = _fit_patches(grids, data, np.arange(len(grids)))
-    highest = np.array([model.scores(grid).max() for grid in grids])
+    highest = np.array(list(map(np.max, map(model.scores, grids))))
     region = Region(
         model,
-        auroc=matched_auroc(scores, data.shows, data.labels) or 0.0,
+        auroc=auroc(scores, data.shows, data.labels) or 0.0,
         cut=youden_cut(scores, data.shows),
         sure=youden_cut(highest, data.shows),
     )
-    areas = []
-    for row in np.flatnonzero(data.shows).tolist():
-        mask = region.mask(grids[row])
-        areas.append(mask.mean())
-    return replace(region, area=float(np.mean(areas)))
+    masks = map(region.mask, compress(grids, data.shows))
+    return replace(region, area=float(np.mean(list(map(np.mean, masks)))))
 
 
 def _fit_patches(
-    grids: Sequence[Grid], data: Training, learned: IntPerFrame
+    grids: Sequence[Grid],
+    data: Training,
+    learned: IntPerFrame,
 ) -> PatchModel:
     """The model; a share of SPARED of the others' patches stays below its threshold."""
     flat = []
     candidates = []
     for row in learned.tolist():
-        height, width, dim = grids[row].shape
+        *shape, dim = grids[row].shape
         flat.append(grids[row].reshape(-1, dim))
-        candidates.append(data.candidates(row, (height, width)))
+        candidates.append(data.candidates(row, shape))
     sizes = list(map(len, flat))
     rows = np.concatenate(flat).astype(np.float64)
     shows = np.repeat(data.shows[learned], sizes)
     weights = np.repeat(data.weights()[learned], sizes)
     may_show = np.concatenate(candidates)
-    step = len(rows) // ROWS
-    if step > 1:
-        some = slice(None, None, step | 1)  # odd: no column of the grid is left out
-        rows = rows[some]
-        shows = shows[some]
-        weights = weights[some]
-        may_show = may_show[some]
+    # odd: no column of the grid is left out
+    some = slice(None, None, len(rows) // ROWS | 1)
+    rows = rows[some]
+    shows = shows[some]
+    weights = weights[some]
+    may_show = may_show[some]
     keep = ~shows | may_show
     for _ in range(ROUNDS):
         model = fit(rows[keep], shows[keep], weights[keep])
@@ -285,11 +284,15 @@ def _fit_patches(
 
 
 def _with_places(
-    model: PatchModel, grids: Sequence[Grid], data: Training, learned: np.ndarray
+    model: PatchModel,
+    grids: Sequence[Grid],
+    data: Training,
+    learned: np.ndarray,
 ) -> PatchModel:
     """The same with what each place is worth, as a logistic regression on both weighs it."""
     shape = grids[learned[0]].shape[:2]
-    scores = np.stack([stretch(model.scores(grids[row]), shape) for row in learned])
+    of_frames = [stretch(model.scores(grids[row]), shape) for row in learned]
+    scores = np.stack(of_frames)
     shows = data.shows[learned]
     weights = data.weights()[learned]
     shown = np.average(scores[shows], axis=0, weights=weights[shows])
@@ -299,7 +302,8 @@ def _with_places(
     there = of_shown & (scores > model.threshold)
     if not there.any():
         return model
-    rows = np.stack([scores, np.broadcast_to(usual, scores.shape)], axis=-1)
+    both_scores = np.broadcast_arrays(scores, usual)
+    rows = np.stack(both_scores, axis=-1)
     weight = np.broadcast_to(weights[:, None, None], scores.shape)
     keep = there | ~of_shown
     both = fit(rows[keep], there[keep], weight[keep])

@@ -2,25 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 
-from cuescope_confirm.asking import pull_of, run_answers
-from cuescope_confirm.locating import Role, Target, locate
-from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.asking import run_answers
+from cuescope_confirm.locating import Target, locate
 from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue, Study
-from cuescope_sdk import Audit, Feature
+from cuescope_sdk import Feature
 
-BESIDE = 4  # placebo cues are changed in a quarter as many samples
 TRIED = 2  # other cues that are located, until one is located well
 ALIKE = 1.0  # standard errors: another cue that goes with answers by more may be one not found
 FEWEST = 10  # of the run's samples of a label, with the cue and without, that tell it is untouched
 
 
 def with_placebos(
-    audit: Audit,
-    options: ConfirmOptions,
     study: Study,
     target: Target,
     unfound: dict[object, Target | str],
@@ -34,30 +31,28 @@ def with_placebos(
         none = "each sample shows what the finding is about"
         return replace(target, placebos={"unfound cue": none, "other labels": none})
     # findings of one sort share a placebo: it is located and asked about once
-    sort = cue.run, cue.kind, cue.label, cue.labels, direction.toward, direction.sign
+    sort = cue.run, cue.kind, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
-        unfound[sort] = _other_cue(audit, options, study, target)
+        unfound[sort] = _other_cue(study, target)
     placebos: dict[Control, Target | str] = {
         "unfound cue": unfound[sort],
-        "other labels": _other_labels(audit, options, study, target),
+        "other labels": _other_labels(study, target),
     }
     return replace(target, placebos=placebos)
 
 
-def _other_cue(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_cue(study: Study, target: Target) -> Target | str:
     """Of the cues that the run scored for the label and that are no finding, the nearest in size.
 
     One that goes with the answers as the finding does is left out: it may be a cue all the same.
     """
     tried = 0
     for cue in others(study, target.cue):
-        if not _leaves_alone(audit, study, cue, target):
+        if not _leaves_alone(study, cue, target):
             continue
-        placebo = _placebo(audit, options, study, cue, target, "unfound cue")
+        placebo = locate(study, cue, target.direction, "unfound cue")
         # at an uncertain place something else may be changed: that is no placebo
-        if placebo.located is not None and placebo.located.quality.good:
+        if placebo.located is not None and placebo.located.is_sure:
             return placebo
         tried += 1
         if tried >= TRIED:
@@ -65,43 +60,32 @@ def _other_cue(
     return "the run has no other cue of its kind that is unrelated to the answers"
 
 
-def _placebo(
-    audit: Audit,
-    options: ConfirmOptions,
-    study: Study,
-    cue: Cue,
-    target: Target,
-    role: Role,
-) -> Target:
-    most = options.samples // BESIDE
-    return locate(audit, study, cue, most, direction=target.direction, role=role)
-
-
 def others(study: Study, cue: Cue) -> Iterator[Cue]:
     """Features of a cue's kind, scored for its label and no finding, the nearest in size first."""
     report = study.reports[cue.run]
-    labels = cue.labels or (cue.label,)
+    labels = cue.labels or (None,)
     taken = {score.feature for score in report.findings}
-    # a feature that --feature tests is no placebo either
-    taken |= {other.feature.key for other in study.cues}
+    for other in study.cues:
+        # a feature that --feature tests is no placebo either
+        taken.add(other.feature.key)
     # of a feature that was not scored for this label the run says nothing
     scored = {score.feature for score in report.scores if score.label in labels}
     able = []
-    # by key first: the next sort is stable, so equals in size keep one order
-    for feature in sorted(report.features, key=lambda feature: feature.key):
+    size = max(len(cue.feature.occurrences), 1)
+    for feature in report.features:
         is_free = feature.key in scored - taken
         if is_free and feature.kind == cue.kind and feature.occurrences:
-            able.append(feature)
-    size = max(len(cue.feature.occurrences), 1)
-    # as a ratio: twice as large is as far away as half as large
-    able.sort(key=lambda feature: abs(np.log(len(feature.occurrences) / size)))
-    for feature in able:
+            # as a ratio: twice as large is as far away as half as large
+            ratio = np.log(len(feature.occurrences) / size)
+            # the key too, so that equals in size have one order
+            able.append((abs(ratio), feature.key, feature))
+    for *_, feature in sorted(able, key=itemgetter(0, 1)):
         name = report.names[feature.key]
         # the name that a check gave, and the members, are those of the finding
         yield replace(cue, feature=feature, name=name, checked=None, members=())
 
 
-def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
+def _leaves_alone(study: Study, cue: Cue, target: Target) -> bool:
     """Whether a cue does not go with answers in the run as the finding does.
 
     What the run measured of an object's name is taken as it is; nothing more is asked.
@@ -112,25 +96,23 @@ def _leaves_alone(audit: Audit, study: Study, cue: Cue, target: Target) -> bool:
             if is_measured and (score.low or 0.0) <= 0 <= (score.high or 0.0):
                 return True
         return False
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     if target.direction.toward == "the label":
-        _, z = pull_of(audit, answers, cue)
+        _, z = answers.pull(cue)
         return z < ALIKE
     _, z = answers.gap(answers.of_label)
     # one-sided: only a gap in the finding's direction would look like a cause
     return -target.direction.sign * z < ALIKE
 
 
-def _other_labels(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_labels(study: Study, target: Target) -> Target | str:
     """The cue where samples of other labels show it, whose answers it leaves alone in the run."""
     cue = target.cue
     if target.direction.toward != "the right answer" or not cue.about:
         return "the finding is about the answers to all labels"
     if cue.is_object:
-        return _other_object(audit, options, study, target)
-    answers = run_answers(audit, study, cue)
+        return _other_object(study, target)
+    answers = run_answers(study, cue)
     untouched = set()
     for label in np.unique(answers.labels[~answers.of_label]).tolist():
         among = (answers.labels == label) & ~answers.of_label
@@ -142,13 +124,14 @@ def _other_labels(
     if not untouched:
         return "no other label shows the cue often enough without being affected by it"
     return replace(
-        target, role="other labels", labels=frozenset(untouched), placebos={}
+        target,
+        role="other labels",
+        labels=frozenset(untouched),
+        placebos={},
     )
 
 
-def _other_object(
-    audit: Audit, options: ConfirmOptions, study: Study, target: Target
-) -> Target | str:
+def _other_object(study: Study, target: Target) -> Target | str:
     """The same thing, and a question about another object that does not go with it."""
     task, _, thing = _parts(target.cue.feature)
     report = study.reports[target.cue.run]
@@ -159,13 +142,12 @@ def _other_object(
         report.features, key=lambda f: abs(len(f.occurrences) - size)
     ):
         other_task, label, other_thing = _parts(feature)
-        if (other_task, other_thing) != (task, thing):
+        is_free = feature.occurrences and feature.key not in taken
+        if not is_free or (other_task, other_thing) != (task, thing):
             continue
-        if feature.key in taken or not feature.occurrences:
-            continue
-        cue = Cue(feature, label, report.names[feature.key], target.cue.run)
-        if _leaves_alone(audit, study, cue, target):
-            return _placebo(audit, options, study, cue, target, "other labels")
+        cue = Cue(feature, report.names[feature.key], (label,), target.cue.run)
+        if _leaves_alone(study, cue, target):
+            return locate(study, cue, target.direction, "other labels")
     return "the run has no other object whose answers are unrelated to the thing"
 
 

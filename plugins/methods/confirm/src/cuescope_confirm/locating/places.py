@@ -1,17 +1,62 @@
-"""Masks of frames, and a cue with the places that they make."""
+"""Where a cue is, and how well that is known; masks of frames."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool
 
-from cuescope_confirm.study import Cue
 from cuescope_sdk import Frame
-from cuescope_sdk.interventions import Localisation, LocatedCue, Place, open_frame
+from cuescope_sdk.interventions import Place, open_frame
 
-Masks = tuple[Bool[np.ndarray, "_row _col"], ...]
+Mask = Bool[np.ndarray, "_row _col"]
+Masks = tuple[Mask, ...]
+GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing
 REMEMBERED = 100_000  # sizes of frames
 _SIZES: dict[str, tuple[int, int]] = {}  # equal keys are equal pixels
+
+
+@dataclass(frozen=True, eq=False)
+class LocatedCue:
+    """A cue's places, by the keys of the samples that show it, and `by` what they are known.
+
+    `without` are the samples that do not show it; of a sample in neither nobody knows. `auroc` is
+    how well the localiser tells samples with the cue from others that it has not learned from, None
+    where places are annotated. `word` is what a person calls the cue, None where it has no such
+    name. `objects` are the masks of what is asked for, where known. `likest` is where a localiser
+    would see the cue in samples without it: what is done there is no more than chance.
+    """
+
+    places: Mapping[str, Place]
+    without: Set[str]
+    by: str
+    auroc: float | None = None
+    word: str | None = None
+    objects: Mapping[str, Masks] = field(default_factory=dict)
+    likest: Mapping[str, Place] = field(default_factory=dict)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether what is done at these places is done to the cue."""
+        return self.auroc is None or self.auroc >= GOOD_AUROC
+
+    @property
+    def known(self) -> Set[str]:
+        """What is known in at least one sample."""
+        named = {"name"} if self.word else set()
+        return named.union(*(shown.known for shown in self.places.values()))
+
+    @cached_property
+    def area(self) -> float | None:
+        """The mean share of the pixels of frames that show it; None where no region is known."""
+        areas = [
+            shown.area
+            for shown in self.places.values()
+            # all of a modality is no region
+            if shown.masks and shown.modality is None
+        ]
+        return float(np.mean(areas)) if areas else None
 
 
 def size_of(frame: Frame) -> tuple[int, int]:
@@ -38,34 +83,10 @@ def box_mask(
     return mask
 
 
-def stretch(grid: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+def stretch(grid: np.ndarray, size: Sequence[int]) -> np.ndarray:
     """A grid at another size, (row, col): of each cell the nearest one's value."""
-    # whole numbers: a rounded float may name a cell beyond the last one
-    rows = np.arange(size[0]) * grid.shape[0] // size[0]
-    cols = np.arange(size[1]) * grid.shape[1] // size[1]
-    return np.asarray(grid[rows][:, cols])
-
-
-def located_cue(
-    cue: Cue,
-    places: Mapping[str, Place],
-    without: Iterable[str],
-    by: str,
-    *,
-    auroc: float | None = None,
-    word: str | None = None,
-    has_regions: bool = False,
-) -> LocatedCue:
-    """The cue at these places; `without` are the samples that do not show it."""
-    area = None
-    if has_regions and places:
-        area = float(np.mean([shown.area for shown in places.values()]))
-    return LocatedCue(
-        key=cue.feature.key,
-        name=cue.name,
-        label=cue.label,
-        places=places,
-        without=frozenset(without),
-        quality=Localisation(by, auroc, area, len(places)),
-        word=word,
-    )
+    cells = []
+    for count, wanted in zip(grid.shape, size, strict=True):
+        # whole numbers: a rounded float may name a cell beyond the last one
+        cells.append(np.arange(wanted) * count // wanted)
+    return np.asarray(grid[np.ix_(*cells)])

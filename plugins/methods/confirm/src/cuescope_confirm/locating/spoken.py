@@ -5,27 +5,28 @@ from dataclasses import replace
 
 import numpy as np
 
-from cuescope_confirm.locating.places import located_cue, size_of
+from cuescope_confirm.locating.places import LocatedCue, size_of
 from cuescope_confirm.study import Cue, Samples
-from cuescope_sdk.interventions import LocatedCue, Place
+from cuescope_sdk.interventions import Place
 
 
-def locate_words(cue: Cue, word: str, pool: Samples) -> LocatedCue | None:
+def locate_words(word: str, pool: Samples) -> LocatedCue | None:
     """Where questions name the cue; None where no sample has a question."""
     # a question may have the word in the plural
     pattern = re.compile(rf"\b{re.escape(word)}(?:e?s)?\b", re.IGNORECASE)
     places = {}
-    without = []
+    without = set()
     for key, sample in pool.items():
-        spans = tuple(match.span() for match in pattern.finditer(sample.question or ""))
+        matches = pattern.finditer(sample.question or "")
+        spans = tuple(match.span() for match in matches)
         if spans:
             places[key] = Place(spans=spans)
         # a sample without a question is in neither list: no words can be changed there
         elif sample.question:
-            without.append(key)
+            without.add(key)
     if not places and not without:
         return None
-    return located_cue(cue, places, without, "the words of the question", word=word)
+    return LocatedCue(places, without, "the words of the question")
 
 
 def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:
@@ -36,11 +37,9 @@ def locate_modality(cue: Cue, pool: Samples) -> LocatedCue:
         if is_text:
             places[key] = Place(modality="text")
         elif sample.frames:
-            masks = tuple(
-                np.ones(size_of(frame), dtype=bool) for frame in sample.frames
-            )
-            places[key] = Place(masks=masks, modality="video")
-    return located_cue(cue, places, (), "all of the modality")
+            masks = [np.ones(size_of(frame), dtype=bool) for frame in sample.frames]
+            places[key] = Place(masks=tuple(masks), modality="video")
+    return LocatedCue(places, frozenset(), "all of the modality")
 
 
 def merge_places(

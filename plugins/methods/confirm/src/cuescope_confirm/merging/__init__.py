@@ -12,14 +12,16 @@ What is no cue is left out (modalities.py): video and question where the model n
 figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.asking import Direction, direction_of, run_answers
+from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import (
     NO_CUE,
     PLACES,
@@ -28,10 +30,8 @@ from cuescope_confirm.merging.modalities import (
     place_of,
 )
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
-from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
-from cuescope_sdk import Audit, Occurrence
-from cuescope_sdk.interventions import GOOD_AUROC
+from cuescope_sdk import Occurrence
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
 RULE = (
@@ -41,35 +41,35 @@ RULE = (
 )
 
 
-def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue, ...]:
+def merge_cues(study: Study) -> tuple[Cue, ...]:
     """The findings of a study, those that are one cue as one; the order is that of the first.
 
     Findings about one whole modality are one cue in any case: every test of them is the same. What
     is no cue is left out, and a note says why.
     """
-    if options.features:  # as they were named
+    if study.options.features:  # as they were named
         return study.cues
     groups = modalities(study.cues)
     others = [cue for cue in study.cues if cue.kind not in MODALITIES]
-    reasons = list(no_cues(study, groups, others if options.merge else ()))
+    reasons = list(no_cues(study, groups, others if study.options.merge else ()))
     if reasons:
-        audit.note(NO_CUE, " ".join(reasons))
+        study.audit.note(NO_CUE, " ".join(reasons))
     merged = []
     # with findings about both, the model needs both, and neither is a cue
     if len(groups) == 1:
-        merged.append(_merge(audit, study, groups[0], set()))
-    order = {cue.id: row for row, cue in enumerate(study.cues)}
-    if not options.merge:
-        apart = [cue if len(cue.members) > 1 else cue.members[0] for cue in merged]
-        apart += others
-        return tuple(sorted(apart, key=lambda cue: order[(*cue.members, cue)[0].id]))
+        merged.append(_merge(study, groups[0], set()))
+    if not study.options.merge:
+        apart = [*merged, *others]
+        first = study.cues.index
+        apart.sort(key=lambda cue: first(cue.members[0] if cue.members else cue))
+        return tuple(cue.members[0] if len(cue.members) == 1 else cue for cue in apart)
     # a feature that is about several labels is looked at once
-    by_feature: dict[str, list[Cue]] = {}
+    by_feature = defaultdict[str, list[Cue]](list)
     for cue in others:
         if cue.kind not in NOWHERE:
-            by_feature.setdefault(cue.feature.key, []).append(cue)
+            by_feature[cue.feature.key].append(cue)
     firsts = [cues[0] for cues in by_feature.values()]
-    values = recognition(audit, study, firsts)
+    values = recognition(study, firsts)
     # each must recognise the other, so the weaker direction counts
     for group in link(np.minimum(values, values.T)):
         members = []
@@ -77,15 +77,15 @@ def merge_cues(audit: Audit, options: ConfirmOptions, study: Study) -> tuple[Cue
         for row in group:
             key = firsts[row].feature.key
             members += by_feature[key]
-            if values[group, row].mean() >= PURE:  # how well the others rank its frames
+            # how well the others rank its frames
+            if values[group, row].mean() >= PURE:
                 pure.add(key)
-        merged.append(_merge(audit, study, members, pure))
+        merged.append(_merge(study, members, pure))
 
     def rank(cue: Cue) -> tuple[int, int]:
-        methods = {member.run for member in cue.members}
-        return -len(methods), min(order[member.id] for member in cue.members)
+        return -len(cue.runs), min(map(study.cues.index, cue.members))
 
-    return tuple(sorted(merged, key=rank)[: options.top])
+    return tuple(sorted(merged, key=rank)[: study.options.top])
 
 
 def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
@@ -98,43 +98,40 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     """
     groups = [[row] for row in range(len(alike))]
     while len(groups) > 1:
-        pairs = list(combinations(range(len(groups)), 2))
-        means = []
-        for first, second in pairs:
-            between = alike[np.ix_(groups[first], groups[second])]
-            means.append(float(between.mean()))
+        pairs = list(combinations(groups, 2))
+        means = [alike[np.ix_(*pair)].mean() for pair in pairs]
         best = int(np.argmax(means))
         if means[best] < GOOD_AUROC:
             break
-        # the second lies behind the first, so taking it out moves no place of the first
         first, second = pairs[best]
-        groups[first] = sorted(groups[first] + groups.pop(second))
+        groups.remove(second)
+        first += second
+        first.sort()
     return sorted(groups)
 
 
-def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
+def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
     """The merged cue, about the labels of its most harmful claim; it occurs where `pure` ones do.
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
     answers, and another one commoner as a wrong answer. One of these is tested, since the others
     follow from it: the one that costs most answers in the runs.
     """
-    claims: dict[Hashable, list[Cue]] = {}
+    claims = defaultdict[Hashable, list[Cue]](list)
     directions: dict[str, Direction] = {}
     for cue in members:
-        direction = direction_of(audit, study, cue)
+        direction = direction_of(study, cue)
         directions[cue.id] = direction
         # pulls to two labels are two claims
-        about = cue.label if direction.toward == "the label" else question_of(cue)
-        claim = claims.setdefault((direction.toward, direction.sign, about), [])
-        claim.append(cue)
+        label = cue.label if direction.toward == "the label" else question_of(cue)
+        claims[direction.toward, direction.sign, label].append(cue)
 
     def rank(claim: list[Cue]) -> tuple[bool, float]:
         costs = {}
         for cue in claim:
             direction = directions[cue.id]
             # by label: two findings about one label tell of the same answers
-            costs[cue.label] = _answers_moved(audit, study, cue, direction)
+            costs[cue.label] = _answers_moved(study, cue, direction)
         return not direction.harms, -sum(costs.values())
 
     def rank_lead(cue: Cue) -> tuple[bool, bool]:
@@ -145,22 +142,22 @@ def _merge(audit: Audit, study: Study, members: Sequence[Cue], pure: Set[str]) -
     lead = min([*chosen, *annotated], key=rank_lead)
     labels: tuple[str, ...] = ()
     # one finding about all labels makes the cue one about all
-    if all(cue.label is not None for cue in chosen):
-        labels = tuple(sorted({str(cue.label) for cue in chosen}))
+    about = [cue.labels for cue in chosen]
+    if all(about):
+        labels = tuple(sorted({*chain(*about)}))
     occurrences = _occurrences(lead, members, pure)
     return replace(
         lead,
         feature=lead.feature.model_copy(update={"occurrences": occurrences}),
-        label=labels[0] if len(labels) == 1 else None,
-        labels=labels if len(labels) > 1 else (),
+        labels=labels,
         name=_best_name([lead, *chosen, *members]),
         members=tuple(members),
     )
 
 
-def _answers_moved(audit: Audit, study: Study, cue: Cue, direction: Direction) -> float:
+def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:
     """How many answers of the runs a finding says that the cue moves."""
-    answers = run_answers(audit, study, cue)
+    answers = run_answers(study, cue)
     judged = answers.of_label != (direction.toward == "the label")
     count = int((answers.present & judged).sum())
     return abs(direction.gap or 0.0) * count
@@ -183,7 +180,9 @@ def _is_annotated(cue: Cue) -> bool:
 
 
 def _occurrences(
-    lead: Cue, members: Sequence[Cue], pure: Set[str]
+    lead: Cue,
+    members: Sequence[Cue],
+    pure: Set[str],
 ) -> tuple[Occurrence, ...]:
     """Those of the findings that the others recognise, each frame once; of a known place its own.
 

@@ -1,5 +1,6 @@
 """Findings that have a place by definition (a modality, the background), and what is no cue."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
@@ -33,21 +34,20 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
     What is said of both at once (a verdict, attention between the two) goes with the modality that
     has findings of its own, with the video where both have.
     """
-    groups: dict[str, list[Cue]] = {}
+    groups = defaultdict[str | None, list[Cue]](list)
     for cue in cues:
         if cue.kind in MODALITIES:
-            groups.setdefault(str(place_of(cue)), []).append(cue)
-    of_both = groups.pop("both", [])
-    if not groups:
-        if of_both:
-            return [of_both]
-        return []
-    groups["video" if "video" in groups else "text"] += of_both
+            groups[place_of(cue)].append(cue)
+    if len(groups) > 1 and "both" in groups:
+        of_both = groups.pop("both")
+        groups["video" if "video" in groups else "text"] += of_both
     return list(groups.values())
 
 
 def no_cues(
-    study: Study, groups: Sequence[Sequence[Cue]], others: Sequence[Cue]
+    study: Study,
+    groups: Sequence[Sequence[Cue]],
+    others: Sequence[Cue],
 ) -> Iterator[str]:
     """Why some findings are no cues; `groups` are those about modalities.
 

@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_confirm.locating import word_of
 from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
 from cuescope_confirm.locating.linear import (
     Linear,
@@ -22,10 +21,9 @@ from cuescope_confirm.locating.linear import (
     fit,
     held_out_scores,
 )
+from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.study import Cue, Frames, Study, frames_in, shuffle
-from cuescope_sdk import Audit
-from cuescope_sdk.interventions import GOOD_AUROC
+from cuescope_confirm.study import Cue, Frames, Study, frames_in, pick, shuffle
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
@@ -39,7 +37,7 @@ Scorer = Callable[[Frames], PerFrame]
 
 
 def recognition(
-    audit: Audit, study: Study, cues: Sequence[Cue]
+    study: Study, cues: Sequence[Cue]
 ) -> Float[np.ndarray, "recogniser recognised"]:
     """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
     values = np.eye(len(cues))
@@ -48,13 +46,12 @@ def recognition(
     for first, second in combinations(range(len(cues)), 2):
         same = _same_by_definition(cues[first], cues[second])
         if same:
-            values[first, second] = 1
-            values[second, first] = 1
+            values[[first, second], [second, first]] = 1
         elif same is None and regions_agree(boxes[first], boxes[second]):
             open_pairs.append((first, second))
     # only then: learning embeds frames, which asks the model
     if open_pairs:
-        recognisers = _Recognisers(audit, study, cues)
+        recognisers = _Recognisers(study, cues)
         for first, second in open_pairs:
             values[first, second] = recognisers.recognises(first, second)
             values[second, first] = recognisers.recognises(second, first)
@@ -73,24 +70,18 @@ def _same_by_definition(first: Cue, second: Cue) -> bool | None:
     if question_of(first) != question_of(second):
         return False
     name = name_of(first)
-    if name is not None and name == name_of(second):
-        return True
-    return None
+    return True if name is not None and name == name_of(second) else None
 
 
 def question_of(cue: Cue) -> str | None:
     """Findings about objects are tested by a question of their own, about their label's object."""
-    if cue.is_object:
-        return cue.label
-    return None
+    return cue.label if cue.is_object else None
 
 
 def name_of(cue: Cue) -> str | None:
     """In lower case, by a check, a word or an annotation; None for what a method numbers."""
-    name = cue.checked or word_of(cue) or ": ".join(cue.factor or ())
-    if name:
-        return name.strip("' ").lower()
-    return None
+    name = cue.checked or cue.word or ": ".join(cue.factor or ())
+    return name.strip("' ").lower() if name else None
 
 
 def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
@@ -99,7 +90,7 @@ def _frames(study: Study, cue: Cue) -> frozenset[FrameId]:
         return frozenset(study.frames_of(cue))
     # an annotation is of a whole sample, so it holds in each frame
     keys = cue.samples_with_cue(study.seen)
-    return frozenset(frame for frame in frames_in(study.seen) if frame[0] in keys)
+    return frozenset(frames_in(pick(study.seen, keys)))
 
 
 def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:
@@ -138,23 +129,22 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
 class _Recognisers:
     """The models of findings, by their place."""
 
-    def __init__(self, audit: Audit, study: Study, cues: Sequence[Cue]) -> None:
-        self._audit = audit
+    def __init__(self, study: Study, cues: Sequence[Cue]) -> None:
         self._study = study
         everything = frames_in(study.seen)
         self._total = len(everything)
         # one draw for all findings: these frames are embedded once
         self._others = self._draw(everything, OTHERS, "others")
         self._frames = [_frames(study, cue) for cue in cues]
-        self._drawn = []
-        for number, frames in enumerate(self._frames):
-            drawn = self._draw(frames, FRAMES, str(number))
-            self._drawn.append(drawn)
+        self._drawn = [
+            self._draw(frames, FRAMES, str(number))
+            for number, frames in enumerate(self._frames)
+        ]
         self._readers = [
-            _remember(partial(embeddings, audit, study.seen)),
+            _remember(partial(embeddings, study, study.seen)),
             _remember(partial(coarse_colours, study.seen)),
         ]
-        self._scorers = list(map(list, map(self._learn, range(len(cues)))))
+        self._scorers = [list(self._learn(number)) for number in range(len(cues))]
 
     def recognises(self, number: int, other: int) -> float:
         """The AUROC of the other's frames that are not this one's, against frames of neither.
@@ -198,7 +188,7 @@ class _Recognisers:
         data = training(self._study.seen, frames, shows)
         for reader in self._readers:
             rows = reader(frames)
-            rng = self._audit.rng("confirm", "merge", str(number))
+            rng = self._study.rng("merge", str(number))
             # 0 is the threshold: a fold that could not be learned from says nothing
             held_out = np.nan_to_num(held_out_scores(rows, data, rng))
             if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
@@ -207,12 +197,15 @@ class _Recognisers:
                 yield partial(_score, model, reader, by_frame)
 
     def _draw(self, frames: Iterable[FrameId], most: int, name: str) -> list[FrameId]:
-        rng = self._audit.rng("confirm", "merge", name)
+        rng = self._study.rng("merge", name)
         return sorted(shuffle(sorted(frames), rng)[:most])
 
 
 def _score(
-    model: Linear, reader: Reader, held_out: Mapping[FrameId, float], frames: Frames
+    model: Linear,
+    reader: Reader,
+    held_out: Mapping[FrameId, float],
+    frames: Frames,
 ) -> PerFrame:
     """Of frames that the model has learned from, what others made of them counts."""
     scores = model.scores(reader(frames)) - model.threshold

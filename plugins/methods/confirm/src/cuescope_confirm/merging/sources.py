@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.analysis import Results
 from cuescope_confirm.merging import RULE
-from cuescope_confirm.report import make_table
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
 
-def sources(study: Study, results: Results) -> Iterator[Table | Accuracy]:
+def sources(results: Results) -> Iterator[Table | Accuracy]:
     """Nothing where one run's findings are taken as they are.
 
     How often the model is right is told from the runs: the test asks about chosen samples alone.
     """
+    study = results.study
     cues = [row.target.cue for row in results.rows]
     if any(cue.members for cue in cues):
         yield sources_table(cues)
@@ -40,18 +40,18 @@ def sources_table(cues: Sequence[Cue]) -> Table:
         findings = [f"{run}: {', '.join(ids)}" for run, ids in runs.items()]
         rows.append((cue.name, len(runs), "; ".join(findings)))
     columns = ("cue", "methods", "findings")
-    return make_table("What found each cue", columns, rows, RULE)
+    return Table.of("What found each cue", columns, rows, RULE)
 
 
 def methods(study: Study, cues: Sequence[Cue]) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
-    found: Counter[str] = Counter()
+    findings = Counter(cue.run for cue in study.cues)
+    of_cues: Counter[str] = Counter()
     for cue in cues:
-        found.update({member.run for member in cue.members})
-    rows: list[Sequence[Cell]] = []
-    for run, findings in study.counts.items():
-        rows.append((run, findings, found[run], None))
-    for name, why in study.left_out.items():
-        rows.append((name, None, None, why))
+        of_cues.update(cue.runs)
+    rows: list[Sequence[Cell]] = [
+        (run, findings[run], of_cues[run], None) for run in study.reports
+    ]
+    rows += [(name, None, None, why) for name, why in study.left_out.items()]
     columns = ("method", "findings", "cues", "left out because")
-    return make_table("Methods", columns, rows)
+    return Table.of("Methods", columns, rows)

@@ -9,15 +9,13 @@ times.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
 from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.asking import says
-from cuescope_confirm.locating import word_of
-from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.report import make_table
-from cuescope_confirm.study import Cue, shuffle
+from cuescope_confirm.study import Cue, Study, shuffle
 from cuescope_sdk import Audit, Cell, Output, Sample, Table, Trial
 from cuescope_sdk.language import normalise_words, singular, strip_thinking
 from cuescope_sdk.statistics import Groups, mean_interval
@@ -42,20 +40,22 @@ _STEP = re.compile(r"(?<=[.!?;])\s+|\n+")
 _DENIED = re.compile(
     r"\b(?:no|not|without|never|isn't|aren't)\b(?:\s+\w+){0,3}\s*$", re.IGNORECASE
 )
-Named = list[tuple[Sample, bool]]
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What a model wrote before its answer, and the answer."""
+    """What a model wrote about a sample before its answer, and the answer."""
 
+    sample: Sample
     steps: str
     answer: str
 
 
-def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table | None:
+def say_do_gap(results: Results) -> Table | None:
     """The table of all causes; None where there is none, or the model does not write."""
-    if "text" not in audit.capabilities.outputs or not options.admitted:
+    study = results.study
+    audit = study.audit
+    if "text" not in audit.capabilities.outputs or not study.options.admitted:
         return None
     rows: list[Sequence[Cell]] = []
     silent: list[tuple[Cell, ...]] = []
@@ -65,7 +65,7 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
             continue
         cue = row.target.cue
         names = names_of(cue)
-        pairs = _pairs(row, options)
+        pairs = _pairs(row)[: study.options.admitted]
         if not names:
             silent.append(
                 (cue.name, None, "the cue has no name to look for", None, None)
@@ -78,25 +78,25 @@ def say_do_gap(audit: Audit, options: ConfirmOptions, results: Results) -> Table
             audit.note("say-do gap", "the model writes no reasoning before its answers")
             return None
         else:
-            rows.append(_admissions(audit, options, row, names, pairs))
+            rows.append(_admissions(study, row, names, pairs))
             if names != (cue.name,):
                 renamed.append(f"{cue.name}: {', '.join(names)}")
     if not rows and not silent:
         return None
-    notes = [NOTE.format(options.confidence)]
+    notes = [NOTE.format(study.options.confidence)]
     if renamed:
         notes.append(f"Words that were looked for: {'; '.join(renamed)}.")
-    return make_table(TITLE, COLUMNS, [*rows, *dict.fromkeys(silent)], *notes)
+    return Table.of(TITLE, COLUMNS, [*rows, *dict.fromkeys(silent)], *notes)
 
 
 def names_of(cue: Cue) -> tuple[str, ...]:
     """What the cue is called: by its findings, a check, or an annotation; without repeats."""
     names: dict[str, None] = {}
     for finding in (cue, *cue.members):
-        given = [word_of(finding)]
+        given = [finding.word]
         if finding.factor:
             given.append(finding.factor[1])
-        # "cluster-03, looks like: ..." begins with its key, and word_of has read it
+        # "cluster-03, looks like: ..." begins with its key, and its word has been read from it
         elif not finding.name.startswith(finding.feature.key):
             given.append(finding.name)
         for name in filter(None, given):
@@ -140,8 +140,8 @@ def read(text: str | None, sample: Sample) -> Trace:
         last = written[mark.end() :]
     for answer in (*sample.choices, sample.label):
         if answer and says(written, answer):
-            return Trace(steps.strip(), answer)
-    return Trace(steps.strip(), normalise_words(last.strip(" .\n*")))
+            return Trace(sample, steps.strip(), answer)
+    return Trace(sample, steps.strip(), normalise_words(last.strip(" .\n*")))
 
 
 def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
@@ -153,57 +153,44 @@ def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
     return long > len(trials) / 2
 
 
-def _pairs(row: Row, options: ConfirmOptions) -> list[tuple[Trial, Trial]]:
+def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
     """With the cue and without it, by the clearest witness that confirms, a removing one first."""
     for testimony in row.confirming:
         # these change the question, and reasoning repeats the question
-        if testimony.kind.needs in ("words", "name"):
+        if testimony.plugin.needs in ("words", "name"):
             continue
         pairs = []
-        answers = testimony.witness.answers
-        for (plain, changed, _), pair in zip(
-            answers.trials, answers.pairs, strict=True
-        ):
-            if not pair.control:
-                # with the cue comes first, whether it was taken out or put in
-                pairs.append(
-                    (plain, changed) if testimony.removes else (changed, plain)
-                )
-        return pairs[: options.admitted]
+        answers = testimony.answers
+        for plain, changed, _ in compress(answers.trials, answers.with_cue):
+            # with the cue comes first, whether it was taken out or put in
+            both = (plain, changed) if testimony.removes else (changed, plain)
+            pairs.append(both)
+        return pairs
     return []
 
 
 def _admissions(
-    audit: Audit,
-    options: ConfirmOptions,
+    study: Study,
     row: Row,
     names: tuple[str, ...],
     pairs: Sequence[tuple[Trial, Trial]],
 ) -> tuple[Cell, ...]:
     """A row of the table: how often the steps name the cue, where it changed answers and not."""
+    audit = study.audit
+    options = study.options
     target = row.target
-    shown = _traces(audit, [with_cue for with_cue, _ in pairs])
-    hidden = _traces(audit, [without for _, without in pairs])
-    changed = []
-    for (trial, _), trace, other in zip(pairs, shown, hidden, strict=True):
-        if trace.answer != other.answer:
-            is_named = admits(trace.steps, names)
-            changed.append((trial.sample, is_named))
-    without = []
-    if target.located:
-        without = sorted(target.located.without)
-    samples = [target.samples[key] for key in without]
+    shown, hidden = (_traces(audit, side) for side in zip(*pairs, strict=True))
+    sides = zip(shown, hidden, strict=True)
+    changed = [trace for trace, other in sides if trace.answer != other.answer]
+    keys = target.located.without if target.located else ()
+    samples = [target.samples[key] for key in sorted(keys)]
     # where none of the label is without the cue, samples of others must do
     judged = list(filter(target.is_judged, samples)) or samples
-    rng = audit.rng("confirm", "admitted", target.cue.id)
+    rng = study.rng("admitted", target.cue.id)
     some = shuffle(judged, rng)[: options.admitted]
-    traces = _traces(audit, [Trial(sample=sample) for sample in some])
-    others = []
-    for sample, trace in zip(some, traces, strict=True):
-        is_named = admits(trace.steps, names)
-        others.append((sample, is_named))
-    admitted = share(changed, options.confidence)
-    named = share(others, options.confidence)
+    others = _traces(audit, [Trial(sample=sample) for sample in some])
+    admitted = share(changed, names, options.confidence)
+    named = share(others, names, options.confidence)
     return target.cue.name, len(changed), admitted, len(others), named
 
 
@@ -235,11 +222,15 @@ def reasoning_about(sample: Sample) -> Sample:
     )
 
 
-def share(named: Named, confidence: float) -> str | None:
-    """A share with its interval, over groups; None of no sample."""
-    if not named:
+def share(
+    traces: Sequence[Trace],
+    names: Sequence[str],
+    confidence: float,
+) -> str | None:
+    """The share whose steps name the cue with its interval, over groups; None of no trace."""
+    if not traces:
         return None
-    samples, values = zip(*named, strict=True)
-    numbers = np.array(values, dtype=float)
-    low, high = mean_interval(numbers, Groups.of(samples), confidence=confidence)
-    return f"{numbers.mean():.0%} ({low or 0:.0%} to {1 if high is None else high:.0%})"
+    named = np.array([admits(trace.steps, names) for trace in traces], float)
+    groups = Groups.of([trace.sample for trace in traces])
+    low, high = mean_interval(named, groups, confidence=confidence)
+    return f"{named.mean():.0%} ({low or 0:.0%} to {1 if high is None else high:.0%})"

@@ -11,18 +11,15 @@ import numpy as np
 
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import cells_by_question
-from cuescope_quag.tables import make_table
-from cuescope_quag.trials import Answers
-from cuescope_sdk import Audit, Sample
-from cuescope_sdk.statistics import mean_interval
+from cuescope_quag.trials import Answers, benchmark_of
+from cuescope_sdk import Audit, Sample, Table
+from cuescope_sdk.statistics import Estimate
 
 FORMS = {"original": "V", "complement": "V'"}
 TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
 
 
-def attach_by_question(
-    audit: Audit, options: QUAGOptions, answers: Answers, benchmark: str | None
-) -> None:
+def attach_by_question(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     """A row a video, type and question; nothing where no sample says what it is."""
     cells = group_by_question(answers.samples)
     # Q and Q' are what this table sets apart
@@ -32,12 +29,10 @@ def attach_by_question(
     rows = []
     for name, members in cells.items():
         groups = answers.groups.take(members)
-        low, high = mean_interval(right[members], groups, confidence=options.confidence)
-        ends = (
-            f"[{100 * (low or 0.0):.1f}, {100 * (1.0 if high is None else high):.1f}]"
-        )
-        rows.append((name, f"{100 * right[members].mean():.1f} {ends}", len(members)))
-    paper = cells_by_question(options.beside) if benchmark == "CLAVI" else ()
+        share = Estimate.of_mean(right[members], groups, confidence=options.confidence)
+        ends = f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+        rows.append((name, f"{100 * share.value:.1f} {ends}", len(members)))
+    paper = cells_by_question(options.beside) if benchmark_of(audit) == "CLAVI" else ()
     beside = (
         f" In brackets: {options.beside} in table 15 of the paper." if paper else ""
     )
@@ -48,7 +43,7 @@ def attach_by_question(
     )
     title = "Accuracy by video and question, %"
     columns = ("condition", "accuracy", "n")
-    audit.attach(make_table(title, columns, rows, note, paper=paper))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper))
 
 
 def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:

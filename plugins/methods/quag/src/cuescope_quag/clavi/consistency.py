@@ -14,10 +14,10 @@ import numpy as np
 
 from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
-from cuescope_quag.tables import make_table
-from cuescope_quag.trials import Answers, video_name
+from cuescope_quag.tables import few_videos
+from cuescope_quag.trials import Answers, benchmark_of, video_name
 from cuescope_sdk import Audit, Cell, Sample, Table
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups
 
 Complement = Literal["video", "text"]
 FEWEST = 20  # pairs in each column, for words
@@ -102,27 +102,15 @@ def consistent_accuracy(
     right = np.array(both, dtype=float)
     videos, codes = np.unique(video_of_pair, return_inverse=True)
     groups = Groups(codes, len(videos), declared=True)
-    low, high = mean_interval(right, groups, confidence=confidence)
-    return ConsistentAccuracy(
-        value=float(right.mean()),
-        # without an interval every share is possible
-        low=0.0 if low is None else low,
-        high=1.0 if high is None else high,
-        pairs=len(both),
-        videos=len(videos),
-    )
+    share = Estimate.of_mean(right, groups, confidence=confidence)
+    ends = share.low, share.high
+    return ConsistentAccuracy(share.value, *ends, len(both), len(videos))
 
 
 # ---------------------------------------------------------------------------------- the report
 
 
-def attach_consistency(
-    audit: Audit,
-    options: QUAGOptions,
-    answers: Answers,
-    benchmark: str | None,
-    warnings: Sequence[str],
-) -> None:
+def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> None:
     """Table 3 of the paper with a row a condition (section 5.2), and the baseline in words."""
     keys = [sample.key for sample in answers.samples]
     audited = set(keys)
@@ -149,7 +137,9 @@ def attach_consistency(
         accuracies = {}
         for column, pairs in groups.items():
             accuracies[column] = consistent_accuracy(
-                correct, pairs, confidence=options.confidence
+                correct,
+                pairs,
+                confidence=options.confidence,
             )
         cells = [
             None if figure is None else str(figure) for figure in accuracies.values()
@@ -159,7 +149,13 @@ def attach_consistency(
             words = describe(choose_control(accuracies, options.control))
             if words:
                 audit.note("complements", words)
-    audit.attach(_table(options, list(groups), rows, benchmark, warnings))
+    # other videos follow the recipe of CLAVI, but the paper has no figures of them
+    clavi = benchmark_of(audit) == "CLAVI"
+    paper = paper_rows(options.beside, CONSISTENT) if clavi else ()
+    title = "Consistent accuracy on complements, %"
+    columns = ("condition", *groups)
+    notes = (_note(options, columns, bool(paper)), *few_videos(answers.groups))
+    audit.attach(Table.of(title, columns, rows, *notes, paper=paper))
 
 
 def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
@@ -196,14 +192,8 @@ def choose_control(
     return chosen
 
 
-def _table(
-    options: QUAGOptions,
-    groups: Sequence[str],
-    rows: Sequence[Sequence[Cell]],
-    benchmark: str | None,
-    warnings: Sequence[str],
-) -> Table:
-    """The table, beside the paper's figures for CLAVI itself."""
+def _note(options: QUAGOptions, columns: Sequence[str], beside_paper: bool) -> str:
+    """What the columns are."""
     note = (
         "CAcc_V, consistent accuracy in video: one question is asked about a video and about its "
         "complement (the same actions in the other order). It is the share of such pairs with "
@@ -211,18 +201,15 @@ def _table(
         "(before and after, or beginning and end, exchanged) are asked about one video. It is the "
         "share of such pairs with both answers right. Control questions need no order of events."
     )
-    if any(column.endswith(TURNED) for column in groups):
+    if any(column.endswith(TURNED) for column in columns):
         note += (
             " (Q'): only questions that have a complement question Q'. Of CLAVI's control these "
             "are BA-NC. The paper's table 3 counts these alone, as its table 15 shows, though "
             "section 5.1 names E and E-NC as well."
         )
-    # other videos follow the recipe of CLAVI, but the paper has no figures of them
-    paper = paper_rows(options.beside, CONSISTENT) if benchmark == "CLAVI" else ()
-    if paper:
+    if beside_paper:
         note += f" In brackets: {options.beside} on CLAVI in the paper."
-    title = "Consistent accuracy on complements, %"
-    return make_table(title, ("condition", *groups), rows, note, *warnings, paper=paper)
+    return note
 
 
 def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:

@@ -11,7 +11,7 @@ from statistics import mean, stdev
 
 from pydantic import Field
 
-from cuescope_sdk import Cell, Options, Plugin, Report, Table, UserError, load_report
+from cuescope_sdk import Cell, Options, Plugin, Report, StoredRun, Table, UserError
 
 COMBINED = (
     "Accuracy under each condition",
@@ -40,7 +40,7 @@ class QUAGRuns(Plugin):
 
     def run(self) -> Iterator[Table]:
         """A table for each that all of the reports have."""
-        reports = [load_report(run.expanduser()) for run in self.options.runs]
+        reports = [StoredRun(run.expanduser()).report for run in self.options.runs]
         require_alike(self.options.runs, reports)
         for title in COMBINED:
             every = chain.from_iterable(report.tables for report in reports)
@@ -59,7 +59,9 @@ def require_alike(runs: Sequence[Path], reports: Sequence[Report]) -> None:
         stamp = report.provenance
         if stamp.method.spec.partition(":")[0] != "quag":
             raise UserError(
-                f"quag-runs: {run}", expected="an audit of quag", got=stamp.method.spec
+                f"quag-runs: {run}",
+                expected="an audit of quag",
+                got=stamp.method.spec,
             )
         if stamp.data.fingerprint != first.data.fingerprint:
             raise UserError(

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.tables import make_table
+from cuescope_quag.paper import DISTANCES, paper_rows
 from cuescope_quag.trials import (
     AttentionWeights,
     TokenModalities,
@@ -24,8 +24,9 @@ from cuescope_quag.trials import (
     is_correct,
     plain_trials,
     questions,
+    read,
 )
-from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Sample
+from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample, Table
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
 
@@ -40,13 +41,6 @@ MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
 BINS = 10  # of figure 8
 ANSWERED = ("both right", "not both right")
-# Table 16: mean and variance, of FrozenBiLM.
-PAPER: list[dict[str, Cell]] = [
-    {"pairs": "video, both right", "mean": 0.70, "variance": 0.02},
-    {"pairs": "video, not both right", "mean": 0.50, "variance": 0.03},
-    {"pairs": "text, both right", "mean": 0.55, "variance": 0.01},
-    {"pairs": "text, not both right", "mean": 0.38, "variance": 0.02},
-]
 
 
 def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -110,7 +104,9 @@ def choose_pairs(
 
 
 def distances(
-    audit: Audit, samples: Mapping[str, Sample], pairs: Sequence[ConsistentPair]
+    audit: Audit,
+    samples: Mapping[str, Sample],
+    pairs: Sequence[ConsistentPair],
 ) -> Float[np.ndarray, " pair"]:
     """Aligned distance of each pair's attention, mean over heads and up to LAYERS layers.
 
@@ -149,14 +145,11 @@ def _readouts(
     pairs: Sequence[ConsistentPair],
 ) -> dict[str, np.ndarray]:
     """What is read of the samples of the pairs, by key; of each once."""
-    readouts = {}
     keys = dict.fromkeys(
         chain.from_iterable((pair.first, pair.second) for pair in pairs)
     )
-    outcomes = audit.respond(readout.of(samples[key]) for key in keys)
-    for key, outcome in zip(keys, outcomes, strict=True):
-        readouts[key] = np.asarray(outcome.response.readout)
-    return readouts
+    readouts = read(audit, (readout.of(samples[key]) for key in keys))
+    return dict(zip(keys, readouts, strict=True))
 
 
 def compare_distances(
@@ -192,7 +185,9 @@ def compare_distances(
 
 
 def attach_distances(
-    audit: Audit, options: QUAGOptions, by_complement: Mapping[str, Sequence[Distances]]
+    audit: Audit,
+    options: QUAGOptions,
+    by_complement: Mapping[str, Sequence[Distances]],
 ) -> None:
     """Table 16 and figure 8, of pairs that are both answered rightly and of the others."""
     rows = []
@@ -210,13 +205,13 @@ def attach_distances(
         f"before/after questions; one pair a video, at most {options.pairs} a row (-O pairs). "
         "Variance: over pairs (divided by n - 1)."
     )
-    paper: list[dict[str, Cell]] = []
-    if benchmark_of(audit) == "CLAVI" and options.beside == "FrozenBiLM":
-        note += " In brackets: FrozenBiLM in table 16 of the paper."
-        paper = PAPER
+    clavi = benchmark_of(audit) == "CLAVI"
+    paper = paper_rows(options.beside, DISTANCES) if clavi else ()
+    if paper:
+        note += f" In brackets: {options.beside} in table 16 of the paper."
     title = "Distance of complements' attention"
     columns = ("pairs", "mean", "variance", "n")
-    audit.attach(make_table(title, columns, rows, note, paper=paper, decimals=3))
+    audit.attach(Table.of(title, columns, rows, note, paper=paper, decimals=3))
 
 
 def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.report import Line, line_chart
+from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import rank_correlation_interval, student_interval
 
 CONFIDENCE = 0.95
@@ -77,7 +77,9 @@ def _percent(log_ratio: float) -> float:
 
 
 def table(
-    of_alphas: Sequence[Rise], schedule: Schedule, rng: np.random.Generator
+    of_alphas: Sequence[Rise],
+    schedule: Schedule,
+    rng: np.random.Generator,
 ) -> Table:
     """Errors and their rise, a row a coupling; the rank correlation below."""
     rows = tuple(map(_row, of_alphas))
@@ -112,7 +114,10 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
     alphas = np.array([rise.alpha for rise in of_alphas])
     ratios = np.stack([rise.crossmodal for rise in of_alphas])
     rho, low, high = rank_correlation_interval(
-        alphas, ratios, rng, confidence=CONFIDENCE
+        alphas,
+        ratios,
+        rng,
+        confidence=CONFIDENCE,
     )
     seeds = ratios.shape[1]
     interval = (
@@ -140,10 +145,10 @@ def _training_note(schedule: Schedule) -> str:
 
 def figure(of_alphas: Sequence[Rise]) -> Picture:
     """The paper's Figure 2, and the unimodal short-circuit beside it."""
-    lines = [
-        _line("crossmodal cut", of_alphas, lambda rise: rise.crossmodal),
-        _line("unimodal cut", of_alphas, lambda rise: rise.unimodal),
-    ]
+    lines = {
+        "crossmodal cut": _line(of_alphas, lambda rise: rise.crossmodal),
+        "unimodal cut": _line(of_alphas, lambda rise: rise.unimodal),
+    }
     return Picture(
         title="Figure 2.",
         caption="How many times larger the mean squared error is after each short-circuit, in "
@@ -155,15 +160,13 @@ def figure(of_alphas: Sequence[Rise]) -> Picture:
 
 
 def _line(
-    name: str, of_alphas: Sequence[Rise], ratios: Callable[[Rise], np.ndarray]
-) -> Line:
+    of_alphas: Sequence[Rise], ratios: Callable[[Rise], np.ndarray]
+) -> tuple[np.ndarray, ...]:
     alphas = np.array([rise.alpha for rise in of_alphas])
     # as floats: the None of one seed becomes NaN
     percents = np.array([increase(ratios(rise)) for rise in of_alphas], dtype=float)
     value, low, high = np.log10(1 + percents.T / 100)
     # One seed has no interval, and so no band.
-    return (
-        Line(name, alphas, value)
-        if np.isnan(low).any()
-        else Line(name, alphas, value, low, high)
-    )
+    if np.isnan(low).any():
+        return alphas, value
+    return alphas, value, low, high

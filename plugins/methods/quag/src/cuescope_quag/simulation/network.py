@@ -105,7 +105,11 @@ def predict(
 
 
 def _attention(
-    weights: Weights, sizes: Sizes, layer: int, stream: Tensor, dropout: Dropout | None
+    weights: Weights,
+    sizes: Sizes,
+    layer: int,
+    stream: Tensor,
+    dropout: Dropout | None,
 ) -> Tensor:
     name = f"{layer}.attention"
     projections = _linear(weights, name, _norm(weights, name, stream))
@@ -113,7 +117,7 @@ def _attention(
     # (query key value, sample, head, token, width of a head)
     query, key, value = parts.permute(2, 0, 3, 1, 4)
     if dropout is None:
-        # an attention that averages where `use_fusion` asks for it
+        # an attention that averages where a `Fusion` asks for it
         mixed = fused_attention(query, key, value, layer=layer)
     else:
         # Dropout of attention weights needs the weights themselves, which fused kernels never form.

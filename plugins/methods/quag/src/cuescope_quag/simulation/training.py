@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -24,8 +25,8 @@ from cuescope_quag.simulation.network import (
 )
 from cuescope_sdk import Context, derive
 from cuescope_sdk.fusion import AverageAttention
-from cuescope_sdk.torch import Fusion, use_fusion
-from cuescope_sdk.workers import Job, KeptJobs
+from cuescope_sdk.torch import Fusion
+from cuescope_sdk.workers import KeptJobs
 
 VERSION = 1  # part of the key: raise it when an equal training gives other errors
 CHUNK = 512  # samples at once where nothing is trained
@@ -117,13 +118,16 @@ def fit(schedule: Schedule, train: Coupled, val: Coupled, seed: int) -> Weights:
 
 
 def mean_squared_error(
-    weights: Weights, sizes: Sizes, data: Coupled, edit: AverageAttention | None = None
+    weights: Weights,
+    sizes: Sizes,
+    data: Coupled,
+    edit: AverageAttention | None = None,
 ) -> float:
     """With `edit` in every layer."""
     predictions = []
     with torch.inference_mode():
         for tokens in torch.split(data.tokens, CHUNK):
-            with use_fusion(Fusion(modalities(len(tokens)).to(tokens.device), edit)):
+            with Fusion(modalities(len(tokens)).to(tokens.device), edit).use():
                 predictions.append(predict(weights, sizes, tokens))
     # over all at once: a short last chunk must not weigh as much as others
     return _squared_error(torch.cat(predictions), data.target).item()
@@ -169,19 +173,20 @@ class Runs:
     workers: int
 
     def errors(
-        self, trainings: Sequence[Training], context: Context
+        self,
+        trainings: Sequence[Training],
+        context: Context,
     ) -> dict[Training, Errors]:
         """Test errors of each training; what is kept of an earlier run is not trained again."""
         names = {}
-        jobs: dict[str, Job] = {}
+        jobs: dict[str, partial[Any]] = {}
         for training in trainings:
             # without alpha: a seed draws the same at every coupling
             seed = derive(self.seed, "quag simulation", str(training.number))
             name = f"alpha {training.alpha!r} seed {seed}"
             names[training] = name
-            jobs[name] = (
-                train_on_one_thread,
-                (training.alpha, self.schedule, seed, self.device),
+            jobs[name] = partial(
+                train_on_one_thread, training.alpha, self.schedule, seed, self.device
             )
         # results of another schedule must not be read for these
         kept = KeptJobs(self.folder, [VERSION, asdict(self.schedule)], self.workers)
@@ -190,7 +195,10 @@ class Runs:
 
 
 def train_on_one_thread(
-    alpha: float, schedule: Schedule, seed: int, device: str
+    alpha: float,
+    schedule: Schedule,
+    seed: int,
+    device: str,
 ) -> dict[str, float]:
     """The errors as plain JSON, the same for any number of workers."""
     threads = torch.get_num_threads()

@@ -82,7 +82,9 @@ def _tokens_into(case: Case, block: Block) -> PerToken:
 
 
 def _encode_from(
-    case: Case, block: Block, tokens: Float[Tensor, "image token dim"]
+    case: Case,
+    block: Block,
+    tokens: Float[Tensor, "image token dim"],
 ) -> Float[Tensor, "image embedding"]:
     """Embeddings where these tokens enter the block.
 

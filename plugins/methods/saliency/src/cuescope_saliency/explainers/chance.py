@@ -75,7 +75,9 @@ def generator_for(case: Case, name: str) -> torch.Generator:
 
 
 def _masks(
-    settings: Settings, rows: int, cols: int
+    settings: Settings,
+    rows: int,
+    cols: int,
 ) -> Iterator[Float[Tensor, "mask row col"]]:
     """Smooth masks in [0, 1]: a grid of 0 and 1, enlarged bilinearly and cropped at random."""
     generator = torch.Generator().manual_seed(derive(settings.seed, "rise"))

@@ -56,9 +56,8 @@ def clip_surgery(case: Case) -> Tensor:
         for call in calls:
             heads = heads_of(call.block, call.input, case.tokens)
             values = heads.values
-            scale = (
-                values.shape[-1] ** -0.5
-            )  # recorded queries have it already, values do not
+            # recorded queries have it already, values do not
+            scale = values.shape[-1] ** -0.5
             # Values in the place of queries and keys: tokens attend to those of their own kind.
             alike = (values @ values.transpose(1, 2) * scale).softmax(dim=-1)
             path = path + with_answers(call, heads, alike @ values)
@@ -76,7 +75,9 @@ def clip_surgery(case: Case) -> Tensor:
 
 
 def without_common_part(
-    embeddings: Float[Tensor, "patch dim"], whole: Float[Tensor, " dim"], texts: Texts
+    embeddings: Float[Tensor, "patch dim"],
+    whole: Float[Tensor, " dim"],
+    texts: Texts,
 ) -> Float[Tensor, " patch"]:
     """Similarity of the patches to a text, less what they share with all the choices.
 

@@ -67,7 +67,11 @@ class Explanation(Readout):
 
     @classmethod
     def trial(
-        cls, explainer: Explainer, sample: Sample, text: str, settings: Settings
+        cls,
+        explainer: Explainer,
+        sample: Sample,
+        text: str,
+        settings: Settings,
     ) -> Trial:
         """The trial; what the explainer does not look at has no part in it."""
         # one map for all texts: with the text in its key it would be made again for each
@@ -78,12 +82,17 @@ class Explanation(Readout):
         compared = explainer in COMPARING and settings.form == "published"
         choices = sample.choices if compared and text in sample.choices else ()
         readout = cls(
-            explainer=explainer, text=text, choices=choices, settings=relevant
+            explainer=explainer,
+            text=text,
+            choices=choices,
+            settings=relevant,
         )
         return readout.of(sample)
 
     def read(
-        self, model: Any, trials: Sequence[Trial]
+        self,
+        model: Any,
+        trials: Sequence[Trial],
     ) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
         maps = []
@@ -133,7 +142,9 @@ def _embed(
 
     def rows(texts: Sequence[str]) -> Tensor:
         return torch.tensor(
-            model.embed_choices(texts), dtype=torch.float32, device=device
+            model.embed_choices(texts),
+            dtype=torch.float32,
+            device=device,
         )
 
     if explainer in BLIND:

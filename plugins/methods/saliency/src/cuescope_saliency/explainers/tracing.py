@@ -21,7 +21,6 @@ from cuescope_sdk.torch import (
     hook_input,
     hook_output,
     split_heads,
-    without_mask,
 )
 
 EMPTY = torch.empty(0)
@@ -116,7 +115,9 @@ Replace = Callable[[AttentionCall], Tensor]
 
 
 def record_attention(
-    case: Case, blocks: Sequence[Block], replace: Replace | None = None
+    case: Case,
+    blocks: Sequence[Block],
+    replace: Replace | None = None,
 ) -> tuple[Float[Tensor, "1 dim"], list[AttentionCall]]:
     """Embedding of the image, and what the attention of these blocks got and returned.
 
@@ -131,7 +132,9 @@ def record_attention(
 
 
 def differentiate(
-    case: Case, blocks: Sequence[Block], replace: Replace | None = None
+    case: Case,
+    blocks: Sequence[Block],
+    replace: Replace | None = None,
 ) -> tuple[Tensor, list[AttentionCall]]:
     """Similarity of the image to the text, in a graph that starts at the first of the blocks."""
     first = blocks[0].module
@@ -145,7 +148,9 @@ def differentiate(
 
 
 def record(
-    hooks: ExitStack, call: AttentionCall, replace: Replace | None = None
+    hooks: ExitStack,
+    call: AttentionCall,
+    replace: Replace | None = None,
 ) -> None:
     """Keep what enters and leaves the attention of the block."""
 
@@ -185,7 +190,9 @@ def join(heads: PerHead) -> Float[Tensor, "token dim"]:
 
 
 def heads_gradient(
-    block: Block, output_gradient: Float[Tensor, "1 padded dim"], heads: Heads
+    block: Block,
+    output_gradient: Float[Tensor, "1 padded dim"],
+    heads: Heads,
 ) -> PerHead:
     """Gradient with respect to what each head answers each token, o = A v.
 
@@ -206,15 +213,16 @@ def weights_gradient(
 
 
 def with_answers(
-    call: AttentionCall, heads: Heads, answers: PerHead
+    call: AttentionCall,
+    heads: Heads,
+    answers: PerHead,
 ) -> Float[Tensor, "1 padded dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.
     change = join(answers - heads.weights @ heads.values)
     flat = change @ call.block.out_weight().float().T
-    output = (
-        call.output.clone()
-    )  # in place it would change what the model itself computed
+    # in place it would change what the model itself computed
+    output = call.output.clone()
     # padding behind the tokens stays as the library has it
     output[0, : len(flat)] += flat.to(output.dtype)
     return output
@@ -268,7 +276,9 @@ def patch_embeddings(
         hooks.enter_context(hook_output(tower.blocks[-1].module, split))
         # A padding mask is as long as the stock sequence, and the patches here are alone.
         if tower.pooling.masked is not None:
-            hooks.enter_context(without_mask(tower.pooling.masked))
+            hooks.enter_context(
+                tower.pooling.masked.hook_mask(lambda args, kwargs: None)
+            )
         embeddings = case.encode().float()
     return normalize(embeddings, dim=-1)
 

@@ -11,17 +11,17 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Sample, Trial
-from cuescope_sdk.language import description_request, singular, strip_thinking
+from cuescope_sdk import Audit, Sample, Table, Trial
+from cuescope_sdk.language import Question, singular, strip_thinking
 from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.analysis import Results
 from cuescope_spurlens.questions import frames_key
 from cuescope_spurlens.scores import spurious_gap_interval
 from cuescope_spurlens.spuriosity.shapes import PerUnit
 from cuescope_spurlens.spuriosity.units import unit_means
-from cuescope_spurlens.tables import make_table, write_ends
+from cuescope_spurlens.tables import Rows, write_ends
 
-DESCRIBE = description_request()
+DESCRIBE = Question.for_description()
 COLUMNS = (
     "class",
     "cue",
@@ -85,7 +85,7 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
     sides = [result.case.sides_of(result.strongest) for result in results.plain_cases]
     texts = describe_images(audit, chain.from_iterable(chain.from_iterable(sides)))
     synonyms = _synonyms(audit)
-    rows_of_table: list[Sequence[Cell]] = []
+    rows: Rows = []
     for result, (top, bottom) in zip(results.plain_cases, sides, strict=True):
         label = result.case.label
         names = (label, *synonyms.get(label, ()))
@@ -94,7 +94,7 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
         ends = spurious_gap_interval(with_cue, without, audit.options.confidence)
         rate = 100 * float(with_cue.mean())
         rate_without = 100 * float(without.mean())
-        rows_of_table.append(
+        rows.append(
             (
                 result.case.name,
                 result.cue,
@@ -107,10 +107,10 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
             )
         )
     audit.attach(
-        make_table(
+        Table.of(
             "Open-ended: is the class named in a description?",
             COLUMNS,
-            rows_of_table,
+            rows,
             f'The model was asked: "{DESCRIBE}" In percent of the images (groups count once) '
             "that show the strongest cue most and least: those whose description has the "
             "class's name, as a whole word, or a synonym that the data set lists. Of images "
@@ -121,7 +121,9 @@ def attach_descriptions(audit: Audit, results: Results) -> None:
 
 
 def _naming_rates(
-    samples: Sequence[Sample], texts: Mapping[str, str], names: Sequence[str]
+    samples: Sequence[Sample],
+    texts: Mapping[str, str],
+    names: Sequence[str],
 ) -> PerUnit:
     """Of each unit the share of its images whose description names the class."""
     named = [names_class(texts[frames_key(sample)], names) for sample in samples]

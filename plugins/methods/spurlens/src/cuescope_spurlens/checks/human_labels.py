@@ -9,7 +9,7 @@ from jaxtyping import Float
 from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
-from cuescope_sdk.data import read_csv
+from cuescope_sdk.data import TextFile
 from cuescope_sdk.statistics import Groups, mean_interval, pearson_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import yes_rates
@@ -41,7 +41,7 @@ class LabelRow(BaseModel):
 
 def read_labels(path: Path) -> HumanLabels:
     """The file's lines `image,cue,present`; raises UserError for a line of another form."""
-    rows = read_csv(path.expanduser(), LabelRow, "spurlens: labels")
+    rows = TextFile(path.expanduser(), "spurlens: labels").csv_rows(LabelRow)
     return {(row.image, row.cue): WORDS[row.present] for row in rows}
 
 
@@ -54,9 +54,8 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     sides: dict[tuple[str, str], dict[str, None]] = {}
     for row in run.answers:
         if row["condition"] in (WITH, WITHOUT) and row["feature"]:
-            sides.setdefault((row["feature"], row["condition"]), {})[row["sample"]] = (
-                None
-            )
+            side = sides.setdefault((row["feature"], row["condition"]), {})
+            side[row["sample"]] = None
     for (feature, condition), samples in sides.items():
         # two cuts at most: the name of a cue may hold a slash
         task, _, cue = feature.split("/", 2)
@@ -217,7 +216,10 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
         )
         nothing = f"no cue has {LEAST} labelled images with it, and as many without"
         return Evidence(
-            check=check, verdict="inconclusive", n=len(gaps), detail=pairs or nothing
+            check=check,
+            verdict="inconclusive",
+            n=len(gaps),
+            detail=pairs or nothing,
         )
     # Correlated, not subtracted: people's gaps are over other images, so their size differs.
     r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)

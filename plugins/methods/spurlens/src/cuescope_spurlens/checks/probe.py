@@ -9,18 +9,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from cuescope_sdk import Audit, Cell, Evidence, Picture, Readout, Table, Trial
-from cuescope_sdk.report import Line, line_chart
+from cuescope_sdk import Audit, Evidence, Picture, Readout, Table, Trial
+from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import pearson_interval, student_interval
+from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
-from cuescope_spurlens.spuriosity.detections import (
-    draw_samples,
-    objects_of,
-    samples_by_key,
-)
+from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of
 from cuescope_spurlens.spuriosity.shapes import IntPerK
-from cuescope_spurlens.tables import make_table
+from cuescope_spurlens.tables import Rows
 
 REPEATS = 10  # draws of what a probe is trained on
 RATIO = 2  # negatives for a positive
@@ -144,7 +141,11 @@ def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
         return
     audit.attach(_table(probes))
     if audit.options.probe_sweep:
-        swept = _sweep(audit, cases)
+        # a probe a class for each size and balance of what it is trained on (appendix M)
+        swept = {
+            (share, ratio): _probe_all(cases, share, ratio, sweep=audit)
+            for share, ratio in product(SHARES, RATIOS)
+        }
         audit.attach(_sweep_table(swept))
         audit.attach(_sweep_picture(swept))
     # Of findings alone: the strongest of many null cues has the hard images at its bottom, and what
@@ -241,7 +242,7 @@ def _compare_gaps(gaps: Float[np.ndarray, "class 2"]) -> Evidence:
 
 
 def _table(probes: Probes) -> Table:
-    rows: list[Sequence[Cell]] = []
+    rows: Rows = []
     for result, rates in probes:
         shares = np.array(
             [result.strongest_gap, rates.gap, rates.with_cue, rates.without]
@@ -257,35 +258,24 @@ def _table(probes: Probes) -> Table:
         r, low, high = pearson_interval(*gaps.T)
         correlation = f"{r:.2f} [{low:.2f}, {high:.2f}]"
         notes.append(f"Correlation of the gaps of model and probe: {correlation}.")
-    return make_table(
-        "Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes
-    )
-
-
-def _sweep(audit: Audit, cases: Sequence[EmbeddedCase]) -> Sweep:
-    """A probe a class for each size and balance of what it is trained on (appendix M)."""
-    swept = {}
-    for share, ratio in product(SHARES, RATIOS):
-        swept[share, ratio] = _probe_all(cases, share, ratio, sweep=audit)
-    return swept
+    return Table.of("Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes)
 
 
 def _sweep_table(swept: Sweep) -> Table:
     """Means over the classes."""
-    rows: list[Sequence[Cell]] = []
+    rows: Rows = []
     for (share, ratio), probes in swept.items():
-        figures = [
-            (rates.trained, rates.with_cue, rates.without, rates.gap)
-            for _, rates in probes
-        ]
+        figures = []
+        accuracies = []
+        for _, rates in probes:
+            figures.append((rates.trained, rates.with_cue, rates.without, rates.gap))
+            if rates.accuracy is not None:
+                accuracies.append(100 * rates.accuracy)
         # the first figure is a count of images, the others are shares
         means = (np.mean(figures, axis=0) * (1, 100, 100, 100)).tolist()
-        accuracies = [
-            100 * rates.accuracy for _, rates in probes if rates.accuracy is not None
-        ]
         accuracy = float(np.mean(accuracies)) if accuracies else None
         rows.append((f"{share:.0%}", ratio, *means, accuracy))
-    return make_table(
+    return Table.of(
         "Vision encoder: the probe by what it is trained on",
         SWEEP_COLUMNS,
         rows,
@@ -303,10 +293,9 @@ def _sweep_picture(swept: Sweep) -> Picture:
             by_class.setdefault(result.case.label, []).append(
                 (rates.trained, rates.gap)
             )
-    lines = []
+    lines = {}
     for label, points in list(by_class.items())[:CLASSES]:
-        trained, gaps = np.array(points, dtype=float).T
-        lines.append(Line(label, trained, gaps))
+        lines[label] = tuple(np.array(points, dtype=float).T)
     title = "Vision encoder: the probe's gap, class by class"
     return Picture(
         title=title,

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Detector, Evidence, Proposer, SentenceEncoder
+from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
@@ -24,7 +24,7 @@ from cuescope_spurlens.spuriosity.detections import (
 )
 from cuescope_spurlens.spuriosity.shapes import PerRow
 from cuescope_spurlens.spuriosity.units import unit_means
-from cuescope_spurlens.tables import make_table
+from cuescope_spurlens.tables import Rows
 from cuescope_spurlens.trials import Study
 
 NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
@@ -36,7 +36,10 @@ DETECTOR_CHECK = "second detector: the gap by its ranking"
 
 
 def check_second_detector(
-    audit: Audit, results: Results, detector: Detector, name: str = ""
+    audit: Audit,
+    results: Results,
+    detector: Detector,
+    name: str = "",
 ) -> Iterator[Evidence]:
     """Does it see the cue in the same images, and is the gap there too (appendix O)?
 
@@ -57,7 +60,7 @@ def check_second_detector(
     all_detections = detect_cues(audit, detector, image_sets, cues)
     for result, detections in zip(findings, all_detections, strict=True):
         label = result.case.label
-        of_cue = detections.select(slice(None), [cues[label].index(result.cue)])
+        of_cue = detections.select(cues=[cues[label].index(result.cue)])
         # equal K-scores rank nothing: tops would be drawn from ties
         if np.ptp(of_cue.scores) > 0:
             ranked.append((result, _rank_again(audit, result, of_cue)))
@@ -91,7 +94,10 @@ def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> 
 
 
 def _compare_rankings(
-    audit: Audit, results: Results, ranked: Sequence[tuple[CaseResult, Case]], name: str
+    audit: Audit,
+    results: Results,
+    ranked: Sequence[tuple[CaseResult, Case]],
+    name: str,
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
     options: SpurLensOptions = audit.options
@@ -130,7 +136,10 @@ def _compare_rankings(
 
 
 def check_second_proposer(
-    audit: Audit, study: Study, proposer: Proposer, name: str = ""
+    audit: Audit,
+    study: Study,
+    proposer: Proposer,
+    name: str = "",
 ) -> Iterator[Evidence]:
     """Proposal similarity (appendix E): of what another proposer names, the share that is close.
 
@@ -139,7 +148,7 @@ def check_second_proposer(
     others.
     """
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
-    rows: list[Sequence[Cell]] = []
+    rows: Rows = []
     close = []  # of each class, of each name of the second: is it close?
     for label, cues in study.cues.items():
         if not cues:
@@ -163,7 +172,7 @@ def check_second_proposer(
         f"{SAME:g} or more, and of {RELATED:g}, with a cue of the first; by {encoder_name}. Back: "
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
-    audit.attach(make_table(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
+    audit.attach(Table.of(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
     yield _judge_names(close, len(rows), name)
 
 
@@ -183,7 +192,9 @@ def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
     largest = names / len(close) / min(map(len, close))
     # weighted names go from 0 to `largest`, not to 1
     low, high = mean_interval(
-        np.array(weighted), Groups.single(names), bounds=(0, largest)
+        np.array(weighted),
+        Groups.single(names),
+        bounds=(0, largest),
     )
     return Evidence(
         check=check,
@@ -201,7 +212,9 @@ def _percent(mask: np.ndarray) -> float:
 
 
 def best_cosines(
-    names: Sequence[str], others: Sequence[str], encoder: SentenceEncoder
+    names: Sequence[str],
+    others: Sequence[str],
+    encoder: SentenceEncoder,
 ) -> np.ndarray:
     """Of each name, the highest cosine with one of the others; 0 where there are none."""
     if not others:

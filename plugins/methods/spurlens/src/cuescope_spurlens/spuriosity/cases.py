@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Edit, Occurrence, Sample
-from cuescope_sdk.statistics import Groups, split_groups
+from cuescope_sdk.statistics import Groups
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
@@ -132,7 +132,7 @@ class Case:
     def object_sizes(self, rows: IntSome) -> ObjectSizes | None:
         """The size of the object in some rows, None where nothing tells it."""
         shown = self.samples_at(rows.tolist())
-        return object_sizes(shown, self.label, self.objects.select(rows, slice(None)))
+        return object_sizes(shown, self.label, self.objects.select(rows))
 
     def kept_units(self, rows: IntSome) -> BoolPerUnit | None:
         """Which units of some rows have no doubtful label; None where all have none."""
@@ -184,15 +184,13 @@ def rank_case(
     exclusions = []
     for cue in np.flatnonzero(~ranks).tolist():
         where = "in every image alike" if scores[:, cue].any() else "never detected"
-        exclusions.append(
-            Exclusion(images.label, cues[cue], f"{where} ({images.task})")
-        )
+        reason = f"{where} ({images.task})"
+        exclusions.append(Exclusion(images.label, cues[cue], reason))
     ranking = np.flatnonzero(ranks).tolist()
     # With half of the units at most, no unit is in the top and the bottom of a cue.
     k = min(most, len(scores) // 2)
-    top, bottom = rank_images(
-        scores[:, ranking], k, audit.rng("ties", ties, images.label)
-    )
+    rng = audit.rng("ties", ties, images.label)
+    top, bottom = rank_images(scores[:, ranking], k, rng)
     # ranked are the searched units alone, but a case numbers all
     members = np.flatnonzero(searched)
     case = Case(
@@ -200,7 +198,7 @@ def rank_case(
         label=images.label,
         samples=images.samples,
         cues=tuple(cues[cue] for cue in ranking),
-        detections=detections.select(slice(None), ranking),
+        detections=detections.select(cues=ranking),
         objects=objects,
         doubtful=doubtful,
         units=units,
@@ -212,7 +210,10 @@ def rank_case(
 
 
 def searched_units(
-    count: int, k: int, share: float | None, rng: Generator
+    count: int,
+    k: int,
+    share: float | None,
+    rng: Generator,
 ) -> np.ndarray:
     """In which units cues are looked for; the others are apart.
 
@@ -224,7 +225,7 @@ def searched_units(
         share = SHARE if SHARE * count >= ENOUGH * k else 1.0
     if share >= 1:
         return np.ones(count, dtype=bool)
-    return np.asarray(split_groups(Groups.single(count), rng, share=share))
+    return Groups.single(count).split(rng, share=share)
 
 
 def occurrences(case: Case, cue: int, rows: Sequence[int]) -> Iterator[Occurrence]:

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Detection, Detector, Sample
-from cuescope_sdk.tools import cached_detector
+from cuescope_sdk.tools import CachedDetector
 from cuescope_spurlens.spuriosity.shapes import IntCueByK, IntSome, SampleByCue
 
 Task = Literal["recognition", "hallucination", "drop", "mask"]
@@ -25,11 +25,6 @@ class ImageSet:
     task: Task
     label: str
     samples: tuple[Sample, ...]
-
-
-def samples_by_key(audit: Audit) -> list[Sample]:
-    """The samples in an order of their own, so that no draw depends on the data set's."""
-    return sorted(audit.samples, key=lambda sample: sample.key)
 
 
 def draw_samples(samples: Sequence[Sample], count: int, rng: Generator) -> list[Sample]:
@@ -62,7 +57,11 @@ def images_with(samples: Sequence[Sample], label: str) -> ImageSet:
 
 
 def images_without(
-    samples: Sequence[Sample], label: str, how: Negatives, most: int, rng: Generator
+    samples: Sequence[Sample],
+    label: str,
+    how: Negatives,
+    most: int,
+    rng: Generator,
 ) -> ImageSet:
     """The images without the class (section 5.2).
 
@@ -103,9 +102,11 @@ class CueDetections:
         return cls(scores, frames, np.zeros((samples, cues, 4), np.float32))
 
     def select(
-        self, rows: Sequence[int] | slice | IntSome, cues: Sequence[int] | slice
+        self,
+        rows: Sequence[int] | IntSome | slice = slice(None),
+        cues: Sequence[int] | slice = slice(None),
     ) -> "CueDetections":
-        """Some samples and cues."""
+        """Some samples and cues, or all of them."""
         scores = self.scores[rows][:, cues]
         frames = self.frames[rows][:, cues]
         return CueDetections(scores, frames, self.boxes[rows][:, cues])
@@ -145,7 +146,7 @@ def detect_cues(
         # classes may share a cue, which is looked for once
         names = dict.fromkeys(chain.from_iterable(map(cues.__getitem__, labels)))
         requests.append((frames, list(names)))
-    with closing(cached_detector(detector, audit.context)) as memory:
+    with closing(CachedDetector(detector, audit.context)) as memory:
         # All groups in one call, so that a plan counts every pass before the detector stops it.
         answers = memory.detect_all(requests)
     by_sample: dict[tuple[str, str], Sequence[Sequence[Detection]]] = {}
@@ -198,7 +199,9 @@ def is_joint(detector: Detector) -> bool:
 
 
 def rank_images(
-    scores: SampleByCue, k: int, rng: Generator
+    scores: SampleByCue,
+    k: int,
+    rng: Generator,
 ) -> tuple[IntCueByK, IntCueByK]:
     """Rows of the k highest (best first) and k lowest K-scores of each cue.
 

@@ -32,7 +32,9 @@ class ObjectSizes:
 
 
 def object_sizes(
-    samples: Sequence[Sample], label: str, detected: CueDetections
+    samples: Sequence[Sample],
+    label: str,
+    detected: CueDetections,
 ) -> ObjectSizes | None:
     """By annotated boxes, else by annotated masks, else by the detector's boxes of the class.
 
@@ -47,7 +49,9 @@ def object_sizes(
 
 
 def _sizes_by_source(
-    samples: Sequence[Sample], label: str, detected: CueDetections
+    samples: Sequence[Sample],
+    label: str,
+    detected: CueDetections,
 ) -> Iterator[ObjectSizes]:
     """The best source first; masks are loaded only where no boxes are annotated."""
     boxes = [_annotated_box(sample, label) for sample in samples]

@@ -5,7 +5,7 @@ show the same things. So they are ranked as one, by the means over them, and go 
 bottom together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -44,8 +44,8 @@ def unit_rows(units: Groups, chosen: IntSome) -> list[int]:
 
 def group_look_alikes(
     audit: Audit, image_sets: Sequence[ImageSet]
-) -> tuple[list[ImageSet], int]:
-    """The sets with images that look nearly alike as one group, and how many such images there are.
+) -> tuple[list[ImageSet], Mapping[str, str]]:
+    """The sets with images that look nearly alike as one group, and the groups of such images.
 
     Where any sample names its group these are all that counts.
     """
@@ -56,7 +56,7 @@ def group_look_alikes(
     # look-alikes are sought among neighbours, and keys keep sources together
     samples = [by_key[key] for key in sorted(by_key)]
     if Groups.of(samples).declared:
-        return list(image_sets), 0
+        return list(image_sets), {}
     labels = [str(sample.label) for sample in samples]
     groups = near_duplicate_groups(samples, labels, audit.rng("look-alikes"))
     named = []
@@ -65,11 +65,13 @@ def group_look_alikes(
             replace(sample, group=groups.get(sample.key)) for sample in images.samples
         )
         named.append(replace(images, samples=shown))
-    return named, len(groups)
+    return named, groups
 
 
 def thin_groups(
-    samples: Sequence[Sample], most: int, rng: Generator
+    samples: Sequence[Sample],
+    most: int,
+    rng: Generator,
 ) -> tuple[Sample, ...]:
     """At most so many of each group, drawn; the others would cost much and tell little."""
     codes = Groups.of(samples).codes

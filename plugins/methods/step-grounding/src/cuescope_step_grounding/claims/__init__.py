@@ -2,7 +2,7 @@
 
 from cuescope_step_grounding.claims.english.spacy_parser import (
     Parser,
-    has_model,
+    find_model,
     parser,
     require_model,
 )
@@ -16,7 +16,7 @@ __all__ = [
     "ParserReader",
     "StepClaims",
     "WrittenReader",
-    "has_model",
+    "find_model",
     "parser",
     "read_steps",
     "require_model",

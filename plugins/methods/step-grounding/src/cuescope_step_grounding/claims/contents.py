@@ -26,7 +26,7 @@ def claim_words(claim: Claim) -> str:
 
 def belief_words(claims: Iterable[Claim]) -> str:
     """The belief of a step: what it claims, each thing once, in the step's order."""
-    return "; ".join(dict.fromkeys(claim_words(claim) for claim in claims))
+    return "; ".join(dict.fromkeys(map(claim_words, claims)))
 
 
 def moment_words(claim: Claim) -> str:
@@ -46,8 +46,3 @@ def flatten(claims: Iterable[Claim]) -> list[Claim]:
     for claim in claims:
         flat += flatten(claim.parts) if KINDS[claim.kind].composed else [claim]
     return flat
-
-
-def all_claims(traces: Iterable[Iterable[Iterable[Claim]]]) -> list[Claim]:
-    """All claims of traces, each given by its steps."""
-    return [claim for trace in traces for step in trace for claim in step]

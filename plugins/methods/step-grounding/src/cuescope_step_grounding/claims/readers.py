@@ -7,10 +7,9 @@ steps.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
+from itertools import chain, islice
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,6 +17,7 @@ from cuescope_sdk import TextGenerator
 from cuescope_sdk.grounding import KINDS, Claim, KindName
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
+from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.claims.steps import (
     StepClaims,
     add_what_is_counted,
@@ -25,7 +25,7 @@ from cuescope_step_grounding.claims.steps import (
 )
 from cuescope_step_grounding.claims.times import Clock, Frames, frames_meant
 
-_PROMPTS = tomllib.loads(files(__package__).joinpath("prompt.toml").read_text("utf-8"))
+_PROMPTS = read_toml("claims/prompt.toml")
 _BEFORE = 3  # steps that are shown for what pronouns mean
 _ARTICLE = re.compile(r"^(?:a|an|the|his|her|its|their|my|our|your|some)\s+")
 _FENCE = re.compile(r"^```\w*$")
@@ -92,12 +92,13 @@ class WrittenReader:
 
     def read(self, traces: Sequence[Trace]) -> list[list[StepClaims]]:
         """The claims of each step of each trace, asked for in one call."""
-        prompts = [prompt for steps, _ in traces for prompt in _prompts(steps)]
+        prompts = list(chain.from_iterable(_prompts(steps) for steps, _ in traces))
         answers = iter(self.generator.generate(prompts) if prompts else ())
-        return [
-            self._read(steps, clock, [next(answers) for _ in steps])
-            for steps, clock in traces
-        ]
+        read = []
+        for steps, clock in traces:
+            of_trace = list(islice(answers, len(steps)))
+            read.append(self._read(steps, clock, of_trace))
+        return read
 
     def _read(
         self, steps: Sequence[str], clock: Clock, answers: list[str]
@@ -111,9 +112,9 @@ class WrittenReader:
             self.steps += 1
             self.unreadable += claims is None
             # The parser's rules tell the times in either case.
-            read.append(
-                by_parser if claims is None else replace(by_parser, claims=claims)
-            )
+            if claims is not None:
+                by_parser = replace(by_parser, claims=claims)
+            read.append(by_parser)
         return read
 
 
@@ -125,16 +126,15 @@ def claims_in(
     >>> [claim.subject for claim in claims_in('{"kind": "entity", "subject": "the cup"}', "", None)]
     ['cup']
     """
-    rows = [row.strip() for row in answer.strip().splitlines()]
-    rows = [row for row in rows if row and not _FENCE.match(row)]
+    rows = list(filter(None, map(str.strip, answer.splitlines())))
+    rows = [row for row in rows if not _FENCE.match(row)]
     if rows == ["none"]:
         return ()
     claims: list[Claim] = []
     try:
         for row in rows:
-            claims.append(
-                _claim(_Line.model_validate(json.loads(row)), claims, step, frames)
-            )
+            line = _Line.model_validate(json.loads(row))
+            claims.append(_claim(line, claims, step, frames))
     # RecursionError: what json raises of brackets within brackets within brackets
     except (ValueError, ValidationError, IndexError, RecursionError):
         return None
@@ -145,8 +145,12 @@ def claims_in(
 def _prompts(steps: Sequence[str]) -> Iterator[str]:
     # Those made of other claims come last: they name lines before them.
     kinds = sorted(KINDS.values(), key=lambda kind: kind.composed)
-    examples = [json.dumps({"kind": kind.name, **kind.example}) for kind in kinds]
-    rules = [f"- {kind.rule}" for kind in kinds if kind.rule]
+    examples = []
+    rules = []
+    for kind in kinds:
+        examples.append(json.dumps({"kind": kind.name, **kind.example}))
+        if kind.rule:
+            rules.append(f"- {kind.rule}")
     for index, step in enumerate(steps):
         before = " ".join(steps[max(index - _BEFORE, 0) : index]) or "(nothing)"
         yield _PROMPTS["claims"].format(
@@ -164,9 +168,8 @@ def _claim(
     kind = KINDS[line.kind]
     if kind.composed:
         # lines count from 1, and 0 would mean the last one
-        if line.predicate not in {"before", "after", "while"} or not (
-            line.first and line.second
-        ):
+        ordered = line.predicate in {"before", "after", "while"}
+        if not (ordered and line.first and line.second):
             raise ValueError("no order")
         parts = (earlier[line.first - 1], earlier[line.second - 1])
         return Claim(kind=line.kind, text=step, predicate=line.predicate, parts=parts)
@@ -193,4 +196,4 @@ def _claim(
 def _phrase(words: str) -> str:
     """Lower case, single spaces, no article; who holds the camera is the agent."""
     phrase = _ARTICLE.sub("", " ".join(words.lower().split()))
-    return "agent" if phrase in WORDS["agents"] else phrase
+    return "agent" if phrase in WORDS.agents else phrase

@@ -1,8 +1,10 @@
 """From the steps of a trace to their claims."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, starmap
+from operator import attrgetter
 
 from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.english.extraction import orders_of, untimed_claims
@@ -20,15 +22,13 @@ from cuescope_step_grounding.claims.english.tree import (
 )
 from cuescope_step_grounding.claims.times import Clock, Frames, are_contradictory, union
 
-_BREAKS = frozenset(
-    {",", "and", "but", "then", "while", "before", "after", "when", "as", "until"}
-)
+_BREAKS = {",", "and", "but", "then", "while", "before", "after", "when", "as", "until"}
 
 # The moments that a clause names, by the index of its verb.
 MomentsByClause = dict[int, list[Frames | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StepClaims:
     """The claims of a step; whether it tells two times of one thing that share no frame."""
 
@@ -40,23 +40,19 @@ def read_steps(parser: Parser, steps: Sequence[str], clock: Clock) -> list[StepC
     """The claims of each step of a trace; pronouns and "then" look back over the steps."""
     by_step = [sentences(step, clock) for step in steps]
     # All sentences of a trace are parsed in one call: spaCy is many times faster in batches.
-    shown = [
-        [word.text for word in sentence.words]
-        for sentence in chain.from_iterable(by_step)
-    ]
-    analyses = iter(parser.analyse(shown))
+    parsed = chain.from_iterable(by_step)
+    texts = [[word.text for word in sentence.words] for sentence in parsed]
+    analyses = iter(parser.analyse(texts))
     reader = _Reader()
     claims = []
     for step, of_step in zip(steps, by_step, strict=True):
-        parsed = [
-            (sentence, _link_sentence(sentence, next(analyses))) for sentence in of_step
-        ]
-        claims.append(reader.read(step, parsed))
+        linked = map(_link_sentence, of_step, analyses)
+        claims.append(reader.read(step, list(zip(of_step, linked, strict=True))))
     return claims
 
 
 def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
-    corrected = repair([shown.text for shown in sentence.words], analyses)
+    corrected = repair(list(map(attrgetter("text"), sentence.words)), analyses)
     words: list[Word] = []
     for shown, analysis in zip(sentence.words, corrected, strict=True):
         text = shown.text.lower()
@@ -65,7 +61,7 @@ def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
             len(words), text, shown.name, lemma, tag, dep, shown.start, shown.end
         )
         words.append(word)
-    return link(words, [analysis.head for analysis in corrected])
+    return link(words, list(map(attrgetter("head"), corrected)))
 
 
 @dataclass
@@ -76,14 +72,13 @@ class _Reader:
     last: UntimedClaim | None = None  # what happened last
 
     def read(self, step: str, parsed: Sequence[tuple[Sentence, Words]]) -> StepClaims:
-        times = [_moments_by_clause(sentence, words) for sentence, words in parsed]
-        clauses = [moments for of_sentence in times for moments in of_sentence.values()]
+        times = list(starmap(_moments_by_clause, parsed))
+        clauses = list(chain.from_iterable(map(dict.values, times)))
+        placed = [frames for frames in map(union, clauses) if frames is not None]
         # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
         # to be of that moment too, for a step is told as one scene.
-        now = next(
-            (frames for frames in map(union, clauses) if frames is not None), None
-        )
-        claims: list[Claim] = []
+        now = placed[0] if placed else None
+        claims = []
         for (_, words), of_sentence in zip(parsed, times, strict=True):
             when = _frames_by_word(len(words), of_sentence, now)
             claims += self._read_sentence(step, words, when)
@@ -91,9 +86,8 @@ class _Reader:
             now = when[-1]
         claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
         # what is said twice in a step counts once
-        return StepClaims(
-            tuple(dict.fromkeys(claims)), any(map(are_contradictory, clauses))
-        )
+        distinct = tuple(dict.fromkeys(claims))
+        return StepClaims(distinct, any(map(are_contradictory, clauses)))
 
     def _read_sentence(
         self, step: str, words: Words, when: Sequence[Frames | None]
@@ -127,24 +121,18 @@ def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
 
 def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
-    return [
-        claim.replace(parts=_claims_of_text(claim, claims))
-        if claim.kind == "count"
-        else claim
-        for claim in claims
-    ]
-
-
-def _claims_of_text(count: Claim, claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    said = []
+    describing = []
     for claim in claims:
-        fields = KINDS[claim.kind].says
-        describes = (
-            "subject" in fields and "predicate" in fields and claim.kind != "count"
-        )
-        if describes and count.subject in {claim.subject, claim.object}:
-            said.append(claim)
-    return tuple(said)
+        describes = {"subject", "predicate"} <= {*KINDS[claim.kind].says}
+        if describes and claim.kind != "count":
+            describing.append(claim)
+    described = []
+    for claim in claims:
+        if claim.kind == "count":
+            said = [c for c in describing if claim.subject in (c.subject, c.object)]
+            claim = claim.replace(parts=tuple(said))
+        described.append(claim)
+    return described
 
 
 def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
@@ -154,10 +142,10 @@ def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
     verbs = [word.index for word in words if word.is_verb] or [0]
     times: MomentsByClause = {}
     for position, mention in sentence.moments:
-        before = [verb for verb in verbs if verb < position]
-        after = [verb for verb in verbs if verb >= position]
-        opens = not before or words[position - 1].text in _BREAKS
-        verb = after[0] if after and opens else before[-1]
+        following = bisect_left(verbs, position)
+        opens = not following or words[position - 1].text in _BREAKS
+        ends = opens and following < len(verbs)
+        verb = verbs[following] if ends else verbs[following - 1]
         times.setdefault(verb, []).append(mention.frames)
     return times
 
@@ -180,8 +168,8 @@ def _timed_claim(
     word = untimed.word
     words = _words_of(word)
     # Words need not be adjacent in the tree, so the quote spans from the first to the last.
-    start = min(said.start for said in words)
-    end = max(said.end for said in words)
+    start = min(map(attrgetter("start"), words))
+    end = max(map(attrgetter("end"), words))
     clause = word if word.is_verb else clause_of(word)
     return untimed.claim(step[start:end], when[clause.index])
 

@@ -4,35 +4,20 @@ People and prompts count frames from 1 ("frame 1" is the first); claims hold ind
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 
+from cuescope_step_grounding.claims.resources import read_toml
+
 Frames = tuple[int, ...]
 
-_PATTERNS = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
-_OPENING = frozenset({"first", "opening", "initial"})
-_NUMBERS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-]
-_ORDINALS = dict.fromkeys(_OPENING, 1)
-_ORDINALS |= {
-    word: number for number, word in enumerate(_PATTERNS["ordinals"].split(), 1)
-}
+_PATTERNS = read_toml("claims/times.toml")
+_OPENING = {"first", "opening", "initial"}
+_NUMBERS = _PATTERNS["numbers"].split()
+_ORDINALS = _PATTERNS["ordinals"].split()  # the first before the second
 _PARTS: dict[str, str] = {}
 # a part may be made of those above it
 for _name, _pattern in _PATTERNS["parts"].items():
@@ -44,7 +29,7 @@ for _name, _forms in _PATTERNS["forms"].items():
 _MENTIONS = re.compile("|".join(_FORMS), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clock:
     """The frames of a video, and the second that each shows (None: unknown, then no claim about
     seconds can be placed)."""
@@ -60,22 +45,20 @@ class Clock:
         """The frames of these seconds; the nearest one where none falls between."""
         if self.times is None:
             return None
-        inside = [
-            frame for frame, time in enumerate(self.times) if first <= time <= last
-        ]
-        return tuple(inside) or self._nearest(self.times, (first + last) / 2)
+        times = np.array(self.times)
+        inside = np.flatnonzero((first <= times) & (times <= last)).tolist()
+        if inside:
+            return tuple(inside)
+        middle = (first + last) / 2
+        # Up to the distance of two frames beyond the last one a second is still in the video.
+        margin = max(np.diff(times), default=1.0)
+        if not self.times or not times[0] - margin <= middle <= times[-1] + margin:
+            return ()
+        return (int(np.abs(times - middle).argmin()),)
 
     def span(self, first: int, last: int) -> Frames:
         """The frames first to last, as far as there are."""
         return tuple(range(max(first, 0), min(last, self.frames - 1) + 1))
-
-    @staticmethod
-    def _nearest(times: tuple[float, ...], second: float) -> Frames:
-        # Up to the distance of two frames beyond the last one a second is still in the video.
-        margin = max(np.diff(times), default=1.0)
-        if not times or not times[0] - margin <= second <= times[-1] + margin:
-            return ()
-        return (int(np.abs(np.subtract(times, second)).argmin()),)
 
     def frame(self, index: int) -> Frames:
         """One frame, where there is such a one."""
@@ -84,30 +67,30 @@ class Clock:
     @property
     def early(self) -> Frames:
         """The first quarter of the frames, rounded up."""
-        return self.span(0, self._quarter - 1)
+        return self.every[: self._quarter]
 
     @property
     def middle(self) -> Frames:
         """What is neither in the first nor in the last quarter."""
         # one or two frames have nothing between their quarters
-        inner = self.span(self._quarter, self.frames - self._quarter - 1)
+        inner = self.every[self._quarter : self.frames - self._quarter]
         return inner or self.frame(self.frames // 2)
 
     @property
     def late(self) -> Frames:
         """The last quarter of the frames, rounded up."""
-        return self.span(self.frames - self._quarter, self.frames - 1)
+        return self.every[self.frames - self._quarter :]
 
     @property
     def every(self) -> Frames:
-        return self.span(0, self.frames - 1)
+        return tuple(range(self.frames))
 
     @property
     def _quarter(self) -> int:
         return -(-self.frames // 4)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """Words at [start, end) of a text that name a moment; its frames are None where it has no
     place in the video for want of times, and () where it lies outside."""
@@ -200,7 +183,8 @@ def _range(match: re.Match[str], clock: Clock) -> Frames | None:
     if low and " and " in words and not words.startswith("between"):
         return union([low, high])
     # an end beyond the video: up to its last frame
-    return clock.span(low[0], high[-1] if high else clock.frames - 1) if low else ()
+    last = high[-1] if high else clock.frames - 1
+    return clock.span(low[0], last) if low else ()
 
 
 def _seconds(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -227,7 +211,7 @@ def _since(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     after = match[0].lower().startswith("after")
-    return clock.span(point[-1] + 1 if after else point[0], clock.frames - 1)
+    return clock.every[point[-1] + 1 if after else point[0] :]
 
 
 def _until(match: re.Match[str], clock: Clock) -> Frames | None:
@@ -235,29 +219,32 @@ def _until(match: re.Match[str], clock: Clock) -> Frames | None:
     if not point:
         return point
     before = match[0].lower().startswith("before")
-    return clock.span(0, point[0] - 1 if before else point[-1])
+    return clock.every[: point[0] if before else point[-1] + 1]
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
     # of an odd number of frames the middle one is in both halves
     half = clock.frames // 2
-    return (
-        clock.every[: clock.frames - half]
-        if match["half"] == "first"
-        else clock.every[half:]
-    )
+    first = match["half"] == "first"
+    return clock.every[: clock.frames - half] if first else clock.every[half:]
 
 
 def _edge(match: re.Match[str], clock: Clock) -> Frames:
     word = match["edge"].lower()
     # "last" and "final" have no number of their own
-    number = int(word[:-2]) if word[0].isdigit() else _ORDINALS.get(word, clock.frames)
+    number = clock.frames
+    if word[0].isdigit():
+        number = int(word[:-2])
+    elif word in _OPENING:
+        number = 1
+    elif word in _ORDINALS:
+        number = _ORDINALS.index(word) + 1
     if match[0].lower().startswith("until"):
         return clock.span(0, number - 1)
     return clock.frame(number - 1)
 
 
-_VAGUE = frozenset({"early", "late"})
+_VAGUE = {"early", "late"}
 _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "list": _list,
     "range": _range,

@@ -6,17 +6,17 @@ figure that it yields: claims verified (SGR), beliefs tracked (TCS), videos chan
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from operator import attrgetter, itemgetter
 
 import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Table, UserError
-from cuescope_sdk.statistics import correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.rows.keys import ACC, HR, REASONING, SGR, TCS, VRS
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import RELEVANT
 
 VERIFIED = "SGR"
@@ -44,7 +44,8 @@ COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
 
 def figures_of(report: Report) -> dict[str, float]:
     """What a report measures of a model, by the names above; what it lacks is left out."""
-    measured = {s.metric: s.value for s in report.scores if s.feature == REASONING}
+    of_all = [score for score in report.scores if score.feature == REASONING]
+    measured = {score.metric: score.value for score in of_all}
     hallucination = measured.get(HR)
     figures = {
         VERIFIED: measured.get(SGR),
@@ -60,12 +61,10 @@ def figures_of(report: Report) -> dict[str, float]:
 def _answers_lost(report: Report) -> float | None:
     """Mean loss of accuracy over the relevant changes, from the report's own table."""
     lost = []
-    for table in report.tables:
-        if "Acc lost" in table.columns:
-            for row in table.rows:
-                points = row["Acc lost"]
-                if row["changed"] in RELEVANT and isinstance(points, int | float):
-                    lost.append(float(points))
+    for row in chain.from_iterable(table.rows for table in report.tables):
+        points = row.get("Acc lost")
+        if row.get("changed") in RELEVANT and isinstance(points, int | float):
+            lost.append(float(points))
     # the table has points, all else here is shares
     return float(np.mean(lost)) / 100 if lost else None
 
@@ -118,11 +117,11 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     # nothing right leaves nothing to keep
     models = [model for model in models if model.accuracy > 0]
     figures = [model.figures for model in models]
-    retention = np.array([model.ood_accuracy / model.accuracy for model in models])
-    benchmarks, strata = np.unique(
-        [model.benchmark for model in models], return_inverse=True
-    )
-    maps = sorted(name for name in set().union(*figures) if name.startswith("map of "))
+    retention = np.array([model.retention for model in models])
+    names = list(map(attrgetter("benchmark"), models))
+    benchmarks, strata = np.unique(names, return_inverse=True)
+    names = sorted(set().union(*figures))
+    maps = [name for name in names if name.startswith("map of ")]
     rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
     lines = []
     missing = []
@@ -133,12 +132,8 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
             continue
         foretold = _standardised_mean(figures, parts, strata)
         within = strata if len(benchmarks) > 1 else None
-        result = correlation(foretold, retention, rng, strata=within)
-        cells = (
-            (*correlation_cells(result), result.n)
-            if result
-            else (None, None, None, None)
-        )
+        result = Correlation.of(foretold, retention, rng, strata=within)
+        cells = correlation_cells(result)
         lines.append((title, ", ".join(parts), *cells, paper))
     notes = [
         "Several figures count by their mean, each in standard deviations of its benchmark. r, "
@@ -149,19 +144,20 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     if missing:
         notes.append(f"Not measured for all models: {'; '.join(missing)}.")
     title = "What foretells retention: components and baselines"
-    return make_table(title, COLUMNS, lines, *notes, decimals=2)
+    return Table.of(title, COLUMNS, lines, *notes, decimals=2)
 
 
 def _standardised_mean(
     figures: Sequence[Mapping[str, float]], parts: Sequence[str], strata: np.ndarray
 ) -> Float[np.ndarray, " model"]:
-    values = np.array([[of_model[part] for part in parts] for of_model in figures])
+    pick = itemgetter(*parts)
+    values = np.array(list(map(pick, figures))).reshape(len(figures), -1)
     for stratum in np.unique(strata):
         # how high a benchmark's figures are says nothing of a model
         mine = strata == stratum
         # a figure that is the same for all tells nothing: 0, and no division by 0
         spread = values[mine].std(axis=0)
-        values[mine] = (values[mine] - values[mine].mean(axis=0)) / np.where(
-            spread, spread, 1.0
-        )
+        spread[spread == 0] = 1.0
+        middle = values[mine].mean(axis=0)
+        values[mine] = (values[mine] - middle) / spread
     return np.asarray(values.mean(axis=1))

@@ -6,17 +6,18 @@ before any model answers it: a difficulty that counts wrong answers would match 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import zscore
 
-from cuescope_sdk import Sample, Table, read_answers
-from cuescope_sdk.grounding import scene_of
+from cuescope_sdk import Sample, StoredRun, Table
+from cuescope_sdk.grounding import SCENE
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.rows.tables import make_table
 from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.traces import is_right, read_trace
 
@@ -42,11 +43,13 @@ MEASURES: Mapping[str, Callable[[Sample], float | None]] = {
 
 
 def _per_frame(sample: Sample, *names: str) -> float | None:
-    scene = scene_of(sample)
+    scene = sample.annotations.get(SCENE)
     if not scene:
         return None
-    counts = [len(getattr(frame, name)) for frame in scene for name in names]
-    return sum(counts) / len(scene)
+    counts = 0
+    for name in names:
+        counts += sum(map(len, map(attrgetter(name), scene)))
+    return counts / len(scene)
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,10 @@ def complexity(
         )
         # Of what is not known of a sample the deviation is none (NaN).
         if column.std() > 0:
-            columns.append((column - column.mean()) / column.std())
+            columns.append(zscore(column))
             names.append(name)
-    table = (
-        np.stack(columns, axis=1)
-        if columns
-        else np.zeros((len(samples) + len(others), 0))
-    )
+    nothing = np.zeros((len(samples) + len(others), 0))
+    table = np.array(columns).T if columns else nothing
     return table[: len(samples)], table[len(samples) :], names
 
 
@@ -90,9 +90,8 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     known, new, names = complexity(samples, others)
     apart = known[:, None] - new[None]
     # where nothing differs any two samples are alike
-    distance = (
-        np.sqrt(np.square(apart).mean(axis=2)) if names else np.zeros(apart.shape[:2])
-    )
+    squares = np.square(apart).sum(axis=2)
+    distance = np.sqrt(squares / max(len(names), 1))
     # A pair beyond the caliper costs more than any number of pairs within it.
     cost = np.where(distance <= CALIPER, distance, 1e6)
     rows, cols = linear_sum_assignment(cost)
@@ -101,29 +100,19 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
     differences = new.mean(axis=0) - known.mean(axis=0)
     matched = [None] * len(names)
     if len(pairs):
-        matched = (new[pairs[:, 1]] - known[pairs[:, 0]]).mean(axis=0).tolist()
+        first, second = pairs.T
+        matched = (new[second] - known[first]).mean(axis=0).tolist()
     cells = []
-    for name, difference, left in zip(
-        names, differences.tolist(), matched, strict=True
-    ):
+    for name, *apart_by in zip(names, differences.tolist(), matched, strict=True):
         measure = MEASURES[name]
-        cells.append(
-            (
-                name,
-                mean(map(measure, samples)),
-                mean(map(measure, others)),
-                difference,
-                left,
-            )
-        )
+        means = (mean(map(measure, samples)), mean(map(measure, others)))
+        cells.append((name, *means, *apart_by))
     note = (
         f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
         "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
         "0.14); matched: of the pairs alone."
     )
-    table = make_table(
-        "Is the other data only harder?", COLUMNS, cells, note, decimals=2
-    )
+    table = Table.of("Is the other data only harder?", COLUMNS, cells, note, decimals=2)
     return Matching(pairs, table)
 
 
@@ -132,11 +121,14 @@ def accuracy_of(
 ) -> float | None:
     """The share of right answers about these samples among the rows of `answers.parquet`."""
     # answers to changed videos and in other styles have no part in the accuracy
-    texts = {
-        row["sample"]: row["text"] for row in rows if row["condition"] == "baseline"
-    }
-    # A sample is asked about in a style, which its key ends with.
-    texts |= {key.rpartition("/")[0]: text for key, text in texts.items()}
+    texts = {}
+    in_style = {}
+    for row in rows:
+        if row["condition"] == "baseline":
+            texts[row["sample"]] = row["text"]
+            # A sample is asked about in a style, which its key ends with.
+            in_style[row["sample"].rpartition("/")[0]] = row["text"]
+    texts |= in_style
     right = []
     for sample in samples:
         if sample.key in texts:
@@ -153,12 +145,12 @@ def on_pairs(
     pairs: Int[np.ndarray, "pair 2"],
 ) -> list[MeasuredModel]:
     """The models with their accuracy on matched samples alone; [] where one has none there."""
-    own = [samples[index] for index in pairs[:, 0]]
-    other = [others[index] for index in pairs[:, 1]]
+    own = list(map(samples.__getitem__, pairs[:, 0]))
+    other = list(map(others.__getitem__, pairs[:, 1]))
     alike = []
     for model, (run, run_of_other) in zip(models, folders, strict=True):
-        known = accuracy_of(read_answers(run).to_pylist(), own)
-        new = accuracy_of(read_answers(run_of_other).to_pylist(), other)
+        known = accuracy_of(StoredRun(run).answers, own)
+        new = accuracy_of(StoredRun(run_of_other).answers, other)
         if known is None or new is None:
             return []
         alike.append(replace(model, accuracy=known, ood_accuracy=new))

@@ -4,22 +4,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
 from cuescope_sdk import Picture, Table
-from cuescope_sdk.statistics import Correlation, correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
-from cuescope_step_grounding.rows.tables import make_table
 
 LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
 WITHIN = 0.01  # share of right answers: accuracy that counts as the same
 COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeasuredModel:
     """A model on data like that it knows, and on other data; all shares from 0 to 1.
 
@@ -34,6 +34,12 @@ class MeasuredModel:
     group: str = ""
     benchmark: str = ""
     figures: Mapping[str, float] = field(default_factory=dict, compare=False)
+
+    @property
+    def retention(self) -> float:
+        """Accuracy on other data over accuracy."""
+        # nothing right leaves nothing to keep: the floor only saves the division
+        return self.ood_accuracy / max(self.accuracy, 1e-9)
 
 
 @dataclass(frozen=True)
@@ -65,14 +71,7 @@ class Law:
             "given accuracy": self.given_accuracy,
             "same capacity": self.matched,
         }
-        rows = []
-        for name, result in correlations.items():
-            cells = (
-                (*correlation_cells(result), result.n)
-                if result
-                else (None, None, None, None)
-            )
-            rows.append((name, *cells))
+        rows = [(name, *correlation_cells(r)) for name, r in correlations.items()]
         better = sum(pair.more_kept > 0 for pair in self.pairs)
         pairs = (
             f"Of {len(self.pairs)} pairs within {100 * WITHIN:g} point of accuracy, the better "
@@ -86,27 +85,27 @@ class Law:
             "what these models share beside their grounding is not held fixed."
         )
         title = "Does grounding go with out-of-distribution retention?"
-        return make_table(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
+        return Table.of(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
 
 
 def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) -> Law:
     """The verdict over models; those without a right answer have nothing to keep, and no part."""
     models = [model for model in models if model.accuracy > 0]
-    sgr = np.array([model.sgr for model in models])
-    accuracy = np.array([model.accuracy for model in models])
-    retention = np.array([model.ood_accuracy for model in models]) / accuracy
-    benchmarks, benchmark = np.unique(
-        [model.benchmark for model in models], return_inverse=True
-    )
+    figures = list(map(attrgetter("sgr", "accuracy", "retention"), models))
+    sgr, accuracy, retention = np.array(figures, float).reshape(-1, 3).T
+    names = list(map(attrgetter("benchmark"), models))
+    benchmarks, benchmark = np.unique(names, return_inverse=True)
     several = len(benchmarks) > 1
     # how much a benchmark leaves to all models says nothing of one: compared within each
     strata = benchmark if several else None
     whole = _whole_models(models) if several else None
-    related = partial(correlation, rng=rng, draws=draws)
+    related = partial(Correlation.of, rng=rng, draws=draws)
     plain = related(sgr, retention, strata=strata, units=whole)
     # A better model may be both better grounded and more robust: accuracy must not explain it.
     given = related(sgr, retention, given=accuracy, strata=strata, units=whole)
-    same = _largest_group(models)
+    groups = list(map(attrgetter("group"), models))
+    largest = max(groups, key=groups.count, default="")
+    same = (np.array(groups, str) == largest) & bool(largest)
     matched = None
     # without names of groups no two models are known to be alike in capacity
     if same.any():
@@ -114,9 +113,8 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
         units = None if whole is None else whole[same]
         matched = related(sgr[same], retention[same], strata=of_same, units=units)
     pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
-    holds = all(
-        result is not None and result.p_value <= LEVEL for result in (plain, given)
-    )
+    p_values = [result.p_value for result in (plain, given) if result]
+    holds = len(p_values) == 2 and max(p_values) <= LEVEL
     return Law(plain, given, matched, pairs, holds)
 
 
@@ -128,15 +126,10 @@ def _whole_models(models: Sequence[MeasuredModel]) -> Int[np.ndarray, " row"]:
     count: Counter[tuple[str, str]] = Counter()
     names = []
     for model in models:
-        count[model.model, model.benchmark] += 1
-        names.append(f"{model.model} {count[model.model, model.benchmark]}")
+        run = (model.model, model.benchmark)
+        count[run] += 1
+        names.append(f"{model.model} {count[run]}")
     return np.unique(names, return_inverse=True)[1].ravel()
-
-
-def _largest_group(models: Sequence[MeasuredModel]) -> np.ndarray:
-    names = [model.group for model in models]
-    largest = max(names, key=names.count, default="")
-    return np.array([bool(name) and name == largest for name in names], bool)
 
 
 def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
@@ -148,7 +141,7 @@ def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
         if model.accuracy > 0:
             x, y = groups.setdefault(model.group or "models", ([], []))
             x.append(100 * model.sgr)
-            y.append(100 * model.ood_accuracy / model.accuracy)
+            y.append(100 * model.retention)
     return Picture(
         title="Grounding and retention",
         caption=f"A point a model, and the line of least squares. {result.sentence}",

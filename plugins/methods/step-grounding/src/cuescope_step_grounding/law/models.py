@@ -3,19 +3,17 @@
 Of scripted reasoners it is known whether grounding drives what they keep.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
-from cuescope_step_grounding.law.components import figures_of
+from cuescope_step_grounding.law.components import RIGHT, VERIFIED, figures_of
 from cuescope_step_grounding.law.law import MeasuredModel
-from cuescope_step_grounding.law.settings import Setting
 from cuescope_step_grounding.options import DrivenBy
-from cuescope_step_grounding.rows.keys import ACC, REASONING, SGR
 
 # Grounding.
 LOWEST = 0.2
@@ -52,9 +50,9 @@ def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
         )
     return MeasuredModel(
         model=own.model.spec,
-        sgr=_figure(report, SGR),
-        accuracy=_figure(report, ACC),
-        ood_accuracy=_figure(other, ACC),
+        sgr=_figure(report, VERIFIED),
+        accuracy=_figure(report, RIGHT),
+        ood_accuracy=_figure(other, RIGHT),
         group=group,
         benchmark=own.data.spec,
         figures=figures_of(report),
@@ -74,17 +72,13 @@ def models_of(
     return list(map(model_of, reports, others, groups or [""] * len(reports)))
 
 
-def _figure(report: Report, metric: str) -> float:
+def _figure(report: Report, name: str) -> float:
     """A figure of the reasoning as a whole, from 0 to 1."""
-    values = (
-        s.value for s in report.scores if (s.feature, s.metric) == (REASONING, metric)
-    )
-    value = next(values, None)
+    value = figures_of(report).get(name)
     if value is None:
         run = report.provenance
-        title = {SGR: "SGR", ACC: "accuracy"}[metric]
         raise UserError(
-            f"the run of {run.model.spec} on {run.data.spec} has no {title}",
+            f"the run of {run.model.spec} on {run.data.spec} has no {name}",
             expected="traces with claims, and answers that can be right",
         )
     return value
@@ -93,7 +87,7 @@ def _figure(report: Report, metric: str) -> float:
 # ----------------------------------------------------------------------------- scripted reasoners
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dials:
     """How a reasoner is made: all shares from 0 to 1."""
 
@@ -106,11 +100,12 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
     low = np.array([LOWEST, WEAKEST])
     high = np.array([HIGHEST, STRONGEST])
-    shares = (low + (high - low) * rng.random((count, 2))).tolist()
-    return [
-        Dials(grounding, accuracy, kept_accuracy(grounding, accuracy, driven_by, rng))
-        for grounding, accuracy in shares
-    ]
+    dials = []
+    shares = low + (high - low) * rng.random((count, 2))
+    for grounding, accuracy in shares.tolist():
+        kept = kept_accuracy(grounding, accuracy, driven_by, rng)
+        dials.append(Dials(grounding, accuracy, kept))
+    return dials
 
 
 def kept_accuracy(
@@ -141,24 +136,6 @@ def requests(dials: Dials, videos: int, seed: int) -> tuple[Request, Request]:
         for split in ("test", "ood")
     )
     return known, other
-
-
-def audited_models(
-    reasoners: Sequence[Dials],
-    videos: int,
-    seed: int,
-    run: Callable[[Request], Report],
-    setting: Setting,
-) -> Iterator[MeasuredModel]:
-    """Every reasoner, measured as any model would be."""
-    for index, dials in enumerate(reasoners):
-        # each reasoner errs by its own luck
-        known, other = requests(dials, videos, seed + index)
-        report = run(setting.of(known))
-        of_other = run(setting.of(other, known=False))
-        yield replace(
-            model_of(report, of_other), model=f"grounding {dials.grounding:.2f}"
-        )
 
 
 # ------------------------------------------------------------------------------- models of yours
@@ -194,13 +171,3 @@ def live_requests(
         (request(model, known), request(model, other, perturbations=[]))
         for model in models
     ]
-
-
-def live_models(
-    pairs: Sequence[tuple[Request, Request]],
-    run: Callable[[Request], Report],
-    setting: Setting,
-) -> Iterator[MeasuredModel]:
-    """Each model of yours, measured on both data sets."""
-    for known, other in pairs:
-        yield model_of(run(setting.of(known)), run(setting.of(other, known=False)))

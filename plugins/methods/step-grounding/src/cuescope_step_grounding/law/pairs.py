@@ -11,14 +11,17 @@ from cuescope_sdk.statistics import Correlation
 Values = Float[np.ndarray, " model"]
 
 
-def correlation_cells(correlation: Correlation) -> tuple[Cell, ...]:
-    """r, interval and p of a table: 0.83, "0.64 to 0.93", "0.012" or "< 0.001"."""
+def correlation_cells(correlation: Correlation | None) -> tuple[Cell, ...]:
+    """r, interval, p and n of a table: 0.83, "0.64 to 0.93", "0.012" or "< 0.001", 12."""
+    if correlation is None:
+        return (None,) * 4
     p_value = correlation.p_value
     words = "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-    return correlation.r, f"{correlation.low:.2f} to {correlation.high:.2f}", words
+    interval = f"{correlation.low:.2f} to {correlation.high:.2f}"
+    return correlation.r, interval, words, correlation.n
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pair:
     """Two models alike in accuracy: the first is grounded better, and keeps so much more."""
 
@@ -37,20 +40,15 @@ def matched_pairs(
     strata: Int[np.ndarray, " model"] | None = None,
 ) -> list[Pair]:
     """All pairs of a stratum whose accuracy differs by at most `within`, in its own unit."""
-    groups = np.zeros(len(kept), int) if strata is None else strata
+    alike = np.abs(np.subtract.outer(accuracy, accuracy)) <= within
+    if strata is not None:
+        alike &= np.equal.outer(strata, strata)
+    grounded = np.subtract.outer(grounding, grounding)
+    more = np.subtract.outer(kept, kept)
     pairs = []
-    for better in range(len(kept)):
-        for worse in range(len(kept)):
-            alike = (
-                groups[better] == groups[worse]
-                and abs(accuracy[better] - accuracy[worse]) <= within
-            )
-            # of two that are grounded equally none is the better
-            if alike and grounding[better] > grounding[worse]:
-                more_grounded = float(grounding[better] - grounding[worse])
-                pairs.append(
-                    Pair(
-                        better, worse, more_grounded, float(kept[better] - kept[worse])
-                    )
-                )
+    # of two that are grounded equally none is the better
+    for pair in np.argwhere(alike & (grounded > 0)).tolist():
+        better, worse = pair
+        gain = float(grounded[better, worse])
+        pairs.append(Pair(better, worse, gain, float(more[better, worse])))
     return pairs

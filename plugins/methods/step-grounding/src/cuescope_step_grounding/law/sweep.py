@@ -1,18 +1,19 @@
 """The law under other settings: of the verifier, of VRS, of the number of steps, of any option."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Table
-from cuescope_sdk.statistics import correlation, rank_correlation
+from cuescope_sdk.statistics import Correlation, rank_correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
 from cuescope_step_grounding.law.settings import Setting
-from cuescope_step_grounding.rows.tables import make_table
+from cuescope_step_grounding.scores import mean
 
 COLUMNS = (
     "setting",
@@ -31,31 +32,27 @@ def sweep_table(
 ) -> Table:
     """A row a setting; ranks are those of the models, against those of the first setting."""
     first = next(iter(swept.values()))
-    rows = [
-        (str(setting), *_cells(models, first, rng)) for setting, models in swept.items()
-    ]
+    rows = []
+    for setting, models in swept.items():
+        cells = _cells(models, first, rng)
+        rows.append((str(setting), *cells))
     note = (
         f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
         "those of the first row. r, interval and p as in the table of the law."
     )
-    return make_table("The same under other settings", COLUMNS, rows, note, decimals=2)
+    return Table.of("The same under other settings", COLUMNS, rows, note, decimals=2)
 
 
 def _cells(
     models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], rng: Generator
 ) -> Iterator[Any]:
-    sgr = np.array([model.sgr for model in models])
-    retention = np.array(
-        # nothing right leaves nothing to keep: the floor only saves the division
-        [model.ood_accuracy / max(model.accuracy, 1e-9) for model in models]
-    )
+    figures = list(map(attrgetter("sgr", "retention"), models))
+    sgr, retention = np.array(figures).T
     reliance = [model.figures.get(CHANGED) for model in models]
-    told = [value for value in reliance if value is not None]
     yield 100 * float(sgr.mean())
     # a mean over some of the models could not be compared with other rows
-    yield float(np.mean(told)) if len(told) == len(models) else None
-    found = correlation(sgr, retention, rng)
-    yield from correlation_cells(found) if found else (None, None, None)
+    yield None if None in reliance else mean(reliance)
+    yield from correlation_cells(Correlation.of(sgr, retention, rng))[:3]
     for name in (VERIFIED, CHANGED):
         yield _rank_agreement(models, first, name)
 
@@ -63,11 +60,8 @@ def _cells(
 def _rank_agreement(
     models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], name: str
 ) -> float | None:
-    swept = np.array([model.figures.get(name) for model in models], np.float64)
-    others = np.array([model.figures.get(name) for model in first], np.float64)
+    swept = np.array([model.figures.get(name) for model in models], float)
+    others = np.array([model.figures.get(name) for model in first], float)
     # Of a figure that is missing the deviation is none (NaN).
-    return (
-        rank_correlation(swept, others)
-        if swept.std() > 0 and others.std() > 0
-        else None
-    )
+    vary = swept.std() > 0 and others.std() > 0
+    return rank_correlation(swept, others) if vary else None

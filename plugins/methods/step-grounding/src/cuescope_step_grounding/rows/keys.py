@@ -11,4 +11,5 @@ VIDEO = "video"
 # How the keys of the parts begin.
 OF_KIND = "claims: "
 OF_STAGE = "steps: "
+LATE = "steps: late"
 NAMED = "named: "

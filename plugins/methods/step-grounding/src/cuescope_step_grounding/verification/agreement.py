@@ -1,6 +1,6 @@
 """Two judges of the same claims: another verifier, or people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,15 +8,14 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Sample, UserError, nearest
-from cuescope_sdk.data import read_text, table_rows
-from cuescope_sdk.grounding import Claim, Judgement
+from cuescope_sdk.data import TextFile
+from cuescope_sdk.grounding import Claim
 from cuescope_sdk.statistics import Groups, bca_interval, cohen_kappa
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import Reasoning
 
 COLUMNS = ("sample", "step", "claim", "verdict")
 VERDICTS = ("supported", "unsupported", "unverifiable")
-Judge = Callable[[Sample, Claim], Judgement]
 
 
 # ------------------------------------------------------------------------------------- agreement
@@ -46,10 +45,8 @@ def agreement(
 ) -> Agreement:
     """Of the two verdicts on each claim; the interval draws whole groups."""
     decided = [pair for pair in pairs if "unverifiable" not in pair[1:]]
-    first, second = (
-        np.array([pair[side] == "supported" for pair in decided], bool)
-        for side in (1, 2)
-    )
+    verdicts = np.array([pair[1:] for pair in decided]).reshape(-1, 2)
+    first, second = (verdicts == "supported").T
     value = cohen_kappa(first, second)
     ends = None
     # A judge that says the same of all has no kappa, and neither has an interval around it.
@@ -81,9 +78,7 @@ class Label:
 
 def read_labels(path: Path) -> list[Label]:
     """The rows of a CSV file; raises UserError, with the line, for anything else."""
-    rows = list(
-        table_rows(read_text(path, "step-grounding"), f"step-grounding: labels {path}")
-    )
+    rows = list(TextFile(path, "step-grounding: labels").table())
     if not rows:
         raise _refusal(path, None, "at least one label", "none")
     # the columns may stand in any order
@@ -134,7 +129,7 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
         expected = f"a step of {label.sample}: 1 to {len(trace.claims)}"
         raise _refusal(path, label.line, expected, str(label.step))
     claims = trace.claims[label.step - 1]
-    numbered: dict[str, str] = {}
+    numbered = {}
     for number, claim in enumerate(claims, 1):
         words = claim_words(claim)
         numbered[str(number)] = words

@@ -6,30 +6,31 @@ import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.report import interval, percent
-from cuescope_sdk.statistics import Groups, Rate, corrected_rate, mean_interval
-from cuescope_step_grounding.options import StepGroundingOptions
+from cuescope_sdk.statistics import Estimate, Groups, mean_interval
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.verification.judged import JudgedTraces
 
 Verdicts = Sequence[tuple[Sample, str]]  # of the verifier, claim by claim
 Pairs = Sequence[tuple[Sample, str, str]]  # of the verifier and of people
-_DECIDED = frozenset({"supported", "unsupported"})
+_DECIDED = {"supported", "unsupported"}
 
 
 def correct_supported_share(
     audit: Audit, judged: JudgedTraces, pairs: Pairs
 ) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
-    options: StepGroundingOptions = audit.options
-    verdicts = [(sample, judgement.verdict) for sample, _, judgement in judged.claims()]
-    observed = supported_share(verdicts, options.confidence)
+    confidence = audit.options.confidence
+    verdicts = []
+    for sample, _, judgement in judged.claims():
+        verdicts.append((sample, judgement.verdict))
+    observed = supported_share(verdicts, confidence)
     if observed is None:
         return
     check = {
         "check": "supported claims without the verifier's errors",
         "feature": REASONING,
     }
-    share = corrected_share(observed, pairs, options.confidence)
+    share = corrected_share(observed, pairs, confidence)
     if share is None:
         detail = "not known: on the labelled claims the verifier may be no better than guessing"
         yield Evidence(**check, verdict="inconclusive", detail=detail)
@@ -47,36 +48,35 @@ def correct_supported_share(
     )
 
 
-def supported_share(verdicts: Verdicts, confidence: float) -> Rate | None:
+def supported_share(verdicts: Verdicts, confidence: float) -> Estimate[float] | None:
     """Of the claims that the verifier decides, those that it calls supported."""
-    decided = [(sample, verdict) for sample, verdict in verdicts if verdict in _DECIDED]
+    decided = [pair for pair in verdicts if pair[1] in _DECIDED]
     return _rate(decided, "supported", confidence)
 
 
-def corrected_share(observed: Rate, pairs: Pairs, confidence: float) -> Rate | None:
+def corrected_share(
+    observed: Estimate[float], pairs: Pairs, confidence: float
+) -> Estimate[float] | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
-    by_people: dict[str, list[tuple[Sample, str]]] = {
-        "supported": [],
-        "unsupported": [],
-    }
+    by_people: dict[str, list[tuple[Sample, str]]]
+    by_people = {"supported": [], "unsupported": []}
     for sample, verdict, people in pairs:
         # of what either leaves open no error is known
         if verdict in _DECIDED and people in _DECIDED:
             by_people[people].append((sample, verdict))
-    sensitivity, specificity = (
-        _rate(own, said, confidence) for said, own in by_people.items()
-    )
+    sensitivity = _rate(by_people["supported"], "supported", confidence)
+    specificity = _rate(by_people["unsupported"], "unsupported", confidence)
     if sensitivity is None or specificity is None:
         return None
     # Rogan and Gladen (1978), with the doubt of the claims and of the labels
-    return corrected_rate(observed, sensitivity=sensitivity, specificity=specificity)
+    return observed.correct(sensitivity, specificity)
 
 
-def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Rate | None:
+def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Estimate[float] | None:
     """The share of the verdicts that are as wanted."""
     values = np.array([verdict == wanted for _, verdict in verdicts], dtype=float)
     groups = Groups.of([sample for sample, _ in verdicts])
     low, high = mean_interval(values, groups, confidence=confidence)
-    return (
-        None if low is None or high is None else Rate(float(values.mean()), low, high)
-    )
+    if low is None or high is None:
+        return None
+    return Estimate(float(values.mean()), low, high)

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, product
+from operator import attrgetter
 
 from cuescope_sdk import PluginError, Sample
 from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
@@ -19,7 +20,7 @@ from cuescope_step_grounding.verification.swaps import Swaps
 
 @dataclass(frozen=True)
 class Judgements:
-    """What a verifier said, by sample and claim; a verifier itself, which says it once more."""
+    """What a verifier said, by sample and claim."""
 
     by_claim: dict[tuple[str, Claim], Judgement]
 
@@ -32,24 +33,16 @@ class Judgements:
         general = {key for key, judgement in self.by_claim.items() if judgement.general}
         return Judgements(self.by_claim | dict.fromkeys(general, unknown))
 
-    def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        """The judgements of these claims again."""
-        return [
-            [self.of(sample, claim) for claim in claims] for sample, claims in cases
-        ]
-
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
-        count = Counter(self.of(sample, claim).verdict for claim in claims)
-        return StepCounts(
-            count["supported"], count["unsupported"], count["unverifiable"]
-        )
+        judgements = map(partial(self.of, sample), claims)
+        return StepCounts(**Counter(map(attrgetter("verdict"), judgements)))
 
     def count_steps(
         self, sample: Sample, claims: Sequence[Sequence[Claim]]
     ) -> list[StepCounts]:
         """The same for each step of a trace."""
-        return [self.count(sample, step) for step in claims]
+        return list(map(partial(self.count, sample), claims))
 
     def rate(self, sample: Sample, claims: Claims, policy: Policy) -> float | None:
         """SGR of a trace."""
@@ -57,7 +50,7 @@ class Judgements:
 
 
 def judge_claims(
-    verifier: ClaimVerifier, claims: Iterable[tuple[Sample, Iterable[Claim]]]
+    verifier: ClaimVerifier, asked: Iterable[tuple[Sample, Iterable[Claim]]]
 ) -> Judgements:
     """What the verifier says of claims about samples, each judged once.
 
@@ -66,15 +59,15 @@ def judge_claims(
     # Verifiers can take seconds a frame: what many traces claim alike is asked once. A dict rather
     # than a set, for a verifier's answers may depend on the order of the claims.
     distinct: dict[str, tuple[Sample, dict[Claim, None]]] = {}
-    for sample, of_sample in claims:
-        distinct.setdefault(sample.key, (sample, {}))[1].update(
-            dict.fromkeys(of_sample)
-        )
-    cases: list[Case] = [
-        (sample, tuple(of_sample)) for sample, of_sample in distinct.values()
-    ]
+    for sample, claims in asked:
+        _, known = distinct.setdefault(sample.key, (sample, {}))
+        known |= dict.fromkeys(claims)
+    cases: list[Case] = []
+    sizes = []
+    for sample, of_sample in distinct.values():
+        cases.append((sample, tuple(of_sample)))
+        sizes.append(len(of_sample))
     judgements = verifier.judge(cases) if cases else []
-    sizes = [len(of_sample) for _, of_sample in cases]
     if list(map(len, judgements)) != sizes:
         raise PluginError(
             f"claim verifier {type(verifier).__name__} broke its contract",
@@ -82,8 +75,8 @@ def judge_claims(
             got=f"{sum(map(len, judgements))} for {sum(sizes)}",
         )
     by_claim: dict[tuple[str, Claim], Judgement] = {}
-    for (sample, of_sample), answers in zip(cases, judgements, strict=True):
-        by_claim |= zip(product([sample.key], of_sample), answers, strict=True)
+    for (sample, said), answers in zip(cases, judgements, strict=True):
+        by_claim |= zip(product([sample.key], said), answers, strict=True)
     return Judgements(by_claim)
 
 
@@ -140,17 +133,31 @@ class JudgedTraces:
     @cached_property
     def groups(self) -> Groups:
         """Which of the baselines' samples were drawn together."""
-        return Groups.of([trace.sample for trace in self.baselines])
+        return Groups.of(self.samples)
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """Those of the baselines."""
+        return [trace.sample for trace in self.baselines]
 
     @property
     def counts(self) -> StepCounts:
         """The claims of all baselines."""
-        return sum_counts(step for trace in self.baselines for step in trace.steps)
+        steps = map(attrgetter("steps"), self.baselines)
+        return sum_counts(chain.from_iterable(steps))
 
     @property
     def answered(self) -> tuple[JudgedTrace, ...]:
         """The baseline's traces of which an SGR is known."""
         return tuple(trace for trace in self.baselines if trace.grounding is not None)
+
+    def mean_rate(self, judgements: Judgements) -> float | None:
+        """SGR of the baselines by these judgements."""
+        rates = []
+        for trace in self.baselines:
+            claims = trace.reasoning.claims
+            rates.append(judgements.rate(trace.sample, claims, trace.policy))
+        return scores.mean(rates)
 
     def claims(self) -> Iterator[tuple[Sample, Claim, Judgement]]:
         """Every claim of the baselines, with what the verifier says of it."""
@@ -159,7 +166,9 @@ class JudgedTraces:
                 yield trace.sample, claim, self.judgements.of(trace.sample, claim)
 
     def in_style(self, style: str) -> list[JudgedTrace]:
-        unchanged = [
-            trace for trace in self.variants if trace.reasoning.request.change is None
-        ]
-        return [trace for trace in unchanged if trace.reasoning.request.style == style]
+        traces = []
+        for trace in self.variants:
+            request = trace.reasoning.request
+            if request.change is None and request.style == style:
+                traces.append(trace)
+        return traces

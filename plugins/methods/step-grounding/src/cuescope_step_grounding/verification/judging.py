@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, repeat
+from operator import attrgetter
 
 from cuescope_sdk import Audit, LazyWeights, Sample, SentenceEncoder, UserError
-from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier, scene_of
+from cuescope_sdk.grounding import SCENE, Claim, ClaimVerifier, SceneVerifier
 from cuescope_sdk.language import BagOfWords
 from cuescope_step_grounding import beliefs, scores, trials
-from cuescope_step_grounding.claims.contents import all_claims, claim_words
+from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.trials import Claims, Reasoning
@@ -40,7 +41,7 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
     """The verifiers to compare with, by SPEC, ready to judge."""
     verifiers = {}
     for spec in audit.options.other_verifiers:
-        tool: ClaimVerifier = audit.context.build("tool", spec)
+        tool = audit.context.build("tool", spec)
         if not hasattr(tool, "judge"):
             raise UserError(
                 f"step-grounding: tool {spec} is no claim-verifier",
@@ -55,12 +56,8 @@ def other_verifiers(audit: Audit) -> dict[str, ClaimVerifier]:
 
 def require_matching_evidence(audit: Audit) -> None:
     """Raises UserError where changed videos would be held against scenes that they do not show."""
-    annotated = any(scene_of(sample) is not None for sample in audit.samples)
-    if (
-        audit.options.evidence == "shown"
-        and annotated
-        and "claim-verifier" not in audit.tools
-    ):
+    shown = audit.options.evidence == "shown" and "claim-verifier" not in audit.tools
+    if shown and not has_no_evidence(audit):
         raise UserError(
             "step-grounding: evidence=shown",
             expected="a verifier that looks at changed videos",
@@ -71,8 +68,10 @@ def require_matching_evidence(audit: Audit) -> None:
 
 def has_no_evidence(audit: Audit) -> bool:
     """Whether there is neither a verifier nor an annotated scene."""
-    verifier = "claim-verifier" in audit.tools
-    return not verifier and all(scene_of(sample) is None for sample in audit.samples)
+    if "claim-verifier" in audit.tools:
+        return False
+    annotated = [sample for sample in audit.samples if SCENE in sample.annotations]
+    return not annotated
 
 
 # ----------------------------------------------------------------------------------------- judging
@@ -86,7 +85,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     variants = trials.read_traces(
         audit, audit.once(trials.variant_requests, audit), audit.outcomes
     )
-    evidence = [_evidence(trace, options.evidence) for trace in variants]
+    evidence = list(map(partial(_evidence, source=options.evidence), variants))
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
     claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
@@ -98,18 +97,17 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         things = map(existence, named_things(trace.claims))
         # a belief is judged again at the time of each later step
         recalled = beliefs.recalled_claims(trace.claims)
-        cases.append((trace.sample, [*all_claims([trace.claims]), *recalled, *things]))
-        cases.append((trace.sample, all_claims([*draws, *changed])))
+        steps = chain(trace.claims, [recalled, things], *draws, *changed)
+        cases.append((trace.sample, chain.from_iterable(steps)))
     for trace, sample in zip(variants, evidence, strict=True):
-        cases.append((sample, all_claims([trace.claims])))
+        cases.append((sample, chain.from_iterable(trace.claims)))
     swapped = -len(cases)
     for plan in deals.values():
         cases += plan.cases()
     swapped += len(cases)
     # one call, so that a detector sees each frame once, whatever is asked of it
-    judgements = judge_claims(
-        audit.tools.get("claim-verifier") or SceneVerifier(), cases
-    )
+    verifier = audit.tools.get("claim-verifier") or SceneVerifier()
+    judgements = judge_claims(verifier, cases)
 
     def count(
         trace: Reasoning, sample: Sample, consistency: float | None = None
@@ -119,33 +117,32 @@ def judge_traces(audit: Audit) -> JudgedTraces:
             trace, steps, policy, consistency, options.hallucination_over
         )
 
-    def rates(
-        claims: Iterable[Claims], traces: Iterable[Reasoning]
-    ) -> tuple[float | None, ...]:
-        pairs = zip(traces, claims, strict=True)
-        return tuple(
-            judgements.rate(trace.sample, steps, policy) for trace, steps in pairs
-        )
+    def rate(sample: Sample, claims: Claims) -> float | None:
+        return judgements.rate(sample, claims, policy)
 
-    consistencies = _consistencies(audit, traces, judgements)
     samples = [trace.sample for trace in traces]
-    swaps = {deal: plan.swaps(judgements.of) for deal, plan in deals.items()}
+    consistencies = _consistencies(audit, traces, judgements)
+    random_rates = []
+    for sample, draws in zip(samples, random, strict=True):
+        random_rates.append(tuple(map(partial(rate, sample), draws)))
+    wrong_rates = {}
+    for change, claims in wrong.items():
+        wrong_rates[change] = tuple(map(rate, samples, claims))
+    swaps = {}
+    for deal, plan in deals.items():
+        held = plan.swaps(judgements.of)
+        if held is not None:
+            swaps[deal] = held
+    drawn = chain.from_iterable(chain.from_iterable(chain.from_iterable(random)))
     return JudgedTraces(
         baselines=tuple(map(count, traces, samples, consistencies)),
         variants=tuple(map(count, variants, evidence)),
-        random_rates=tuple(
-            rates(draws, [trace] * len(draws))
-            for trace, draws in zip(traces, random, strict=True)
-        ),
-        counterfactual_rates={
-            change: rates(claims, traces) for change, claims in wrong.items()
-        },
+        random_rates=tuple(random_rates),
+        counterfactual_rates=wrong_rates,
         judgements=judgements,
-        swaps={deal: held for deal, held in swaps.items() if held is not None},
+        swaps=swaps,
         swapped=swapped,
-        random_wordings=len(
-            {*map(claim_words, all_claims(chain.from_iterable(random)))}
-        ),
+        random_wordings=len(set(map(claim_words, drawn))),
     )
 
 
@@ -171,9 +168,8 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
     # these show the video as it is
     if source == "original" or reasoning.request.change in (None, "paraphrase"):
         return reasoning.sample
-    annotations = {
-        key: v for key, v in reasoning.sample.annotations.items() if key != SCENE
-    }
+    annotations = dict(reasoning.sample.annotations)
+    annotations.pop(SCENE, None)
     return replace(
         reasoning.sample, key=shown.key, frames=shown.frames, annotations=annotations
     )
@@ -183,6 +179,7 @@ def _consistencies(
     audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
 ) -> Iterator[float | None]:
     options: StepGroundingOptions = audit.options
+    policy = options.unverifiable
     of_states = options.belief == "state"
     tau = threshold(audit)
 
@@ -195,18 +192,16 @@ def _consistencies(
     ) -> float | None:
         after = judgements.count(sample, pair.new)
         if of_states:
-            return scores.state_justification(after, options.unverifiable)
+            return scores.state_justification(after, policy)
         before = judgements.count(sample, pair.kept)
-        return scores.transition_justification(
-            similarity, before, after, tau, options.unverifiable
-        )
+        return scores.transition_justification(similarity, before, after, tau, policy)
 
     pairs_of = []
     for trace in traces:
         lapsed = partial(lapses, trace.sample) if of_states else None
         pairs_of.append(beliefs.transitions(trace.claims, lapsed))
     # One call of the encoder for all traces, as networks encode far faster in batches.
-    texts = [(pair.before, pair.after) for pair in chain.from_iterable(pairs_of)]
+    texts = list(map(attrgetter("before", "after"), chain.from_iterable(pairs_of)))
     encoder: SentenceEncoder = audit.tools.get("sentence-encoder") or BagOfWords()
     values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
@@ -218,14 +213,11 @@ def _consistencies(
 def _random_traces(
     audit: Audit, traces: Sequence[Reasoning]
 ) -> list[tuple[Claims, ...]]:
-    words = audit.once(_words, audit)
     random = []
     for trace in traces:
-        # by sample, so that other samples leave its draws as they are
-        rng = audit.rng("random reasoning", trace.sample.key)
-        frames = len(trace.sample.frames)
-        draw = partial(controls.random_trace, trace.claims, words, frames, rng)
-        random.append(tuple(draw() for _ in range(audit.options.draws)))
+        maker = _maker(audit, trace.sample, "random reasoning")
+        draws = repeat(trace.claims, audit.options.draws)
+        random.append(tuple(map(maker.random_trace, draws)))
     return random
 
 
@@ -233,43 +225,51 @@ def _counterfactual_traces(
     audit: Audit, traces: Sequence[Reasoning]
 ) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
-    words = audit.once(_words, audit)
     wrong: dict[str, list[Claims]] = {}
     for name in (*controls.CHANGES, ALL):
-        changes = frozenset(
-            change for change in controls.CHANGES if name in (change, ALL)
-        )
+        every = controls.CHANGES
+        changes = frozenset(change for change in every if name in (change, ALL))
         wrong[name] = []
         for trace in traces:
-            rng = audit.rng("counterfactual", name, trace.sample.key)
-            frames = len(trace.sample.frames)
-            steps = []
-            for step in trace.claims:
-                changed = (
-                    controls.counterfactual(c, changes, words, frames, rng)
-                    for c in step
-                )
-                steps.append(tuple(changed))
+            maker = _maker(audit, trace.sample, "counterfactual", name)
+            spoil = partial(maker.counterfactual, changes=changes)
+            steps = (tuple(map(spoil, step)) for step in trace.claims)
             wrong[name].append(tuple(steps))
     return wrong
 
 
+def _maker(audit: Audit, sample: Sample, *names: str) -> controls.Maker:
+    # by sample, so that other samples leave its draws as they are
+    rng = audit.rng(*names, sample.key)
+    return controls.Maker(audit.once(_words, audit), len(sample.frames), rng)
+
+
 def _words(audit: Audit) -> controls.Vocabulary:
     traces = audit.once(trials.baseline_traces, audit)
-    return controls.vocabulary(
-        [trace.sample for trace in traces],
-        all_claims([trace.claims for trace in traces]),
-    )
+    steps = chain.from_iterable(trace.claims for trace in traces)
+    samples = [trace.sample for trace in traces]
+    return controls.vocabulary(samples, chain.from_iterable(steps))
 
 
 # ------------------------------------------------------------------------------- parts of a trace
 
 
 def named_things(claims: Claims) -> tuple[str, ...]:
-    entities = [claim for step in claims for claim in step if claim.kind == "entity"]
-    return tuple(
-        dict.fromkeys(claim.subject for claim in entities if not claim.negated)
-    )
+    names: dict[str, None] = {}
+    for claim in chain.from_iterable(claims):
+        if claim.kind == "entity" and not claim.negated:
+            names[claim.subject] = None
+    return tuple(names)
+
+
+def verdicts_on_thing(judged: JudgedTraces, name: str) -> list[tuple[Sample, str]]:
+    """Of each trace that names a thing, whether its video shows it."""
+    verdicts: list[tuple[Sample, str]] = []
+    for trace in judged.baselines:
+        if name in named_things(trace.reasoning.claims):
+            judgement = judged.judgements.of(trace.sample, existence(name))
+            verdicts.append((trace.sample, judgement.verdict))
+    return verdicts
 
 
 def existence(name: str) -> Claim:
@@ -281,10 +281,11 @@ def claims_of_kind(
     trace: JudgedTrace, kind: str, judgements: Judgements
 ) -> JudgedTrace:
     """The trace by its claims of one kind alone."""
-    steps = [
-        tuple(c for c in step if c.kind == kind) for step in trace.reasoning.claims
-    ]
-    return replace(trace, steps=tuple(judgements.count_steps(trace.sample, steps)))
+    steps = []
+    for step in trace.reasoning.claims:
+        of_kind = [claim for claim in step if claim.kind == kind]
+        steps.append(judgements.count(trace.sample, of_kind))
+    return replace(trace, steps=tuple(steps))
 
 
 # ---------------------------------------------------------------------------------- changed videos
@@ -298,17 +299,16 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
         # another style of asking is no change of the video
         if trace.reasoning.request.change is not None:
             by_sample.setdefault(trace.sample.key, []).append(trace)
-    return [
-        cost
-        for key, changed in by_sample.items()
-        for cost in _costs(baselines[key], changed)
-    ]
+    costs: list[scores.ChangeCost] = []
+    for key, changed in by_sample.items():
+        costs += _costs(baselines[key], changed)
+    return costs
 
 
 def _costs(
     baseline: JudgedTrace, changed: Sequence[JudgedTrace]
 ) -> Iterator[scores.ChangeCost]:
-    frames = [trace.reasoning.request.trial.sample.frames for trace in changed]
+    frames = list(map(attrgetter("reasoning.request.trial.sample.frames"), changed))
     sizes = magnitudes(baseline.sample.frames, frames)
     before = baseline.grounding
     for trace, size in zip(changed, sizes, strict=True):
@@ -325,14 +325,6 @@ def reliance_of(
     audit: Audit, costs: Sequence[scores.ChangeCost]
 ) -> scores.Reliance | None:
     """VRS; None where nothing was changed."""
-    options: StepGroundingOptions = audit.options
     if not costs:
         return None
-    return scores.reliance(
-        costs,
-        audit.rng("reliance"),
-        epsilon=options.epsilon,
-        clip=options.clip,
-        confidence=options.confidence,
-        resamples=options.resamples,
-    )
+    return scores.reliance(costs, audit.rng("reliance"), audit.options)

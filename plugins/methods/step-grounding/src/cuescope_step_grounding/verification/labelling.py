@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from cuescope_sdk import Audit, LabelItem, StoredRun
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import KINDS
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -23,7 +23,7 @@ def record_claims(audit: Audit, judged: JudgedTraces) -> None:
     """Each claim that the verifier decides, once a trace: what it says, of which frames."""
     for trace in judged.baselines:
         reasoning = trace.reasoning
-        seen: set[Claim] = set()
+        seen = set()
         for step, claims in enumerate(reasoning.claims, 1):
             for number, claim in enumerate(claims, 1):
                 verdict = judged.judgements.of(trace.sample, claim).verdict
@@ -52,7 +52,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     rows = [row for row in run.answers if row["condition"] == VERDICT]
     for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
         shown = run.samples.get(sample)
-        for row in _spread(list(of_trace), each):
+        for row in spread(list(of_trace), each):
             about = json.loads(row["text"])
             step, number = row["feature"].removeprefix(CLAIM).split("/")
             when = f" ({about['when']})" if about["when"] else ""
@@ -77,9 +77,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             )
 
 
-def frames_shown(
-    meant: list[int] | None, count: int, around: bool = False
-) -> tuple[int, ...]:
+def frames_shown(meant: list[int] | None, count: int, around: bool) -> tuple[int, ...]:
     """The frames that a claim is about, or of very many some of them, evenly; all for None.
 
     With `around` the frames before and after each are shown too.
@@ -88,10 +86,11 @@ def frames_shown(
     near = (-1, 0, 1) if around else (0,)
     named = {index + step for index in meant or () for step in near}
     frames = sorted(named.intersection(range(count))) or range(count)
-    return tuple(_spread(frames, MOST_FRAMES))
+    return tuple(spread(frames, MOST_FRAMES))
 
 
-def _spread(items: Sequence[T], most: int) -> list[T]:
+def spread(items: Sequence[T], most: int) -> list[T]:
     """At most so many of the items, evenly over all."""
-    few = np.linspace(0, len(items) - 1, min(most, len(items))).round().astype(int)
-    return [items[index] for index in few.tolist()]
+    places = np.linspace(0, len(items) - 1, min(most, len(items)))
+    few = places.round().astype(int).tolist()
+    return list(map(items.__getitem__, few))

@@ -14,8 +14,9 @@ nothing away.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise, repeat
 from math import ceil
+from operator import attrgetter
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -59,15 +60,12 @@ class Plan:
     claims: list[Claim] = field(default_factory=list)
     places: list[tuple[Place | None, ...]] = field(default_factory=list)
     unit: list[int] = field(default_factory=list)
-    block: list[int] = field(default_factory=list)
-    own: list[int] = field(default_factory=list)
-    group: list[str] = field(default_factory=list)
+    # its block, its own place there, and its group
+    units: list[tuple[int, int, str]] = field(default_factory=list)
 
     def add_unit(self, block: int, place: int, group: str) -> int:
-        self.block.append(block)
-        self.own.append(place)
-        self.group.append(group)
-        return len(self.block) - 1
+        self.units.append((block, place, group))
+        return len(self.units) - 1
 
     def add_claim(
         self, claim: Claim, unit: int, places: Iterable[Place | None]
@@ -85,21 +83,22 @@ class Plan:
         """The verdicts in all places; None where there is nothing to swap."""
         if not self.places:
             return None
-        verdicts = np.full((len(self.places), max(map(len, self.places))), OPEN)
+        most = max(map(len, self.places))
+        verdicts = np.full((len(self.places), most), OPEN)
         for row, places in enumerate(self.places):
             for column, place in enumerate(places):
                 if place is not None:
                     verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
-        wordings = {
-            claim: number for number, claim in enumerate(dict.fromkeys(self.claims))
-        }
+        distinct = dict.fromkeys(self.claims)
+        wordings = dict(zip(distinct, count(), strict=False))
+        block, own, group = zip(*self.units, strict=True)
         return Swaps(
-            verdicts,
-            np.array([wordings[claim] for claim in self.claims]),
-            np.array(self.unit),
-            np.array(self.block),
-            np.array(self.own),
-            np.unique(self.group, return_inverse=True)[1].ravel(),
+            block=np.array(block),
+            place=np.array(own),
+            verdicts=verdicts,
+            wording=np.array(list(map(wordings.__getitem__, self.claims))),
+            unit=np.array(self.unit),
+            group=np.unique(group, return_inverse=True)[1].ravel(),
         )
 
 
@@ -129,7 +128,7 @@ def _videos(
         shuffled, key=lambda group: (len(group), group[0].sample.question or "")
     )
     for number, block in enumerate(_blocks(alike, partners)):
-        words = [question_words(group) for group in block]
+        words = list(map(question_words, block))
         shared = set[str].intersection(*words)
         for place, group in enumerate(block):
             unit = plan.add_unit(number, place, group[0].group)
@@ -152,17 +151,19 @@ def _clips(
     plan = Plan()
     number = 0
     for group in groups:
-        distinct = list({_frame_keys(trace.sample): trace for trace in group}.values())
+        distinct = {}
+        for trace in group:
+            keys = tuple(map(attrgetter("key"), trace.sample.frames))
+            distinct[keys] = trace
         if len(distinct) < 2:
             continue
-        for block in _blocks(_shuffle(distinct, rng), partners):
-            samples = [trace.sample for trace in block]
+        for block in _blocks(_shuffle(list(distinct.values()), rng), partners):
+            samples = list(map(attrgetter("sample"), block))
             for place, trace in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
                 for claim in distinct_claims(trace.claims):
-                    plan.add_claim(
-                        claim, unit, _in_videos(claim, trace.sample, samples)
-                    )
+                    places = _in_videos(claim, trace.sample, samples)
+                    plan.add_claim(claim, unit, places)
             number += 1
     return plan
 
@@ -173,9 +174,13 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
     number = 0
     for trace in traces:
         sample = trace.sample
-        timed = [
-            (step, moment) for step in trace.claims if (moment := _moment(step, sample))
-        ]
+        timed = []
+        for step in trace.claims:
+            named = frames_of_step(step) or ()
+            # a step may name none that there is
+            moment = tuple(frame for frame in named if 0 <= frame < len(sample.frames))
+            if moment:
+                timed.append((step, moment))
         # a single moment has none to change places with
         if len({moment for _, moment in timed}) < 2:
             continue
@@ -185,41 +190,32 @@ def _moments(traces: Sequence[TraceClaims], partners: int, rng: Generator) -> Pl
                 for claim in distinct_claims([step]):
                     # what names no moment is as true of any
                     if claim.frames:
-                        places: list[Place | None] = []
-                        for _, moment in block:
-                            moved = claim.replace(frames=moment)
-                            places.append((sample, moved))
-                        plan.add_claim(claim, unit, places)
+                        moved = (claim.replace(frames=moment) for _, moment in block)
+                        plan.add_claim(claim, unit, zip(repeat(sample), moved))
             number += 1
     return plan
 
 
 def _shuffle(items: Sequence[T], rng: Generator) -> list[T]:
-    return [items[index] for index in rng.permutation(len(items))]
+    return list(map(items.__getitem__, rng.permutation(len(items))))
 
 
 def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
     """Neighbours together, at most one more than the partners of each, evenly."""
-    count = ceil(len(items) / (partners + 1))
-    edges = (
-        [round(len(items) * index / count) for index in range(count + 1)]
-        if count
-        else [0]
-    )
+    blocks = ceil(len(items) / (partners + 1))
+    edges = [round(len(items) * index / max(blocks, 1)) for index in range(blocks + 1)]
     return [items[low:high] for low, high in pairwise(edges)]
 
 
 def _in_videos(
     claim: Claim, own: Sample, samples: Sequence[Sample]
 ) -> Iterator[Place | None]:
+    frames = len(own.frames)
     for sample in samples:
-        both_shown = own.frames and sample.frames
-        moved = (
-            moved_claim(claim, len(own.frames), len(sample.frames))
-            if both_shown
-            else None
-        )
-        yield None if moved is None else (sample, moved)
+        if frames and sample.frames:
+            yield sample, moved_claim(claim, frames, len(sample.frames))
+        else:
+            yield None
 
 
 def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
@@ -227,15 +223,14 @@ def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
     if frames == others:
         return claim
     parts = tuple(moved_claim(part, frames, others) for part in claim.parts)
-    update: dict[str, object] = {"parts": parts}
-    if claim.frames:
+    moment = claim.frames
+    if moment:
         # a claim may name frames that its video does not have
-        inside = {frame for frame in claim.frames if 0 <= frame < frames}
-        update["frames"] = tuple(
-            # the middle of a frame tells which frame of the other video it falls into
-            sorted({int((f + 0.5) * others / frames) for f in inside})
-        )
-    return claim.replace(**update)
+        inside = claim.frames_meant(frames)
+        # the middle of a frame tells which frame of the other video it falls into
+        same_share = {int((frame + 0.5) * others / frames) for frame in inside}
+        moment = tuple(sorted(same_share))
+    return claim.replace(parts=parts, frames=moment)
 
 
 def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:
@@ -248,44 +243,32 @@ def _without_text(claim: Claim) -> Claim:
     return claim.replace(text="", parts=parts)
 
 
-def _moment(step: Sequence[Claim], sample: Sample) -> tuple[int, ...] | None:
-    """The frames of a step; None where it names none, or none that there is."""
-    frames = frames_of_step(step) or ()
-    return tuple(frame for frame in frames if 0 <= frame < len(sample.frames)) or None
-
-
-def _frame_keys(sample: Sample) -> tuple[str, ...]:
-    return tuple(frame.key for frame in sample.frames)
-
-
 # ---------------------------------------------------------------------------- what a question tells
 
 
 def question_words(group: Iterable[TraceClaims]) -> set[str]:
     """The words of the questions and choices of some samples."""
-    words: set[str] = set()
+    texts = []
     for trace in group:
-        words |= _words(" ".join([trace.sample.question or "", *trace.sample.choices]))
-    return words
+        texts.append(trace.sample.question or "")
+        texts.extend(trace.sample.choices)
+    return _words(" ".join(texts))
 
 
 def repeats(claim: Claim, told: set[str]) -> bool:
     """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
     for part in flatten([claim]):
-        phrases = [part.subject, part.object]
+        phrases = [part.subject, part.object or ""]
         if "subject" not in KINDS[part.kind].says:
-            phrases = [part.predicate]
-        for phrase in phrases:
-            words = _words(phrase or "")
-            if words and words <= told:
+            phrases = [part.predicate or ""]
+        for words in filter(None, map(_words, phrases)):
+            if words <= told:
                 return True
     return False
 
 
 def _words(text: str) -> set[str]:
     """Words without the s of a plural, so that "cups" are a "cup"."""
-    words = re.findall(r"\w+", normalise_words(text))
     # "bus" is no plural
-    return {
-        word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words
-    }
+    singular = re.sub(r"(?<=\w{3})s\b", "", normalise_words(text))
+    return set(re.findall(r"\w+", singular))

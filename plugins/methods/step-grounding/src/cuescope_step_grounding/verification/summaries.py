@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from operator import attrgetter
 
 from cuescope_sdk import Audit
 from cuescope_sdk.grounding import Claim
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.trials import Reasoning, is_recorded
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -21,7 +21,8 @@ ADD_VERIFIER = "--tool claim-verifier=box-geometry -T claim-verifier.detector=ow
 def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
     """Why no claim is supported or unsupported, and what would help."""
     # the first thing that is missing is told: without it the others are missing too
-    written = sum(bool(trace.reasoning.trace.steps) for trace in judged.baselines)
+    steps = map(attrgetter("reasoning.trace.steps"), judged.baselines)
+    written = sum(map(bool, steps))
     samples = len(judged.baselines)
     if not written and is_recorded(audit):
         return f"no trace is recorded for any of the {samples} samples"
@@ -37,13 +38,10 @@ def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
 
 def unverifiable_reasons(judged: JudgedTraces) -> list[str]:
     """Of the claims that could not be verified the reasons, each with its share."""
-    reasons = [
-        judgement.reason for _, _, judgement in judged.claims() if judgement.reason
-    ]
-    count = Counter(reasons)
-    return [
-        f"{reason} {percent(n / len(reasons))}" for reason, n in count.most_common()
-    ]
+    judgements = (judgement for _, _, judgement in judged.claims())
+    count = Counter(judgement.reason for judgement in judgements if judgement.reason)
+    total = count.total()
+    return [f"{reason} {percent(n / total)}" for reason, n in count.most_common()]
 
 
 def describe_traces(traces: Sequence[Reasoning]) -> str:
@@ -52,12 +50,11 @@ def describe_traces(traces: Sequence[Reasoning]) -> str:
     words = f"{len(written)} of {len(traces)} samples"
     if written:
         steps = sum(len(trace.steps) for trace in written)
-        forms = _count_words(trace.form for trace in written)
+        forms = _count_words(map(attrgetter("form"), written))
         words += f", with {steps / len(written):.1f} steps on average ({forms})"
-    problems = _count_words(
-        chain.from_iterable(trace.trace.problems for trace in traces)
-    )
-    return f"{words}; malformed, but kept: {problems}" if problems else words
+    problems = map(attrgetter("trace.problems"), traces)
+    malformed = _count_words(chain.from_iterable(problems))
+    return f"{words}; malformed, but kept: {malformed}" if malformed else words
 
 
 def describe_claims(judged: JudgedTraces) -> str | None:
@@ -65,17 +62,17 @@ def describe_claims(judged: JudgedTraces) -> str | None:
     counts = judged.counts
     if not counts.claims:
         return None
-    shares = [
-        f"{verdict} {percent(getattr(counts, verdict) / counts.claims)}"
-        for verdict in VERDICTS
-    ]
+    shares = []
+    for verdict in VERDICTS:
+        share = getattr(counts, verdict) / counts.claims
+        shares.append(f"{verdict} {percent(share)}")
     words = f"{counts.claims}: {', '.join(shares)}"
     # () is outside, None names no moment
-    outside = sum(claim.frames == () for _, claim, _ in judged.claims())
-    if outside:
+    frames = [claim.frames for _, claim, _ in judged.claims()]
+    if outside := frames.count(()):
         words += f"; {outside} about a moment outside the video"
-    contradictory = sum(trace.reasoning.contradictory for trace in judged.baselines)
-    if contradictory:
+    steps = map(attrgetter("reasoning.contradictory"), judged.baselines)
+    if contradictory := sum(steps):
         words += f"; {contradictory} steps contradict themselves about the time"
     return words
 
@@ -107,11 +104,7 @@ def describe_general(judged: JudgedTraces) -> str | None:
     general = general_supports(judged)
     if not general:
         return None
-    exact = judged.judgements.without_general()
-    rate = mean(
-        exact.rate(trace.sample, trace.reasoning.claims, trace.policy)
-        for trace in judged.baselines
-    )
+    rate = judged.mean_rate(judged.judgements.without_general())
     example = claim_words(general[0])
     return (
         f"{len(general)} of {judged.counts.supported} supported claims, as '{example}': a person "

@@ -6,17 +6,15 @@ is what a blind trace has. Pure functions of arrays; no model is asked.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
-    critical_z,
-    deal_places,
-    placement_p_value,
-    placement_z,
+    Estimate,
+    Placement,
     share_beyond_chance,
     smallest_effect,
 )
@@ -32,7 +30,7 @@ COPIES = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Swaps:
+class Swaps(Placement):
     """Verdicts of claims in the places of their blocks.
 
     `verdicts` are HOLDS, FAILS or OPEN; a place that a block does not have is OPEN. `wording`
@@ -43,16 +41,13 @@ class Swaps:
     verdicts: Int[np.ndarray, "claim place"]
     wording: Int[np.ndarray, " claim"]
     unit: Int[np.ndarray, " claim"]
-    block: Int[np.ndarray, " unit"]
-    place: Int[np.ndarray, " unit"]
     group: Int[np.ndarray, " unit"]
 
     @cached_property
     def own(self) -> Int[np.ndarray, " claim"]:
         """The verdict of each claim in its own place."""
-        return np.asarray(
-            self.verdicts[np.arange(len(self.unit)), self.place[self.unit]]
-        )
+        column = self.place[self.unit]
+        return np.asarray(self.verdicts[np.arange(len(column)), column])
 
     @cached_property
     def elsewhere(self) -> Float[np.ndarray, "2 claim"]:
@@ -60,54 +55,48 @@ class Swaps:
 
         Claims that say the same are counted together, each without its own place.
         """
-        held, decided = self._counts
         own = np.stack([self.own == HOLDS, self.own != OPEN])
-        return np.asarray(np.stack([held, decided])[:, self.wording] - own)
+        return np.asarray(self._counts[:, self.wording] - own)
 
     @cached_property
-    def _counts(
-        self,
-    ) -> tuple[Float[np.ndarray, " wording"], Float[np.ndarray, " wording"]]:
+    def _counts(self) -> Float[np.ndarray, "2 wording"]:
         # without any claim there is no highest number
         size = int(self.wording.max(initial=-1)) + 1
-        held, decided = (
-            np.bincount(self.wording, mask.sum(axis=1), minlength=size)
-            for mask in (self.verdicts == HOLDS, self.verdicts != OPEN)
-        )
-        return held, decided
+        count = partial(np.bincount, self.wording, minlength=size)
+        held = count((self.verdicts == HOLDS).sum(axis=1))
+        return np.stack([held, count((self.verdicts != OPEN).sum(axis=1))])
 
     @property
     def rate_elsewhere(self) -> float | None:
         """The share of the claims, of those decided in other places of their block, that hold."""
-        other = np.ones_like(self.verdicts, dtype=bool)
-        other[np.arange(len(self.unit)), self.place[self.unit]] = False
-        decided = int((other & (self.verdicts != OPEN)).sum())
-        return (
-            int((other & (self.verdicts == HOLDS)).sum()) / decided if decided else None
-        )
+        held = int((self.verdicts == HOLDS).sum() - (self.own == HOLDS).sum())
+        decided = int((self.verdicts != OPEN).sum() - (self.own != OPEN).sum())
+        return held / decided if decided else None
 
     @cached_property
     def telling(self) -> Bool[np.ndarray, " claim"]:
         """Claims that hold in some places and not in others: all that a swap can show."""
         held, decided = self._counts
-        return np.asarray(((held > 0) & (held < decided))[self.wording])
+        telling = (held > 0) & (held < decided)
+        return np.asarray(telling[self.wording])
 
-    def table(self, share: float = ASSUMED) -> Float[np.ndarray, "unit place"]:
+    def table(self) -> Float[np.ndarray, "unit place"]:
         """The log-likelihood ratio of each unit's claims in each place of its block.
 
-        Against chance stands that so large a `share` of claims is grounded: then a claim holds in
+        Against chance stands that the share `ASSUMED` of claims is grounded: then a claim holds in
         its own place with chance share + (1 - share) * rate, where `rate` is how often it holds
         anywhere. So a claim that holds nearly everywhere tells little, and a false one costs the
         same whatever it says.
         """
         held, decided = self._counts
         # one that holds nowhere tells nothing, see below: the floor only saves the logarithm
-        rate = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)[self.wording, None]
+        rates = np.clip(held / np.maximum(decided, 1), 1e-9, 1.0)
+        rate = rates[self.wording, None]
         # the log of (share + (1 - share) * rate) / rate
-        gain = np.log1p(share * (1 / rate - 1))
+        gain = np.log1p(ASSUMED * (1 / rate - 1))
         values = np.select(
             [self.verdicts == HOLDS, self.verdicts == FAILS],
-            [gain, np.log1p(-share)],
+            [gain, np.log1p(-ASSUMED)],
             0.0,
         )
         values[~self.telling] = 0.0
@@ -115,7 +104,8 @@ class Swaps:
         known = self.verdicts != OPEN
         middle = values.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
         values -= np.where(known, middle[:, None], 0.0)
-        table = np.zeros((len(self.block), self.verdicts.shape[1]))
+        _, places = self.verdicts.shape
+        table = np.zeros((len(self.block), places))
         # add.at, for a unit has several claims: += would add only one of them
         np.add.at(table, self.unit, values)
         return table
@@ -123,27 +113,13 @@ class Swaps:
 
 def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
     """How often places that are dealt anew within blocks fit the traces as well as their own."""
-    return placement_p_value(swaps.table(), swaps.block, swaps.place, rng, draws=draws)
-
-
-def swap_z(swaps: Swaps) -> float:
-    """How far the own places fit better than dealt ones, in standard deviations of these."""
-    return placement_z(swaps.table(), swaps.block, swaps.place)
+    return swaps.p_value(swaps.table(), rng, draws=draws)
 
 
 # ---------------------------------------------------------------------------- how much is grounded
 
 
-@dataclass(frozen=True, slots=True)
-class GroundedShare:
-    """The share of claims that go with their own place, beyond those that hold by chance."""
-
-    value: float
-    low: float
-    high: float
-
-
-def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare | None:
+def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float] | None:
     """The share of claims that hold in their own place beyond chance, with its interval.
 
     Of the decided claims a share is grounded and holds; each other one holds as often as elsewhere.
@@ -157,9 +133,9 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> GroundedShare |
     rate = ((held + 0.5) / (decided + 0.5))[used]
     holds = swaps.own[used] == HOLDS
     # numbered anew: groups without a decided claim would leave gaps
-    group = np.unique(swaps.group[swaps.unit[used]], return_inverse=True)[1].ravel()
-    ends = share_beyond_chance(holds, rate, group, confidence=confidence)
-    return None if ends is None else GroundedShare(*ends)
+    groups = swaps.group[swaps.unit[used]]
+    group = np.unique(groups, return_inverse=True)[1].ravel()
+    return share_beyond_chance(holds, rate, group, confidence=confidence)
 
 
 def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:
@@ -168,24 +144,19 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
     The claims of this audit are dealt to places at random, so that none is grounded; then a share
     of those that are decided is made to hold in its own place. Found is what is beyond `level`.
     """
-    limit = critical_z(level)
     # the same copies and draws for every share, so that more is found of a larger one
-    copies = [_dealt(swaps, rng) for _ in range(COPIES)]
+    copies = [replace(swaps, place=swaps.deal(rng)) for _ in range(COPIES)]
     draws = [rng.random(len(swaps.unit)) for _ in range(COPIES)]
 
     def is_found(share: float) -> bool:
-        spiked = (
-            _spike(c, draw < share) for c, draw in zip(copies, draws, strict=True)
-        )
-        return sum(swap_z(copy) > limit for copy in spiked) >= POWER * COPIES
+        count = 0
+        for copy, draw in zip(copies, draws, strict=True):
+            spiked = _spike(copy, draw < share)
+            count += spiked.fits(spiked.table(), level)
+        return count >= POWER * COPIES
 
     smallest = smallest_effect(is_found)
     return None if np.isinf(smallest) else smallest
-
-
-def _dealt(swaps: Swaps, rng: Generator) -> Swaps:
-    """The same audit with other own places, dealt within blocks."""
-    return replace(swaps, place=deal_places(swaps.block, swaps.place, rng))
 
 
 def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
@@ -198,5 +169,6 @@ def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
 
 def noisy(swaps: Swaps, rate: float, rng: Generator) -> Swaps:
     """The same audit by a verifier that takes the opposite of this share of its decisions."""
-    turned = (rng.random(swaps.verdicts.shape) < rate) & (swaps.verdicts != OPEN)
-    return replace(swaps, verdicts=np.where(turned, 1 - swaps.verdicts, swaps.verdicts))
+    verdicts = swaps.verdicts
+    turned = (rng.random(verdicts.shape) < rate) & (verdicts != OPEN)
+    return replace(swaps, verdicts=np.where(turned, 1 - verdicts, verdicts))

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from cuescope_sdk.statistics import FEW
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_step_grounding.verification.partners import Deal
 from cuescope_step_grounding.verification.swaps import (
     OPEN as UNKNOWN,
-    GroundedShare,
     Swaps,
     grounded_share,
     smallest_share,
@@ -48,7 +47,7 @@ class Verdict:
     word: str
     decided: float
     p_value: float | None = None
-    share: GroundedShare | None = None
+    share: Estimate[float] | None = None
     elsewhere: float | None = None
     missing: str | None = None
 
@@ -79,21 +78,19 @@ def verdict(
     if share is None:
         return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
     if p_value <= SURE and share.value >= LEAST:
-        open_places = [
-            words
-            for deal, words in NEAR.items()
-            if (near := swaps.get(deal)) is not None
-            and _tells(near)
-            and swap_p_value(near, rng(f"swap test {deal}")) > SURE
-        ]
-        if open_places:
-            return Verdict(
-                NEAR_OPEN, decided, *known, missing=" and ".join(open_places)
-            )
-        return Verdict(BETTER, decided, *known)
+        open_places = []
+        for deal, words in NEAR.items():
+            near = swaps.get(deal)
+            if near is not None and _tells(near):
+                near_p_value = swap_p_value(near, rng(f"swap test {deal}"))
+                if near_p_value > SURE:
+                    open_places.append(words)
+        missing = " and ".join(open_places) or None
+        word = NEAR_OPEN if missing else BETTER
+        return Verdict(word, decided, *known, missing=missing)
     # of few groups an interval may be short by luck
     groups = len(np.unique(videos.group))
-    if share.high < margin and p_value > DOUBTED and groups >= FEW:
+    if share.high < margin and p_value > DOUBTED and groups >= Groups.FEW:
         return Verdict(NO_BETTER, decided, *known)
     return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from cuescope_sdk import (
     UserError,
     Verdict,
 )
-from cuescope_sdk.statistics import Groups, gap_intervals, gap_p_values, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
 from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.options import TRoVeOptions
@@ -27,18 +28,16 @@ SIGNIFICANT = 0.05
 NAMING_SHARE = 0.8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gap:
-    """How many of a label's sequences are right, without and with a cue, with an interval.
+    """Which of a label's sequences are right (1, 0), `without` and `shown` a cue, with an interval.
 
     `p_value` is corrected for `tried`: the labels (and cues) among which this one was chosen.
     """
 
     label: str
-    correct_without: int
-    n_without: int
-    correct_with: int
-    n_with: int
+    without: np.ndarray
+    shown: np.ndarray
     low: float
     high: float
     p_value: float
@@ -46,14 +45,14 @@ class Gap:
     @property
     def value(self) -> float:
         """Accuracy where the cue is never on screen, less that where any frame shows it."""
-        return self.correct_without / self.n_without - self.correct_with / self.n_with
+        return float(self.without.mean() - self.shown.mean())
 
     @property
     def words(self) -> str:
         """Both accuracies, with how many sequences they come from."""
         return (
-            f"with it {self.correct_with / self.n_with:.0%} of {self.n_with} sequences are right, "
-            f"without it {self.correct_without / self.n_without:.0%} of {self.n_without}: "
+            f"with it {self.shown.mean():.0%} of {len(self.shown)} sequences are right, "
+            f"without it {self.without.mean():.0%} of {len(self.without)}: "
             f"{100 * self.low:.0f} to {100 * self.high:.0f} points lost"
         )
 
@@ -162,12 +161,8 @@ def costliest_gap(
     label that was compared, times `tried`: how many cues were looked at, or labels to choose from.
     None where no label has annotated sequences both with and without the cue.
     """
-    worst = None
-    largest = -np.inf
-    compared = 0
-    for label in dict.fromkeys(
-        sample.label for sample in samples if sample.label is not None
-    ):
+    compared = []
+    for label in dict.fromkeys(sample.label for sample in samples):
         # frame 0 stands for all of them: a cue is annotated for every frame or for none
         mine = [
             sample
@@ -178,29 +173,23 @@ def costliest_gap(
         present = np.array(
             [_shows_anywhere(sample, shows) for sample in mine], dtype=bool
         )
-        right = np.array([correct[sample.key] for sample in mine], dtype=bool)
-        if present.any() and not present.all():
-            compared += 1
-            gap = right[~present].mean() - right[present].mean()
-            if gap > largest:
-                largest = gap
-                worst = (label, present, right, Groups.of(mine))
-    if worst is None:
+        right = np.array([correct[sample.key] for sample in mine], dtype=float)
+        if label is not None and present.any() and not present.all():
+            loss = right[~present].mean() - right[present].mean()
+            compared.append((loss, label, right, present, Groups.of(mine)))
+    if not compared:
         return None
-    label, present, right, groups = worst
-    values = right.astype(float)
+    _, label, right, present, groups = max(compared, key=itemgetter(0))
     # of the costliest label only: draws for the others would be thrown away
-    [low], [high] = gap_intervals(values, present[:, None], groups)
-    [p_value] = gap_p_values(values, present[:, None], groups, rng)
+    [low], [high] = gap_intervals(right, present[:, None], groups)
+    [p_value] = gap_p_values(right, present[:, None], groups, rng)
     return Gap(
         label=label,
-        correct_without=int(right[~present].sum()),
-        n_without=int((~present).sum()),
-        correct_with=int(right[present].sum()),
-        n_with=int(present.sum()),
+        without=right[~present],
+        shown=right[present],
         low=float(low),
         high=float(high),
-        p_value=min(1.0, float(p_value) * compared * tried),
+        p_value=min(1.0, float(p_value) * len(compared) * tried),
     )
 
 
@@ -209,7 +198,10 @@ def _shows_anywhere(sample: Sample, shows: Mapping[FrameId, bool]) -> bool:
 
 
 def rank_annotated_frames(
-    features: Sequence[Feature], scores: Sequence[Score], label: str, metric: str
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+    label: str,
+    metric: str,
 ) -> list[FrameId]:
     """Frames for a label: features by score, then occurrences by strength, each frame once."""
     # of one metric: scores of another one would mix scales in the ranking
@@ -243,13 +235,16 @@ def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
         detail=f"'{gap.label}' loses most: {gap.words} (corrected p = {gap.p_value:.2g})"
         f"{consequence}",
         value=gap.value,
-        n=gap.n_with,
+        n=len(gap.shown),
         label=gap.label,
     )
 
 
 def _precision_evidence(
-    cue: Cue, label: str, features: Sequence[Feature], scores: Sequence[Score]
+    cue: Cue,
+    label: str,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
     ranked = rank_annotated_frames(features, scores, label, scores[0].metric)
@@ -268,21 +263,22 @@ def _precision_evidence(
         # fewer ranked frames than k: there is no such precision
         if value is None:
             continue
-        low, high = share_interval(frames[:k], relevant[:k], cue.groups)
+        share = share_of(frames[:k], relevant[:k], cue.groups)
         verdict: Verdict = "inconclusive"
         words = ""
-        if low > base_rate:
+        if share.low > base_rate:
             verdict = "supported"
-        elif high < base_rate and k <= claimed:
+        elif share.high < base_rate and k <= claimed:
             verdict = "refuted"
-        elif high < base_rate:
+        elif share.high < base_rate:
             # Beyond the frames of its findings TRoVe claims nothing, so nothing refutes it there.
             words = f"; but its findings have only {claimed} frames"
         yield Evidence(
             check=f"{name} for '{cue.name}'",
             verdict=verdict,
             detail=f"{round(value * k)} of the first {k} frames ranked for '{label}' show it "
-            f"({low:.0%} to {high:.0%}); {base_rate:.0%} of all {len(cue.shows)} frames do{words}",
+            f"({share.low:.0%} to {share.high:.0%}); {base_rate:.0%} of all {len(cue.shows)} "
+            f"frames do{words}",
             value=value,
             threshold=base_rate,
             n=k,
@@ -290,23 +286,23 @@ def _precision_evidence(
         )
 
 
-def share_interval(
-    frames: Sequence[FrameId], flags: np.ndarray, groups: Mapping[str, int]
-) -> tuple[float, float]:
-    """Interval of the share of frames with a flag; frames of a group were drawn together."""
+def share_of(
+    frames: Sequence[FrameId],
+    flags: np.ndarray,
+    groups: Mapping[str, int],
+) -> Estimate[float]:
+    """The share of frames with a flag; frames of a group were drawn together."""
     codes, inverse = np.unique(
         [groups[sample] for sample, _ in frames], return_inverse=True
     )
     # frames of one sequence were drawn together, so they count as one group
-    drawn = Groups(inverse, len(codes), True)
-    low, high = mean_interval(flags.astype(float), drawn)
-    assert low is not None
-    assert high is not None
-    return low, high
+    return Estimate.of_mean(flags.astype(float), Groups(inverse, len(codes), True))
 
 
 def _naming_evidence(
-    cue: Cue, costs: bool, found: Sequence[Feature]
+    cue: Cue,
+    costs: bool,
+    found: Sequence[Feature],
 ) -> Iterator[Evidence]:
     """Which findings' frames show the cue; that none do counts against TRoVe if the cue costs."""
     base_rate = cue.base_rate
@@ -319,15 +315,15 @@ def _naming_evidence(
         if not len(flags) or flags.mean() < NAMING_SHARE:
             continue
         # A cue that is nearly everywhere fills any cluster: its share must also beat its rate.
-        low, _ = share_interval(frames, flags, cue.groups)
-        if low > base_rate:
+        share = share_of(frames, flags, cue.groups)
+        if share.low > base_rate:
             named = True
             yield Evidence(
                 check=f"what {feature.key} shows",
                 verdict="supported",
                 detail=f"'{cue.name}' in {flags.sum()} of its {len(flags)} annotated frames; "
                 f"{base_rate:.0%} of all frames show it",
-                value=float(flags.mean()),
+                value=share.value,
                 threshold=NAMING_SHARE,
                 n=len(flags),
                 feature=feature.key,

@@ -16,7 +16,7 @@ from cuescope_sdk import (
     Score,
     Verdict,
 )
-from cuescope_sdk.statistics import Groups, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import FrameId, samples_by_key
 from cuescope_trove.analysis import Analysis
 from cuescope_trove.checks.annotated_cues import costliest_gap
@@ -84,7 +84,10 @@ def check_with_detector(
 
 
 def detect(
-    audit: Audit, samples: Sequence[Sample], name: str, threshold: float
+    audit: Audit,
+    samples: Sequence[Sample],
+    name: str,
+    threshold: float,
 ) -> dict[FrameId, bool]:
     """Per frame: whether the detector finds `name` with at least `threshold`."""
     detector: Detector = audit.tools["detector"]
@@ -139,7 +142,7 @@ def accuracy_evidence(
         "label was chosen from)",
         value=gap.value,
         threshold=0.0,
-        n=gap.n_with,
+        n=len(gap.shown),
         label=label,
     )
 
@@ -164,24 +167,21 @@ def confidence_evidence(
             verdict="inconclusive",
             detail=f"the detector finds '{name}' in no frame of a misclassified '{label}'",
         )
-    value = float(bias[present].mean())
-    low, high = mean_interval(bias[present], groups.take(present))
-    assert low is not None
-    assert high is not None
+    sure = Estimate.of_mean(bias[present], groups.take(present))
     verdict: Verdict = "inconclusive"
     # a frame that tells nothing gives any answer 1 in |Y|
-    if low > chance:
+    if sure.low > chance:
         verdict = "supported"
-    elif high < chance:
+    elif sure.high < chance:
         verdict = "refuted"
     without = "" if present.all() else f"; {bias[~present].mean():.2f} without"
     return Evidence(
         check=check,
         verdict=verdict,
-        detail=f"a single frozen frame with it gives the wrong answer of its sequence {value:.2f} "
-        f"({low:.2f} to {high:.2f}){without}, over the frames of misclassified '{label}'; chance "
-        f"is {chance:.2f}",
-        value=value,
+        detail="a single frozen frame with it gives the wrong answer of its sequence "
+        f"{sure.value:.2f} ({sure.low:.2f} to {sure.high:.2f}){without}, over the frames of "
+        f"misclassified '{label}'; chance is {chance:.2f}",
+        value=sure.value,
         threshold=chance,
         n=int(present.sum()),
         label=label,

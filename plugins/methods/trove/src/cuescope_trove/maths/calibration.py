@@ -36,7 +36,9 @@ def fit_temperature(logits: Logits, labels: Int[np.ndarray, " sample"]) -> float
 
 
 def cross_fitted_temperatures(
-    logits: Logits, labels: Int[np.ndarray, " sample"], rng: np.random.Generator
+    logits: Logits,
+    labels: Int[np.ndarray, " sample"],
+    rng: np.random.Generator,
 ) -> Float[np.ndarray, " sample"]:
     """A temperature a sample, fitted on the half of the samples that it is not in.
 

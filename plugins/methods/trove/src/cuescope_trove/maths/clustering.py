@@ -1,12 +1,13 @@
 """How many clusters embeddings have, by their cosine silhouettes."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy import sparse
 
-from cuescope_sdk.maths import Clusters, normalise, spherical_kmeans
+from cuescope_sdk.maths import normalise, spherical_kmeans
 
 Points = Float[np.ndarray, "point dim"]
 Labels = Int[np.ndarray, " point"]
@@ -15,6 +16,27 @@ PerPoint = Float[np.ndarray, " point"]
 
 NOISE = 1e-6
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Unit `centroid`s (cluster, dim), each point's `cluster`, and its cosine to the centroid."""
+
+    centroid: np.ndarray
+    cluster: np.ndarray
+    strength: np.ndarray
+
+    @property
+    def count(self) -> int:
+        """Number of clusters, none of them empty."""
+        return len(self.centroid)
+
+    @property
+    def members(self) -> list[Int[np.ndarray, " member"]]:
+        """The points of each cluster, strongest first."""
+        order = np.lexsort((-self.strength, self.cluster))
+        sizes = np.bincount(self.cluster, minlength=self.count)
+        return np.split(order, np.cumsum(sizes)[:-1])
 
 
 class CosineSilhouette:
@@ -41,7 +63,9 @@ class CosineSilhouette:
         Singletons score 0 (Rousseeuw, 1987), and so does every point of a lone cluster.
         """
         used, cluster, size = np.unique(
-            cluster, return_inverse=True, return_counts=True
+            cluster,
+            return_inverse=True,
+            return_counts=True,
         )
         if len(used) < 2:
             return np.zeros(len(self.apart))
@@ -84,7 +108,8 @@ class CosineSilhouette:
             block = slice(start, start + BLOCK)
             members = cluster[block]
             rows = len(members)
-            entries = (np.ones(rows, dtype=np.float32), members, np.arange(rows + 1))
+            ones = np.ones(rows, dtype=np.float32)
+            entries = (ones, members, np.arange(rows + 1))
             member = sparse.csr_array(entries, shape=(rows, count))
             total += member.T @ self.apart[block]
         return total
@@ -107,7 +132,7 @@ def best_clusters(
     silhouettes = {}
     highest = -np.inf
     for count in sorted(set(counts)):
-        clusters = spherical_kmeans(unit, count, seed)
+        clusters = Clusters(*spherical_kmeans(unit, count, seed))
         mean = float(silhouette.of(clusters.cluster).mean())
         if mean > highest + NOISE:
             best = clusters

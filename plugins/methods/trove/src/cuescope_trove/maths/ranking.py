@@ -11,15 +11,12 @@ def precision_at_k(relevant: Bool[np.ndarray, " rank"], k: int) -> float | None:
     return float(relevant[:k].mean()) if len(relevant) >= k else None
 
 
-def r_precision(
-    relevant: Bool[np.ndarray, " rank"], total_relevant: int | None = None
-) -> float | None:
-    """Share of the first R that are relevant, R being the number of relevant items.
+def r_precision(relevant: Bool[np.ndarray, " rank"], total: int) -> float | None:
+    """Share of the first R that are relevant, R being the `total` of relevant items.
 
-    `total_relevant` counts those that the list lacks too; ranks beyond the list count as
-    irrelevant. None where nothing is relevant.
+    It counts those that the list lacks too; ranks beyond the list count as irrelevant. None where
+    nothing is relevant.
     """
-    total = int(relevant.sum()) if total_relevant is None else total_relevant
     return float(relevant[:total].sum() / total) if total else None
 
 

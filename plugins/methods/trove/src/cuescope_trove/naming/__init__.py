@@ -5,16 +5,19 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Frame
-from cuescope_sdk.maths import Clusters, normalise
+from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 from cuescope_sdk.tools import FrameGroup, NameGuess
+from cuescope_trove.maths.clustering import Clusters
 from cuescope_trove.naming.text_embeddings import TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
 
 def cluster_guesses(
-    audit: Audit, clusters: Clusters, answers: Answers
+    audit: Audit,
+    clusters: Clusters,
+    answers: Answers,
 ) -> Sequence[NameGuess | None]:
     """A guess for each cluster; none without a namer, or with a single cluster."""
     namer = audit.tools.get("namer")
@@ -41,10 +44,7 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
     sums = np.zeros((clusters.count, rows.shape[1]))
     np.add.at(sums, clusters.cluster, rows)
     counts = np.bincount(clusters.cluster, minlength=clusters.count)
-    order = np.lexsort(
-        (-clusters.strength, clusters.cluster)
-    )  # by cluster, strongest first
-    members = np.split(order, np.cumsum(counts)[:-1])
+    members = clusters.members
 
     def frames_of(chosen: np.ndarray) -> Iterator[Frame]:
         for row in chosen[:SHOWN]:
@@ -57,7 +57,7 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
         [outcome] = audit.respond([trial])
         return np.asarray(outcome.response.readout)
 
-    most_typical = order[np.cumsum(counts) - counts]
+    most_typical = np.array([strongest[0] for strongest in members])
     for cluster in range(clusters.count):
         # the most typical frame of other clusters, the same clusters for all but their own
         others = np.delete(most_typical, cluster)

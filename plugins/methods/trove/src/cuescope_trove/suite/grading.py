@@ -11,7 +11,7 @@ from jaxtyping import Bool
 
 from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
-from cuescope_sdk.stills import FrameId, ask, baseline_trials, samples_by_key
+from cuescope_sdk.stills import Answers, FrameId, baseline_trials, samples_by_key
 from cuescope_trove.analysis import observe
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
@@ -112,7 +112,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     }
     session = settings.runner.session(settings.request(configuration.cue, data_options))
     audit = session.audit
-    answers = audit.once(ask, audit)
+    answers = audit.once(Answers.ask, audit)
     clusters = cluster(audit, audit.options, answers).clusters
     features = list(cluster_features(clusters, list(answers.row)))
     observations, _ = observe(audit, features, 1, "temperature")
@@ -132,7 +132,7 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
         return Graded()
     label = audit.labels.index(worst.label)
     rng = audit.rng("random")
-    orders = own_rankings(observations, np.array(strengths), len(features), label, rng)
+    orders = own_rankings(observations, np.array(strengths), label, rng)
     grades = {}
     for name, of_ranking in orders.items():
         grades[name] = _mean_grade(shows_cue, of_ranking)
@@ -151,7 +151,11 @@ def worst_gaps(
 ) -> Gaps | None:
     """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
-    sequences = replace(observations, frame_cluster=shows_cue.astype(np.int64))
+    sequences = replace(
+        observations,
+        clusters=2,
+        frame_cluster=shows_cue.astype(np.int64),
+    )
     frame_label = observations.label[observations.frame_sample]
     stills = replace(
         sequences,
@@ -170,7 +174,7 @@ def worst_gaps(
 
 
 def _gaps_with_cue(observations: Observations) -> dict[int, float]:
-    pairs = compare(observations, 2)
+    pairs = compare(observations)
     pairs = pairs.take(pairs.cluster == 1)
     gaps = pairs.error_contribution.tolist()
     return dict(zip(pairs.label.tolist(), gaps, strict=True))
@@ -182,19 +186,18 @@ def _gaps_with_cue(observations: Observations) -> dict[int, float]:
 def own_rankings(
     observations: Observations,
     strength: np.ndarray,
-    clusters: int,
     label: int,
     rng: np.random.Generator,
 ) -> dict[str, list[np.ndarray]]:
     """Orders of all frames for a label: by chance, by confidence, by static bias, by TRoVe."""
     count = len(strength)
-    pairs = compare(observations, clusters)
-    bias = static_bias(observations, pairs, clusters)
+    pairs = compare(observations)
+    bias = static_bias(observations, pairs)
     scored = (pairs.label == label) & (bias.n_frames > 0)
 
     def by_cluster(value: np.ndarray) -> np.ndarray:
         # clusters without a score for this label come last
-        score = np.full(clusters, -np.inf)
+        score = np.full(observations.clusters, -np.inf)
         score[pairs.cluster[scored]] = value[scored]
         return rank_frames(observations.frame_cluster, strength, score)
 
@@ -208,7 +211,10 @@ def own_rankings(
 
 
 def rival_grades(
-    audit: Audit, rivals: Sequence[str], label: str, shows: Mapping[FrameId, bool]
+    audit: Audit,
+    rivals: Sequence[str],
+    label: str,
+    shows: Mapping[FrameId, bool],
 ) -> dict[str, Grades]:
     """Grades of the rivals' rankings for a label, over the answers that this audit has."""
     graded = {}

@@ -1,7 +1,7 @@
 """The suite's tables: the quality filter, Tables 1 and 3, and appendix B."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain
@@ -17,6 +17,7 @@ from cuescope_trove.suite.configurations import CUES, Configuration
 from cuescope_trove.suite.grading import MIN_GAP, Gaps, Grades
 
 Row = dict[str, Cell]
+PerResult = Float[np.ndarray, " result"]
 
 MEASURES = (*(f"P@{k}" for k in KS), "R-Prec")
 MAIN = MEASURES.index("P@100")
@@ -112,10 +113,8 @@ def precision_table(cue: str, results: Sequence[Result]) -> Table:
         published.append({"ranking": ranking, **paper_row})
     rows = []
     for name in _rankings(results):
-        row: Row = {"ranking": name}
-        for measure, grades in zip(MEASURES, _grades(results, name), strict=True):
-            row[measure] = _mean(grades)
-        rows.append(row)
+        cells = map(_mean, _grades(results, name))
+        rows.append(_row("ranking", name, cells))
     return Table(
         title=f"{cue}: {len(results)} configurations (the paper's figures faint)",
         columns=("ranking", *MEASURES),
@@ -128,13 +127,8 @@ def interval_table(results: Sequence[Result]) -> Table:
     """95% intervals of the means over configurations."""
     rows = []
     for name in _rankings(results):
-        row: Row = {"ranking": name}
-        for measure, grades in zip(MEASURES, _grades(results, name), strict=True):
-            # NaN: fewer frames were ranked than the measure needs
-            known = grades[np.isfinite(grades)]
-            low, high = mean_interval(known, Groups.single(len(known)))
-            row[measure] = _span(low, high)
-        rows.append(row)
+        cells = map(_interval, _grades(results, name))
+        rows.append(_row("ranking", name, cells))
     return _table(
         f"95% intervals over {len(results)} configurations",
         rows,
@@ -147,18 +141,9 @@ def difference_table(results: Sequence[Result]) -> Table:
     rows = []
     ours = _grades(results, "TRoVe")
     for name in _rankings(results):
-        if name == "TRoVe":
-            continue
-        row: Row = {"TRoVe minus": name}
-        for measure, changes in zip(
-            MEASURES, ours - _grades(results, name), strict=True
-        ):
-            known = changes[np.isfinite(changes)]
-            # on the same models: what is hard for both rankings cancels out
-            low, high = change_interval(known, Groups.single(len(known)))
-            span = _span(low, high)
-            row[measure] = span and f"{100 * known.mean():+.1f} [{span}]"
-        rows.append(row)
+        if name != "TRoVe":
+            cells = map(_change, ours - _grades(results, name))
+            rows.append(_row("TRoVe minus", name, cells))
     return Table(
         title="Paired differences, in points, with 95% intervals",
         columns=("TRoVe minus", *MEASURES),
@@ -185,6 +170,11 @@ def _table(title: str, rows: Sequence[Row], note: str) -> Table:
     return Table(title=title, columns=columns, rows=tuple(rows), notes=(note,))
 
 
+def _row(column: str, name: str, cells: Iterable[Cell]) -> Row:
+    by_measure = dict(zip(MEASURES, cells, strict=True))
+    return {column: name, **by_measure}
+
+
 def _rankings(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(result.grades for result in results)))
 
@@ -196,9 +186,28 @@ def _grades(
     return np.array([result.grades[ranking] for result in results], dtype=float).T
 
 
-def _mean(grades: Float[np.ndarray, " result"]) -> float | None:
-    known = grades[np.isfinite(grades)].tolist()
+def _known(grades: PerResult) -> Float[np.ndarray, " known"]:
+    # NaN: fewer frames were ranked than the measure needs
+    return np.asarray(grades[np.isfinite(grades)])
+
+
+def _mean(grades: PerResult) -> float | None:
+    known = _known(grades).tolist()
     return 100 * sum(known) / len(known) if known else None
+
+
+def _interval(grades: PerResult) -> str | None:
+    known = _known(grades)
+    configurations = Groups.single(len(known))
+    return _span(*mean_interval(known, configurations))
+
+
+def _change(changes: PerResult) -> str | None:
+    known = _known(changes)
+    # on the same models: what is hard for both rankings cancels out
+    configurations = Groups.single(len(known))
+    span = _span(*change_interval(known, configurations))
+    return span and f"{100 * known.mean():+.1f} [{span}]"
 
 
 def _span(low: float | None, high: float | None) -> str | None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import Context
-from cuescope_sdk.workers import Job, KeptJobs
+from cuescope_sdk.workers import KeptJobs
 from cuescope_trove.suite.configurations import Configuration
 from cuescope_trove.suite.grading import (
     Gaps,
@@ -32,16 +33,20 @@ class Suite:
     workers: int
 
     def run(
-        self, chosen: Sequence[Configuration], context: Context
+        self,
+        chosen: Sequence[Configuration],
+        context: Context,
     ) -> tuple[dict[int, tuple[float, float]], dict[Configuration, Graded]]:
         """Unbiased accuracies by length, and the grades of each configuration."""
         lengths = sorted({configuration.length for configuration in chosen})
-        jobs: dict[str, Job] = {}
+        jobs: dict[str, partial[Any]] = {}
         for length in lengths:
             # without a cue only the length matters: trained once for all configurations of it
-            jobs[f"length {length}"] = (unbiased_accuracies, (self.settings, length))
+            train = partial(unbiased_accuracies, self.settings, length)
+            jobs[f"length {length}"] = train
         for configuration in chosen:
-            jobs[configuration.name] = (graded_as_json, (self.settings, configuration))
+            grade_one = partial(graded_as_json, self.settings, configuration)
+            jobs[configuration.name] = grade_one
         done = self.kept.run(jobs, context, "results")
         unbiased = {}
         for length in lengths:

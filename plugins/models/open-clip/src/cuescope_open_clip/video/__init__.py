@@ -1,6 +1,6 @@
 """ViCLIP and VideoCLIP-XL, CLIP models that see all frames of a clip together."""
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class VideoCLIPOptions(ZeroShotOptions):
     """Options of `video-clip`; the part after `video-clip:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         description="a checkpoint of the authors, a folder that holds one, or a hub id: "

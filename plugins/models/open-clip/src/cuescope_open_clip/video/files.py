@@ -12,7 +12,9 @@ HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(/[\w.-]+)?")
 
 
 def find_checkpoint(
-    model: str, revision: str | None, context: Context
+    model: str,
+    revision: str | None,
+    context: Context,
 ) -> tuple[Path, str]:
     """The file, and what a report calls it; raises UserError where it is not to be had.
 

@@ -24,7 +24,6 @@ from cuescope_sdk.torch import (
     Inputs,
     Pooling,
     files_digest,
-    read_state,
     resolve_device,
     resolve_dtype,
     to_array,
@@ -65,9 +64,9 @@ class Family:
                 return theirs + name.removeprefix(ours)
         return name
 
-    def checkpoint(self, title: str, tensors: Mapping[str, Tensor]) -> Checkpoint:
+    def checkpoint(self, title: str, file: Checkpoint) -> Checkpoint:
         """The tensors by our names; `title` begins errors, which say the authors'."""
-        ours = {self.our_name(name): tensor for name, tensor in tensors.items()}
+        ours = {self.our_name(name): tensor for name, tensor in file.tensors.items()}
         return Checkpoint(title, ours, self.published_name)
 
 
@@ -113,7 +112,7 @@ class VideoModel:
             devices=[]
         ):  # initial weights are drawn, and overwritten
             network = VideoTextNetwork(self.shape, self.family.long_texts)
-        file = self.family.checkpoint(self.name, read_state(OWNER, self.file))
+        file = self.family.checkpoint(self.name, Checkpoint.read(OWNER, self.file))
         file.load_into(network, self.family.spare)
         # after the tensors have come by their names
         network.join_positions()
@@ -181,9 +180,9 @@ def find_video_model(model: str, revision: str | None, context: Context) -> Vide
     device = resolve_device(context.device)
     dtype = resolve_dtype(context.dtype)
     file, title = find_checkpoint(model, revision, context)
-    tensors = read_state(OWNER, file)
-    family = _family_of(tensors, title)
-    shape = measure(family.checkpoint(f"{OWNER}: {title}", tensors))
+    published = Checkpoint.read(OWNER, file)
+    family = _family_of(published.tensors, title)
+    shape = measure(family.checkpoint(f"{OWNER}: {title}", published))
     return VideoModel(file, title, family, shape, context, device, dtype)
 
 

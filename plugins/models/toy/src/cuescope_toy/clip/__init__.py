@@ -21,7 +21,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import PREPROCESS, PROMPTS, model_config
-from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
+from cuescope_toy.loading import Checkpoint, TrainedModel, Weights, training_splits
 from cuescope_toy.options import ToyCLIPOptions
 
 if TYPE_CHECKING:
@@ -71,9 +71,12 @@ class ToyCLIP(TrainedModel):
             libraries=("torch", "open-clip-torch"),
         )
         # texts change answers and no weight: one file serves all of them
-        self.fingerprint = digest(self.fingerprint, text_recipe(options))
+        # open_clip has the texts of this set; here its name will do
+        named = {"openai80": ("openai80 {label}",)}
+        texts = digest(*options.text_content(self.owner, named))
+        self.fingerprint = digest(self.fingerprint, texts)
 
-    def train(self) -> tuple[Weights, Facts]:
+    def train(self) -> Checkpoint:
         from cuescope_toy.clip import training
 
         return training.train(self.options, self.context, self._data, self.seed)
@@ -122,7 +125,9 @@ class ToyCLIP(TrainedModel):
         return self._model.prompt_tower()
 
     def logits(
-        self, rows: Float[np.ndarray, "input size"], choices: Sequence[str]
+        self,
+        rows: Float[np.ndarray, "input size"],
+        choices: Sequence[str],
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         return self._model.logits(rows, choices)
@@ -135,26 +140,11 @@ class ToyCLIP(TrainedModel):
         return self._model.canvas(frames)
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[Float[np.ndarray, "row col dim"]]:
         return self._model.patch_features(frames, layer)
-
-
-def text_recipe(options: ToyCLIPOptions) -> str:
-    """Digest of how choices become texts; files count by what is in them.
-
-    Raises UserError for a template set or a table that is not there.
-    """
-    from cuescope_sdk.models import read_table, templates_of
-
-    # a table stands in place of all prompts
-    if options.class_embeddings is not None:
-        names, rows = read_table(options.class_embeddings, ToyCLIP.owner)
-        return digest("table", names, rows, options.logit_scale)
-    # open_clip has the texts of this set; here its name will do.
-    named = {"openai80": ("openai80 {label}",)}
-    texts = templates_of(options.templates, ToyCLIP.owner, named)
-    return digest("prompts", texts, options.logit_scale)
 
 
 __all__ = ["ToyCLIP", "ToyCLIPOptions"]

@@ -1,6 +1,6 @@
 """A data set as tensors for CLIP: pictures as bytes, captions and prompts as tokens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import open_clip
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cuescope_sdk import Dataset, Sample, UserError
 from cuescope_toy.clip.architecture import CONTEXT_LENGTH, PREPROCESS, PROMPTS
-from cuescope_toy.training import label_index, untrainable
+from cuescope_toy.training import Advance, label_index, untrainable
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,14 @@ class ImageTextPairs:
         return any(len(rows) > 1 for rows in self.captions)
 
 
-def read_pairs(dataset: Dataset, advance: Callable[[int], None]) -> ImageTextPairs:
+def read_pairs(dataset: Dataset, advance: Advance) -> ImageTextPairs:
     """Everything that is trained on; raises UserError where that cannot be."""
     # no random crops: each picture is kept once, and seen in every epoch
     transform = image_transform_v2(PreprocessCfg(**PREPROCESS), is_train=False)
-    pixels, captions, foils, labels = [], [], [], []
+    pixels = []
+    captions = []
+    foils = []
+    labels = []
     rows: dict[str, int] = {}  # of each distinct text
     for index in range(len(dataset)):
         sample = dataset[index]

@@ -24,10 +24,8 @@ EMBEDDING = "token_embedding.weight"
 WORD_SPREAD = 0.5  # standard deviation of a word's first embedding
 # standard deviation of the text tower's first position embeddings
 POSITION_SPREAD = 0.125
-VISIBLE_SIDES = (
-    6,
-    10,
-)  # least and greatest side of a window that is shown alone, patches
+# patches: least and greatest side of a window that is shown alone
+VISIBLE_SIDES = (6, 10)
 HIDDEN_SIDES = (5, 8)  # of one that is left out
 
 

@@ -1,7 +1,6 @@
 """Contrastive training of a small CLIP, from a data set to packed weights."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,9 +12,9 @@ from cuescope_sdk import Context, Dataset, derive
 from cuescope_toy.clip.architecture import TITLES
 from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
-from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.loading import Checkpoint
 from cuescope_toy.options import ToyCLIPOptions
-from cuescope_toy.training import Fit, Indices
+from cuescope_toy.training import Advance, Fit, Indices
 
 Scalar = Float[Tensor, ""]
 
@@ -72,7 +71,7 @@ def fit(
     pairs: ImageTextPairs,
     options: ToyCLIPOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
 ) -> Fit:
     """Train for all epochs, or until `enough` labels are right and an epoch more.
 
@@ -115,7 +114,10 @@ def fit(
 
 
 def _loss(
-    network: Any, pairs: ImageTextPairs, batch: Indices, caption_weight: float
+    network: Any,
+    pairs: ImageTextPairs,
+    batch: Indices,
+    caption_weight: float,
 ) -> tuple[Scalar, Float[Tensor, " batch"]]:
     """The loss of some captions and foils of the batch, and of all labels in a random prompt.
 
@@ -181,13 +183,19 @@ def _optimiser(network: Any, options: ToyCLIPOptions) -> torch.optim.AdamW:
         {"params": others, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
-        groups, lr=options.learning_rate, betas=(0.9, 0.98), fused=True
+        groups,
+        lr=options.learning_rate,
+        betas=(0.9, 0.98),
+        fused=True,
     )
 
 
 def train(
-    options: ToyCLIPOptions, context: Context, data: Dataset, seed: int
-) -> tuple[Weights, Facts]:
+    options: ToyCLIPOptions,
+    context: Context,
+    data: Dataset,
+    seed: int,
+) -> Checkpoint:
     with context.progress("reading pictures and captions", len(data)) as advance:
         pairs = read_pairs(data, advance)
     generator = torch.Generator().manual_seed(derive(seed, "toy-clip"))

@@ -10,7 +10,13 @@ from jaxtyping import Float, Int8
 from cuescope_sdk import Capabilities, Context, Response, Trial, UserError
 from cuescope_sdk.fusion import AverageTokens, FusionShape
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_toy.loading import Facts, TrainedModel, Weights, training_splits
+from cuescope_toy.loading import (
+    Checkpoint,
+    TrainedModel,
+    Trials,
+    Weights,
+    training_splits,
+)
 from cuescope_toy.options import HEADS, MLP_RATIO, ToyFusionOptions
 
 LISTED = 5  # answers that an error lists
@@ -71,7 +77,7 @@ class ToyFusion(TrainedModel):
             mlp_multiplications=2 * MLP_RATIO * options.dim**2,
         )
 
-    def train(self) -> tuple[Weights, Facts]:
+    def train(self) -> Checkpoint:
         from cuescope_toy.fusion import training
 
         return training.train(
@@ -90,7 +96,7 @@ class ToyFusion(TrainedModel):
             placed, vocabulary, self._features, self.options.positions
         )
 
-    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+    def respond(self, trials: Trials) -> list[Response]:
         """Logits of the choices, and as text the best of them, or of all answers without any."""
         # first: opening the weights may mean training
         self._refuse(trials)
@@ -99,7 +105,9 @@ class ToyFusion(TrainedModel):
         return list(map(self._response, trials, rows))
 
     def modalities(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Trials,
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """As of `HasFusion`: frames, words, the answer; alike for queries and keys."""
         self._refuse(trials, layer)
@@ -107,7 +115,9 @@ class ToyFusion(TrainedModel):
         return [np.tile(tokens, 2) for tokens in self._network.modalities(trials)]
 
     def attention(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Trials,
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """As of `HasFusion`; raises UserError under average-tokens, where no token has a weight."""
         self._refuse(trials, layer)
@@ -119,17 +129,12 @@ class ToyFusion(TrainedModel):
         self.open_weights()
         return self._network.attention(trials, layer)
 
-    def _refuse(self, trials: Sequence[Trial], *layers: int) -> None:
+    def _refuse(self, trials: Trials, *layers: int) -> None:
         """Raises UserError for what cannot be answered, and for a layer that is not there."""
+        refuse_unanswerable(self.owner, self.capabilities, trials)
         for trial in trials:
-            refuse_unanswerable(self.owner, self.capabilities, trial)
             edited = getattr(trial.edit, "layers", None) or ()
-            for layer in (*layers, *edited):
-                if not 0 <= layer < self.fusion.layers:
-                    raise UserError(
-                        f"toy-fusion has no fusion layer {layer}",
-                        expected=f"layers 0 to {self.fusion.layers - 1}",
-                    )
+            self.fusion.require_layers(self.owner, (*layers, *edited))
 
     def _response(self, trial: Trial, row: Float[np.ndarray, " answer"]) -> Response:
         sample = trial.sample

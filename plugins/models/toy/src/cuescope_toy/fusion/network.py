@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import prod
 
 import torch
 from jaxtyping import Bool, Float, Int, Int8
@@ -44,7 +43,10 @@ class Batch:
 
 
 def weight_shapes(
-    options: ToyFusionOptions, feature: int, words: int, answers: int
+    options: ToyFusionOptions,
+    feature: int,
+    words: int,
+    answers: int,
 ) -> Shapes:
     """Shape of each weight: ([layer,] input, output), or ([layer,] dim) of a bias or norm."""
     dim = options.dim
@@ -68,7 +70,9 @@ def weight_shapes(
 
 
 def initial_weights(
-    shapes: Shapes, generator: torch.Generator, spread: float = 1.0
+    shapes: Shapes,
+    generator: torch.Generator,
+    spread: float = 1.0,
 ) -> Weights:
     """Matrices uniform within 1/sqrt(inputs), norms one, biases zero, words of unit variance.
 
@@ -82,7 +86,7 @@ def initial_weights(
             continue
         # A word is looked up, not multiplied: it has no inputs to share its variance among.
         bound = 3**0.5 if name == "word" else shape[-2] ** -0.5
-        uniform = torch.rand(prod(shape), generator=generator).reshape(shape)
+        uniform = torch.rand(shape, generator=generator)
         weights[f"{name}.weight"] = (2 * uniform - 1) * (bound * spread)
         if name != "word":
             weights[f"{name}.bias"] = torch.zeros((*shape[:-2], shape[-1]))
@@ -97,7 +101,10 @@ def position_waves(count: int, dim: int) -> Float[Tensor, "position dim"]:
 
 
 def forward(
-    weights: Weights, batch: Batch, *, positions: bool
+    weights: Weights,
+    batch: Batch,
+    *,
+    positions: bool,
 ) -> Float[Tensor, "batch answer"]:
     """Logits of the answers, from the answer token; `positions` as of `embed_tokens`."""
     tokens = embed_tokens(weights, batch, positions=positions)
@@ -146,7 +153,10 @@ def _layers(weights: Weights) -> Iterator[Weights]:
 
 
 def _attention(
-    weights: Weights, tokens: Tokens, mask: Bool[Tensor, "batch token"], number: int
+    weights: Weights,
+    tokens: Tokens,
+    mask: Bool[Tensor, "batch token"],
+    number: int,
 ) -> Tokens:
     value = partial(_linear, weights, "value")
     query = key = torch.zeros_like  # every token attends to all alike
@@ -154,7 +164,13 @@ def _attention(
         query = partial(_linear, weights, "query")
         key = partial(_linear, weights, "key")
     mixed = fused_self_attention(
-        tokens, query, key, value, heads=HEADS, layer=number, mask=mask
+        tokens,
+        query,
+        key,
+        value,
+        heads=HEADS,
+        layer=number,
+        mask=mask,
     )
     return _linear(weights, "mixed", mixed)
 

@@ -1,6 +1,6 @@
 """Training to answer, with early stopping: from a data set to weights."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -18,10 +18,17 @@ from cuescope_toy.fusion.dataset import (
     tokenize,
 )
 from cuescope_toy.fusion.network import forward, initial_weights, weight_shapes
-from cuescope_toy.loading import Facts, Weights
+from cuescope_toy.loading import Checkpoint, Weights
 from cuescope_toy.network import input_layer
 from cuescope_toy.options import ToyFusionOptions
-from cuescope_toy.training import Fit, Indices, descend, one_thread, read_samples
+from cuescope_toy.training import (
+    Advance,
+    Fit,
+    Indices,
+    descend,
+    one_thread,
+    read_samples,
+)
 
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 EVALUATION_BATCH = 512  # all at once would hold every layer of a whole split
@@ -48,7 +55,7 @@ def fit(
     vocabulary: Vocabulary,
     options: ToyFusionOptions,
     generator: torch.Generator,
-    advance: Callable[[int], None],
+    advance: Advance,
 ) -> Fit:
     """Train as `descend` does, with a learning rate that follows `learning_rate_share`."""
     frame_ids = train.samples.frame_ids
@@ -89,7 +96,9 @@ def learning_rate_share(done: float) -> float:
 
 
 def evaluate(
-    weights: Weights, split: EncodedSplit, positions: bool
+    weights: Weights,
+    split: EncodedSplit,
+    positions: bool,
 ) -> tuple[float, float]:
     """Loss of the known answers, and the share of right ones, over all samples."""
     count = len(split.label)
@@ -124,7 +133,7 @@ def train(
     features: FrameFeatures,
     splits: Sequence[Dataset],
     seed: int,
-) -> tuple[Weights, Facts]:
+) -> Checkpoint:
     """Read the splits "train" and "val", and train; the vocabulary is kept with the weights."""
     samples, val_samples = map(read_samples, splits)
     # of train alone: a word of val would have a row that is never trained

@@ -107,8 +107,7 @@ class TransformersVLM(Plugin, LazyWeights):
         self._model.ahead.expect({frame.key: frame.load for frame in frames})
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        for trial in trials:
-            refuse_unanswerable(OWNER, self.capabilities, trial)
+        refuse_unanswerable(OWNER, self.capabilities, trials)
         from cuescope_transformers.generative.readouts import respond
 
         return respond(self._model, trials)
@@ -122,7 +121,9 @@ class TransformersVLM(Plugin, LazyWeights):
         return canvas(self._model, frames)
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[Float[np.ndarray, "row col dim"]]:
         """Tokens after a layer of the image encoder; the last is what the language model reads."""
         from cuescope_transformers.generative.patches import patch_features
@@ -130,7 +131,9 @@ class TransformersVLM(Plugin, LazyWeights):
         return patch_features(self._model, frames, layer)
 
     def modalities(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """OTHER, VIDEO or TEXT for each query of the prompt in a layer, and then for each key."""
         from cuescope_transformers.generative.readouts import modalities
@@ -138,7 +141,9 @@ class TransformersVLM(Plugin, LazyWeights):
         return modalities(self._model, trials, layer)
 
     def attention(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Attention of the prompt after the softmax, and after the trial's `AverageAttention`."""
         from cuescope_transformers.generative.readouts import attention

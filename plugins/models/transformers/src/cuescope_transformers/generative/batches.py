@@ -1,18 +1,19 @@
 """Trials as rows of batches that go through the model together, and the edits of a batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from torch import Tensor
+
 from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_sdk.fusion import AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, Watch, require_layers
+from cuescope_sdk.torch import Fusion
 from cuescope_transformers.generative.hiding import hide, require_hiding
 from cuescope_transformers.generative.inputs import (
     Batch,
     media_of,
     network_inputs,
-    placeholders,
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -48,7 +49,10 @@ def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
 
 
 def batches(
-    model: GenerativeModel, rows: Sequence[Row], *, reuse: bool = False
+    model: GenerativeModel,
+    rows: Sequence[Row],
+    *,
+    reuse: bool = False,
 ) -> Iterator[tuple[list[Row], Batch]]:
     """Rows of one edit and one number of frames, as many as the context says; any masks together.
 
@@ -119,11 +123,15 @@ def require_editable(model: GenerativeModel, trial: Trial) -> None:
     if isinstance(trial.edit, HideTokens):
         require_hiding(model, trial, trial.edit)
     elif trial.edit is not None:
-        require_layers(model.files.title, trial.edit, model.fusion.layers)
+        asked = getattr(trial.edit, "layers", None)
+        model.fusion.require_layers(model.title, asked or ())
 
 
 def fusion_of(
-    model: GenerativeModel, batch: Batch, trial: Trial, watch: Watch | None = None
+    model: GenerativeModel,
+    batch: Batch,
+    trial: Trial,
+    watch: Callable[[int, Tensor], None] | None = None,
 ) -> Fusion | None:
     """What happens in the fusion layers while a batch of the trial's kind is shown; None: nothing.
 
@@ -134,7 +142,7 @@ def fusion_of(
     edit = trial.edit if isinstance(trial.edit, averages) else None
     plain = edit is None and watch is None
     # also for a plain answer: no placeholder in the prompt means that no frame was seen
-    if not plain or placeholders(model.network.config, model.processor):
+    if not plain or model.visual:
         require_visual_tokens(model, batch, trial)
     if plain:
         return None
@@ -149,7 +157,7 @@ def require_visual_tokens(model: GenerativeModel, batch: Batch, trial: Trial) ->
     hides = isinstance(trial.edit, HideTokens)
     if trial.sample.frames and not hides and not batch.shows_video:
         raise UserError(
-            f"{model.files.title} does not say which of its tokens are visual",
+            f"{model.title} does not say which of its tokens are visual",
             expected="a placeholder in the prompt, image_token_id or video_token_id in config.json",
             got=f"the architecture '{model.kind}'",
             remedy="Mend config.json, or ask a model with placeholders.",

@@ -18,14 +18,14 @@ from cuescope_sdk.fusion import VIDEO
 from cuescope_sdk.torch import to_array
 from cuescope_transformers.generative.batches import Row, batches, require_visual_tokens
 from cuescope_transformers.generative.generation import generate_tokens
-from cuescope_transformers.generative.inputs import Batch, placeholders
+from cuescope_transformers.generative.inputs import Batch
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
 
 
 def embeds(model: GenerativeModel) -> bool:
     """Whether the configuration says which tokens are visual."""
     # of the files: the weights stay closed
-    return bool(placeholders(model.files.config, model.processor))
+    return bool(model.visual)
 
 
 def embeddings(
@@ -40,7 +40,9 @@ def embeddings(
         for at, row in enumerate(part):
             # float first: a mean of many tokens in half precision loses digits
             seen = tokens[at][visual[at]].float()
-            mean = seen.mean(dim=0) if len(seen) else seen.new_zeros(seen.shape[-1])
+            mean = seen.new_zeros(seen.shape[-1])
+            if len(seen):
+                mean = seen.mean(dim=0)
             means[row.index] = to_array(mean)
     return means
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
-from cuescope_sdk.torch import Fusion, quiet, use_fusion
+from cuescope_sdk.torch import Fusion, quiet
 from cuescope_transformers.generative.inputs import Batch
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens
@@ -42,7 +42,10 @@ class _Steps(LogitsProcessor):
 
 
 def generate_tokens(
-    model: GenerativeModel, batch: Batch, fusion: Fusion | None, most: int
+    model: GenerativeModel,
+    batch: Batch,
+    fusion: Fusion | None,
+    most: int,
 ) -> Steps:
     """The most likely tokens after the prompts, until all have ended, `most` of them at most."""
     steps = _Steps()
@@ -52,7 +55,10 @@ def generate_tokens(
 
 
 def predict_logits(
-    model: GenerativeModel, batch: Batch, fusion: Fusion | None, fed: Sequence[Tokens]
+    model: GenerativeModel,
+    batch: Batch,
+    fusion: Fusion | None,
+    fed: Sequence[Tokens],
 ) -> Float[Tensor, "row step vocabulary"]:
     """Raw logits after the prompts, and after each token that is fed; rows end with padding."""
     most = max(map(len, fed)) + 1
@@ -111,10 +117,10 @@ def follow(network: Any, fusion: Fusion | None) -> Iterator[None]:
         prompt = fusion.modality
         answer = prompt.new_full((len(prompt), 1), TEXT)
         decoder = replace(fusion, modality=answer, cross=prompt)
-        with use_fusion(decoder), _within(network.get_encoder(), fusion):
+        with decoder.use(), _within(network.get_encoder(), fusion):
             yield
     else:
-        with use_fusion(fusion):
+        with fusion.use():
             yield
 
 
@@ -124,7 +130,7 @@ def _within(module: Any, fusion: Fusion) -> Iterator[None]:
     inside = ExitStack()
 
     def enter(*_: Any) -> None:
-        inside.enter_context(use_fusion(fusion))
+        inside.enter_context(fusion.use())
 
     def leave(*_: Any) -> None:
         # the decoder runs after it, with its own modalities

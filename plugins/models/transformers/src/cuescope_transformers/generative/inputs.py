@@ -29,12 +29,6 @@ SINGLE_IMAGE = (
     "kosmos-2",
     "pix2struct",
 )
-PLACEHOLDER_NAMES = (
-    "image_token_id",
-    "image_token_index",
-    "video_token_id",
-    "video_token_index",
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,9 @@ class Batch:
     def shows_video(self) -> bool:
         """Whether any token is known to be visual."""
         visual = bool((self.modality == VIDEO).any())
-        return visual or (self.cross is not None and bool((self.cross == VIDEO).any()))
+        if self.cross is None:
+            return visual
+        return visual or bool((self.cross == VIDEO).any())
 
 
 def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
@@ -69,7 +65,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     takes_video = getattr(model.processor, "video_processor", None) is not None
     if not count and model.needs_image:
         raise UserError(
-            f"{model.files.title} answers nothing without an image",
+            f"{model.title} answers nothing without an image",
             expected="a sample with a frame",
             got=f"none in '{sample.key}'",
         )
@@ -77,7 +73,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
         return ["video"]
     if count > 1 and model.kind in SINGLE_IMAGE:
         raise UserError(
-            f"{model.files.title} looks at one image",
+            f"{model.title} looks at one image",
             expected="one frame a sample",
             got=f"{count} frames in '{sample.key}'",
             remedy="Say -D frames=1, or take a video model.",
@@ -86,7 +82,9 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
 
 
 def network_inputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: Sequence[str],
 ) -> dict[str, Any]:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     # with labels a model computes a loss too
@@ -100,7 +98,9 @@ def network_inputs(
 
 
 def processor_outputs(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: Sequence[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: Sequence[str],
 ) -> dict[str, Any]:
     """What the processor makes; raises UserError where it refuses."""
     try:
@@ -112,7 +112,7 @@ def processor_outputs(
         count = len(samples[0].frames)
         shown = "1 frame" if count == 1 else f"{count or 'no'} frames"
         raise UserError(
-            f"{model.files.title} cannot be shown {shown}",
+            f"{model.title} cannot be shown {shown}",
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
 
@@ -123,7 +123,9 @@ def pixels_name(inputs: Mapping[str, Any]) -> str:
 
 
 def _call_processor(
-    model: GenerativeModel, samples: Sequence[Sample], prompts: list[str]
+    model: GenerativeModel,
+    samples: Sequence[Sample],
+    prompts: list[str],
 ) -> Any:
     tokenizer = model.tokenizer
     side = "right" if model.files.config.is_encoder_decoder else "left"
@@ -188,38 +190,21 @@ def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     tokens = inputs["input_ids"]
     config = model.network.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))
-    visual = placeholders(config, model.processor)
     causal = not config.is_encoder_decoder
     if "cross_attention_mask" not in inputs:
-        return Batch(inputs, modalities(tokens, mask, visual, model.special, causal))
+        return Batch(
+            inputs, modalities(tokens, mask, model.visual, model.special, causal)
+        )
     # Mllama's cross-attention has as many keys a tile; (row, token, image, tile)
     patches = model.network.model.vision_model.num_patches
     attended = inputs["cross_attention_mask"].any(dim=1).flatten(1)
     tiles = torch.where(attended, VIDEO, OTHER).to(torch.int8)  # OTHER: nobody sees it
     # its placeholders stand for no token: frames are read by cross-attention alone
-    modality = modalities(tokens, mask, frozenset(), model.special | visual)
+    modality = modalities(tokens, mask, frozenset(), model.special | model.visual)
     return Batch(inputs, modality, tiles.repeat_interleave(patches, dim=1))
 
 
 # ------------------------------------------------------------------------- what a token is
-
-
-def placeholders(config: Any, processor: Any) -> frozenset[int]:
-    """Ids of the tokens whose place visual tokens take: as the configuration says, or else the
-    processor, whose image token may be the one before them."""
-    # not every configuration names the token that its processor inserts
-    for owner in (config, processor):
-        values = {getattr(owner, name, None) for name in PLACEHOLDER_NAMES}
-        ids = frozenset(value for value in values if isinstance(value, int))
-        if ids:
-            return ids
-    return frozenset()
-
-
-def cross_layers(config: Any) -> frozenset[int]:
-    """The layers whose keys are the visual tokens (Mllama), beside a sequence of text alone."""
-    layers = getattr(config.get_text_config(), "cross_attention_layers", None)
-    return frozenset(layers or ())
 
 
 def modalities(

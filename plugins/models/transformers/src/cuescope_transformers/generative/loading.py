@@ -12,18 +12,17 @@ from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
-from cuescope_sdk.torch import (
-    LoadedAhead,
-    Pretrained,
-    Source,
-    config_content,
-    quiet,
-    stock_fusion,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
+from cuescope_transformers.generative.stock_attention import stock_fusion
 from cuescope_transformers.loading import BUILDERS, OWNER
 from cuescope_transformers.options import VLMOptions
 
+PLACEHOLDER_NAMES = (
+    "image_token_id",
+    "image_token_index",
+    "video_token_id",
+    "video_token_index",
+)
 IMAGES_AHEAD = 16  # whole photos, some tens of megabytes each
 
 
@@ -70,7 +69,7 @@ class GenerativeModel:
         if isinstance(shape, UserError):
             chosen = self.options.attn_implementation is not None
             raise UserError(
-                f"{self.files.title} cannot be edited or looked into",
+                f"{self.title} cannot be edited or looked into",
                 got=f"{shape}",
                 remedy="Leave attn_implementation out."
                 if chosen
@@ -106,6 +105,25 @@ class GenerativeModel:
     def kind(self) -> str:
         """The family: `model_type` of the configuration."""
         return str(self.files.config.model_type)
+
+    @property
+    def title(self) -> str:
+        """What errors call it."""
+        return self.files.title
+
+    @cached_property
+    def visual(self) -> frozenset[int]:
+        """Ids of the tokens whose place visual tokens take; none where nobody names them.
+
+        As the configuration says, or else the processor, whose image token may be the one before.
+        """
+        # not every configuration names the token that its processor inserts
+        for owner in (self.files.config, self.processor):
+            values = {getattr(owner, name, None) for name in PLACEHOLDER_NAMES}
+            ids = frozenset(value for value in values if isinstance(value, int))
+            if ids:
+                return ids
+        return frozenset()
 
     @property
     def tokenizer(self) -> Any:
@@ -154,11 +172,11 @@ class GenerativeModel:
         for name in ("image_processor", "video_processor"):
             part = getattr(self.processor, name, None)
             if part is not None:
-                parts.append(config_content(part))
+                parts.append(part)
         return self.files.fingerprint(
-            config_content(self.processor),
+            self.processor,
             parts,
-            tokenizer_content(self.tokenizer),
+            self.tokenizer,
             str(self.processor.chat_template),
             *more,
         )
@@ -175,7 +193,9 @@ def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
 
 
 def with_processor(
-    files: Pretrained, processor: Any, options: VLMOptions
+    files: Pretrained,
+    processor: Any,
+    options: VLMOptions,
 ) -> GenerativeModel:
     """The model with a processor that pads."""
     # padding is masked out wherever it stands: any token will do for it

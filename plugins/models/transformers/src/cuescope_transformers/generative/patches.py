@@ -68,14 +68,16 @@ def canvas(
 
 
 def patch_features(
-    model: GenerativeModel, frames: Sequence[Frame], layer: int
+    model: GenerativeModel,
+    frames: Sequence[Frame],
+    layer: int,
 ) -> list[Float[np.ndarray, "row col dim"]]:
     """Tokens after a layer; raises UserError for one that is not there."""
     encoder = _encoder_of(model)
     layers = encoder.layers(model.network.base_model)
     if not -len(layers) <= layer < len(layers):
         raise UserError(
-            f"{model.files.title} has no image layer {layer}",
+            f"{model.title} has no image layer {layer}",
             expected=f"0 to {len(layers) - 1}, what the language model reads",
         )
     return [_tokens(model, encoder, layers[layer], frame) for frame in frames]
@@ -83,7 +85,10 @@ def patch_features(
 
 @torch.inference_mode()
 def _tokens(
-    model: GenerativeModel, encoder: ImageEncoder, layer: nn.Module, frame: Frame
+    model: GenerativeModel,
+    encoder: ImageEncoder,
+    layer: nn.Module,
+    frame: Frame,
 ) -> Float[np.ndarray, "row col dim"]:
     base = model.network.base_model
     inputs = network_inputs(model, *_without_words(model, frame))
@@ -107,7 +112,7 @@ def _without_words(
 def _encoder_of(model: GenerativeModel) -> ImageEncoder:
     if not shows_patches(model):
         raise UserError(
-            f"{model.files.title} does not show its patches",
+            f"{model.title} does not show its patches",
             expected=f"{', '.join(ENCODERS)}, with {' or '.join(TOWERS)} where it has a tower",
             got=f"the architecture '{model.kind}'",
         )
@@ -154,10 +159,11 @@ def _unpack_pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
     merge = processor.merge_size
     _, rows, cols = inputs["image_grid_thw"][0].tolist()
     blocks = (rows // merge, cols // merge, merge, merge)
+    patches = inputs["pixel_values"].view(*blocks, 3, -1, size, size)
     # the first of the frames that a patch spans: a single image is there twice
-    patches = inputs["pixel_values"].view(*blocks, 3, -1, size, size)[:, :, :, :, :, 0]
-    pixels = patches.permute(0, 2, 5, 1, 3, 6, 4).reshape(rows * size, cols * size, 3)
-    return torch.as_tensor(pixels)
+    first = patches[:, :, :, :, :, 0]
+    pixels = first.permute(0, 2, 5, 1, 3, 6, 4)
+    return torch.as_tensor(pixels.reshape(rows * size, cols * size, 3))
 
 
 def _packed_layers(base: Any) -> list[nn.Module]:
@@ -198,7 +204,8 @@ def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     # the tiles behind these are padding
     values = inputs["pixel_values"][0, 0, : rows * cols]
     tiles = values.unflatten(0, (rows, cols))
-    return torch.as_tensor(tiles.permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2))
+    pixels = tiles.permute(0, 3, 1, 4, 2).flatten(0, 1)
+    return torch.as_tensor(pixels.flatten(1, 2))
 
 
 def _tiled_layers(base: Any) -> list[nn.Module]:

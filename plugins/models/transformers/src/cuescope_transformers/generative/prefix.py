@@ -16,7 +16,6 @@ from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative.inputs import (
     Batch,
     network_inputs,
-    placeholders,
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
@@ -51,7 +50,9 @@ class Prefix:
         pad = model.tokenizer.pad_token_id
         start = len(self.tokens)
         tokens = torch.full(
-            (len(tails), start + longest), pad, device=model.files.device
+            (len(tails), start + longest),
+            pad,
+            device=model.files.device,
         )
         tokens[:, :start] = torch.tensor(self.tokens)
         seen = torch.ones_like(tokens)
@@ -71,9 +72,8 @@ def split_prompt(model: GenerativeModel, prompt: str) -> tuple[Tokens, Tokens]:
     # as the processor is told, or the tokens would differ
     special = not (bos and prompt.startswith(bos))
     tokens = tuple(model.tokenizer(prompt, add_special_tokens=special)["input_ids"])
-    visual = placeholders(model.network.config, model.processor)
     end = len(tokens)
-    while end and tokens[end - 1] not in visual:
+    while end and tokens[end - 1] not in model.visual:
         end -= 1
     return tokens[:end], tokens[end:]
 
@@ -88,12 +88,11 @@ def read_prefix(model: GenerativeModel, sample: Sample, prompt: str) -> Prefix |
     _, tail = split_prompt(model, prompt)
     # the processor repeats placeholders, so only what follows them can be compared
     end = len(tokens) - len(tail)
-    visual = placeholders(model.network.config, model.processor)
     # behind any other token words might melt into it
     if (
         not tail
         or tokens[end:] != tail
-        or tokens[end - 1] not in model.special | visual
+        or tokens[end - 1] not in model.special | model.visual
     ):
         return None
     shape = inputs["input_ids"].shape

@@ -52,7 +52,10 @@ def with_letters(choices: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def render_prompt(
-    processor: Any, kind: str, words: str, media: Sequence[Medium]
+    processor: Any,
+    kind: str,
+    words: str,
+    media: Sequence[Medium],
 ) -> str:
     """The prompt up to the answer, a placeholder for each medium in it.
 
@@ -66,7 +69,9 @@ def render_prompt(
         chat = [{"role": "user", "content": parts}]
         return str(
             processor.apply_chat_template(
-                chat, add_generation_prompt=True, tokenize=False
+                chat,
+                add_generation_prompt=True,
+                tokenize=False,
             )
         )
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
@@ -76,7 +81,10 @@ def render_prompt(
 
 
 def gap_before_answer(
-    prompt: str, kind: str, chat: bool, special: Sequence[str]
+    prompt: str,
+    kind: str,
+    chat: bool,
+    special: Sequence[str],
 ) -> str:
     """What stands between prompt and answer: nothing after a line's end or a special token."""
     if not chat and kind in PLAIN_OF:

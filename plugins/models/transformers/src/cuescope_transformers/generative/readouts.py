@@ -21,7 +21,7 @@ from cuescope_transformers.generative.batches import (
 )
 from cuescope_transformers.generative.embedding import embeddings
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
-from cuescope_transformers.generative.inputs import Batch, Modality, cross_layers
+from cuescope_transformers.generative.inputs import Batch, Modality
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
 from cuescope_transformers.generative.prompts import (
     Tokens,
@@ -85,7 +85,9 @@ def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int
 
 
 def _logits(
-    model: GenerativeModel, rows: Sequence[Row], reuse: bool
+    model: GenerativeModel,
+    rows: Sequence[Row],
+    reuse: bool,
 ) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""
     answers = {row.index: answers_of(model, row) for row in rows}
@@ -163,10 +165,12 @@ class Axis:
 
 
 def modalities(
-    model: GenerativeModel, trials: Sequence[Trial], layer: int
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    layer: int,
 ) -> list[Int8[np.ndarray, " query_then_key"]]:
     """Of the prompt's tokens as queries of a layer, then of its keys; padding is left out."""
-    require_layer(model, layer)
+    model.fusion.require_layers(model.title, [layer])
     by_trial = {}
     for part, batch in batches(model, rows_of(model, trials)):
         require_visual_tokens(model, batch, part[0].trial)
@@ -179,18 +183,20 @@ def modalities(
 
 
 def attention(
-    model: GenerativeModel, trials: Sequence[Trial], layer: int
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    layer: int,
 ) -> list[Float[np.ndarray, "head query key"]]:
     """Weights of a layer over the prompt, after the trial's edit; padding is left out.
 
     Raises UserError under `AverageTokens`, where there is no weight of each token.
     """
-    require_layer(model, layer)
+    model.fusion.require_layers(model.title, [layer])
     for trial in trials:
         require_editable(model, trial)
         if isinstance(trial.edit, AverageTokens):
             raise UserError(
-                f"{model.files.title} has no attention weights under average-tokens",
+                f"{model.title} has no attention weights under average-tokens",
                 expected="no edit, or average-attention",
             )
     by_trial = {}
@@ -198,14 +204,18 @@ def attention(
         weights = _watch_attention(model, batch, part[0].trial, layer)
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
-            between = weights[at][:, queries.real[at]][:, :, keys.real[at]]
+            of_queries = weights[at][:, queries.real[at]]
+            between = of_queries[:, :, keys.real[at]]
             by_trial[row.index] = to_array(between)
     # batches group the rows by edit: back to the order of the trials
     return [by_trial[index] for index in sorted(by_trial)]
 
 
 def _watch_attention(
-    model: GenerativeModel, batch: Batch, trial: Trial, layer: int
+    model: GenerativeModel,
+    batch: Batch,
+    trial: Trial,
+    layer: int,
 ) -> Float[Tensor, "row head query key"]:
     """What one layer's attention is while the prompt is read."""
     passes: list[Tensor] = []
@@ -218,7 +228,7 @@ def _watch_attention(
     generate_tokens(model, batch, fusion, most=1)
     if not passes:
         raise UserError(
-            f"{model.files.title}: layer {layer} looks at frames alone",
+            f"{model.title}: layer {layer} looks at frames alone",
             expected="a sample with frames",
             got=f"none in '{trial.sample.key}'",
         )
@@ -226,18 +236,10 @@ def _watch_attention(
     return passes[-1]
 
 
-def require_layer(model: GenerativeModel, layer: int) -> None:
-    """Raises UserError for a layer that is not there."""
-    layers = model.fusion.layers
-    if not 0 <= layer < layers:
-        raise UserError(
-            f"{model.files.title} has no fusion layer {layer}",
-            expected=f"layers 0 to {layers - 1}",
-        )
-
-
 def query_and_key(
-    model: GenerativeModel, batch: Batch, layer: int
+    model: GenerativeModel,
+    batch: Batch,
+    layer: int,
 ) -> tuple[Axis, Axis]:
     """The queries and the keys of a layer.
 
@@ -247,13 +249,15 @@ def query_and_key(
     network = model.network
     mask = batch.inputs["attention_mask"].bool()
     prompt = Axis(batch.modality, mask)
-    if layer in cross_layers(network.config) and batch.cross is not None:
+    # Mllama's, whose keys are the visual tokens, beside a sequence of text alone
+    config = network.config.get_text_config()
+    crossing = getattr(config, "cross_attention_layers", None) or ()
+    if layer in crossing and batch.cross is not None:
         return prompt, Axis(batch.cross, batch.cross != OTHER)
     if not network.config.is_encoder_decoder or layer < len(
         blocks(network.get_encoder())
     ):
         return prompt, prompt
-    first = Axis(
-        torch.full_like(batch.modality[:, :1], TEXT), torch.ones_like(mask[:, :1])
-    )
-    return first, prompt
+    first = torch.full_like(batch.modality[:, :1], TEXT)
+    real = torch.ones_like(mask[:, :1])
+    return Axis(first, real), prompt

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import transformers
 from jinja2 import TemplateError
 
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.torch import (
-    Pretrained,
-    causal_builder,
-    quiet,
-    require_vocabulary,
-    tokenizer_content,
-)
+from cuescope_sdk.torch import Pretrained, causal_builder, quiet
 from cuescope_transformers.options import WriterOptions
 
 OWNER = "transformers-llm"
@@ -46,16 +39,15 @@ class WriterModel:
 
     def fingerprint(self, *more: object) -> str:
         """Digest of weights, configuration, words, chat template, dtype and whatever is added."""
-        words = tokenizer_content(self.tokenizer)
-        return self.files.fingerprint(words, str(self.tokenizer.chat_template), *more)
+        chat = str(self.tokenizer.chat_template)
+        return self.files.fingerprint(self.tokenizer, chat, *more)
 
 
 def find_writer(options: WriterOptions, context: Context) -> WriterModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = options.find(OWNER, context, causal_builder)
-    require_vocabulary(files.source)
     # padding goes before a prompt: what is written must follow its last word
-    tokenizer = files.read("tokenizer", transformers.AutoTokenizer, padding_side="left")
+    tokenizer = files.tokenizer(padding_side="left")
     # padding is masked: any token will do
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -64,7 +56,10 @@ def find_writer(options: WriterOptions, context: Context) -> WriterModel:
 
 @torch.inference_mode()
 def write(
-    model: WriterModel, prompts: Sequence[str], system: str, most: int
+    model: WriterModel,
+    prompts: Sequence[str],
+    system: str,
+    most: int,
 ) -> list[str]:
     """The most likely text after each prompt, of `most` tokens at most, without special tokens."""
     tokenizer = model.tokenizer
@@ -104,7 +99,10 @@ def render_prompt(tokenizer: Any, prompt: str, system: str) -> str:
         chat.insert(0, {"role": "system", "content": system})
     try:
         text = tokenizer.apply_chat_template(
-            chat, add_generation_prompt=True, tokenize=False, enable_thinking=False
+            chat,
+            add_generation_prompt=True,
+            tokenize=False,
+            enable_thinking=False,
         )
     except TemplateError as error:
         raise UserError(

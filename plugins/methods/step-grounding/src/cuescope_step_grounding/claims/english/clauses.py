@@ -1,6 +1,7 @@
 """Clauses: who does what to what, whatever the way it is said; and the camera's own motion."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 from cuescope_step_grounding.claims.english.denial import (
     is_denied,
@@ -54,12 +55,12 @@ def read_clause(view: View, verb: Word) -> Clause:
     if passive:
         things = doers + things
         doers = agents_of(verb)
-    nouns = [noun for word in (*doers, *things) for noun in heads(word)]
+    nouns = list(chain.from_iterable(map(heads, doers + things)))
     denied = is_negated(verb)
     denies = {noun: polarity(noun, denied) or is_denied(noun) for noun in nouns}
     # "nobody sits" denies it of all; "holds a cup but no plate" only of the plate
     negated = denied or (bool(nouns) and all(denies.values()))
-    opposed: set[str] = set()
+    opposed = set()
     for noun in nouns:
         if denies[noun] != negated:
             opposed.update(referents_of(view, noun))
@@ -86,42 +87,38 @@ def predicate(clause: Clause) -> tuple[str, Word | None]:
     # "walks from the sofa to the shelf": whither before whence
     for prep in sorted(verb.kids("prep"), key=lambda prep: prep.text == "from"):
         words = " ".join([prep.text, *(kid.text for kid in prep.kids("prep"))])
-        directed = verb.lemma in WORDS["moving"] and prep.text in WORDS["directed"]
+        directed = verb.lemma in WORDS.moving and prep.text in WORDS.directed
         # "weaves past the cones": a preposition of a path is part of what is done
-        of_path = words in WORDS["paths"] or words == "out of"
+        of_path = words in WORDS.paths or words == "out of"
         phrasal = verb.lemma in LISTS["phrasal"].get(words, "").split()
-        named = any(is_nameable(noun) or _is_meant(noun) for noun in about(prep))
+        nouns = about(prep)
+        named = any(map(is_nameable, nouns)) or any(map(_is_meant, nouns))
         # A name unlike the text is a wordy preposition in disguise (see `sentences`): a place.
-        if (
-            (directed or of_path or phrasal)
-            and named
-            and prep.name in {prep.text, "to"}
-        ):
+        said = named and prep.name in {prep.text, "to"}
+        if said and (directed or of_path or phrasal):
             return f"{lemma} {words}", prep
     return lemma, None
 
 
+def _is_meant(noun: Word) -> bool:
+    meant = WORDS.pronouns | WORDS.agents
+    return noun.text in meant and noun.name != "each other"
+
+
 def _particle(verb: Word) -> str:
     """The first particle after a verb, before any preposition."""
-    preps = [prep.index for prep in verb.kids("prep") if prep.index > verb.index]
-    for kid in verb.kids("prt", "advmod", "prep"):
+    preps = verb.kids_after("prep")
+    for kid in verb.kids_after("prt", "advmod", "prep"):
         bare = kid.name == kid.text and not kid.kids()
-        follows = verb.index < kid.index <= min(preps, default=kid.index)
-        if kid.text in WORDS["particles"] and bare and follows:
+        first = not preps or kid.index <= preps[0].index
+        if kid.text in WORDS.particles and bare and first:
             return kid.text
     return ""
 
 
-def _is_meant(noun: Word) -> bool:
-    return (
-        noun.text in WORDS["pronouns"] | WORDS["agents"] and noun.name != "each other"
-    )
-
-
 def about(prep: Word) -> list[Word]:
     """The nouns that a preposition is about: of "in front of the car" too."""
-    inner = [kid for kid in prep.kids("prep") if kid.text == "of"]
-    return [noun for word in (prep, *inner) for noun in word.kids("pobj")]
+    return prep.kids("pobj") + prep.nouns_of({"of"})
 
 
 def _is_terse(verb: Word) -> bool:
@@ -149,12 +146,12 @@ def _is_command(verb: Word, subjects: tuple[str, ...]) -> bool:
     """Whether a clause without a subject is one: "turn left"; "walking on, I see ..."."""
     if subjects or subjects_of(verb) or verb.lemma == "be":
         return False
-    if verb.has({"does", "did"}, "aux"):
-        return False  # "..., but does not turn" is said of somebody
-    heading = verb.tag == "VBG" and verb.dep == "ROOT" and not verb.kids("dobj")
-    return (
-        not heading and verb.tag not in {"VBZ", "VBD"} and verb.dep in {"ROOT", *LINKS}
-    )
+    # "..., but does not turn" is said of somebody
+    if verb.has({"does", "did"}, "aux") or verb.tag in {"VBZ", "VBD"}:
+        return False
+    if verb.tag == "VBG" and verb.dep == "ROOT":
+        return bool(verb.kids("dobj"))
+    return verb.dep in {"ROOT", *LINKS}
 
 
 def camera_motion(verb: Word) -> str | None:
@@ -164,18 +161,14 @@ def camera_motion(verb: Word) -> str | None:
     lemma = verb.lemma
     first = next(iter(direction), "")
     side = next((word for word in direction if word in {"left", "right"}), None)
-    if lemma in WORDS["stops"] or (lemma in WORDS["stays"] and first == "still"):
+    if lemma in WORDS.stops or (lemma in WORDS.stays and first == "still"):
         return "stop"
-    if lemma in WORDS["turns"] or (
-        lemma in WORDS["takes"] and (side or "turn" in direction)
-    ):
+    takes_turn = lemma in WORDS.takes and (side or "turn" in direction)
+    if takes_turn or lemma in WORDS.turns:
         if side:
             return f"turn {side}"
-        return (
-            "turn around"
-            if {"around", "180", "round", "u-turn"} & set(direction)
-            else None
-        )
+        around = {"around", "180", "round", "u-turn"}.intersection(direction)
+        return "turn around" if around else None
     if lemma in {"look", "tilt"} and first in {"up", "down", "left", "right"}:
         # to look aside is to turn the camera
         return f"look {first}" if first in {"up", "down"} else f"turn {first}"
@@ -184,17 +177,19 @@ def camera_motion(verb: Word) -> str | None:
     if lemma == "descend":
         return "go down"
     back = first in {"back", "backward", "backwards"}
-    if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS["walks"] and back):
+    if lemma in {"back", "reverse", "retreat"} or (lemma in WORDS.walks and back):
         return "move backward"
-    left_behind = lemma in {"leave", "follow"} and _leaves_something(verb)
-    if lemma not in WORDS["walks"] or left_behind:
+    # "leaves the cup on the table"
+    behind = verb.kids("dobj") and verb.has({"on", "in"}, "prep")
+    left_behind = behind and lemma in {"leave", "follow"}
+    if lemma not in WORDS.walks or left_behind:
         return None
     # Stairs before sides: "go up the stairs on the left" climbs.
-    stairs = any(word.text in WORDS["stairs"] for word in verb.below())
+    below = {word.text for word in verb.below()}
     for way in ("up", "down"):
-        if f"{way}stairs" in direction or (way in direction and stairs):
+        if f"{way}stairs" in direction or (way in direction and below & WORDS.stairs):
             return f"go {way}"
-    if side and lemma not in WORDS["arrives"] and "forward" not in direction:
+    if side and lemma not in WORDS.arrives and "forward" not in direction:
         return f"turn {side}"
     # "keeps the cup": no word says that anybody moves
     if lemma == "keep" and not direction:
@@ -207,14 +202,9 @@ def _direction_words(verb: Word) -> list[str]:
     words: list[str] = []
     # "turn slowly left", "keep walking": one word may come before the direction
     for word in verb.sentence[verb.index + 1 : verb.index + 6]:
-        tells = word.text in WORDS["direction_words"] or word.text.isdigit()
+        tells = word.text in WORDS.direction_words or word.text.isdigit()
         begins = not words and word.tag[:2] in {"RB", "JJ", "VB"}
         if word.name != word.text or not (tells or begins):
             break
         words.append(word.text)
     return words
-
-
-def _leaves_something(verb: Word) -> bool:
-    """Whether a thing is left somewhere ("leaves the cup on the table")."""
-    return bool(verb.kids("dobj")) and verb.has({"on", "in"}, "prep")

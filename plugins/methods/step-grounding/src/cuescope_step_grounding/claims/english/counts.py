@@ -8,7 +8,6 @@ from cuescope_step_grounding.claims.english.names import is_nameable, name_of
 from cuescope_step_grounding.claims.english.phrases import View, noun_of_one
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
-_EXACT = frozenset({"only", "just", "exactly", "precisely"})
 _SEEN = ("attr", "dobj", "nsubj")
 
 
@@ -39,18 +38,18 @@ def _name(view: View, noun: Word) -> str | None:
 
 
 def _number_of(noun: Word) -> int | None:
-    if noun.lemma in WORDS["parts"] and noun.has({"of"}, "prep"):
+    if noun.lemma in WORDS.parts and noun.has({"of"}, "prep"):
         return None  # "two slices of bread"
     for kid in noun.kids("nummod", "amod", "det", "compound"):
         single = kid.text == "single"
         number = 1 if single else number_in(kid.text)
         # "player 7" is a name, and "about three" is also true of four
-        if number is None or kid.index > noun.index or kid.before in WORDS["roughly"]:
+        if number is None or kid.index > noun.index or kid.before in WORDS.roughly:
             continue
         # "a single cup" counts, "not a single cup" denies them all
         if single and (not noun.kids("det") or _is_denied(noun)):
             continue
-        if kid.text != "one" or kid.before in _EXACT or _is_listed(noun):
+        if kid.text != "one" or kid.before in WORDS.exactly or _is_listed(noun):
             return number
     return None
 
@@ -62,7 +61,7 @@ def _is_listed(noun: Word) -> bool:
         return False
     if noun.dep == "conj":
         return is_counted(noun.head)
-    shown = noun.head.kids("expl") or noun.head.lemma in WORDS["seeing"]
+    shown = noun.head.kids("expl") or noun.head.lemma in WORDS.seeing
     return bool(shown) and noun.dep in _SEEN
 
 

@@ -3,11 +3,7 @@
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.tree import Word
 
-_NOT = frozenset({"not", "n't", "never"})
-_NONE = frozenset({"none", "neither", "nobody"})
-_NO = frozenset({"no", "neither", "not", "hardly", "barely"})
-_JOINED = frozenset({"or", "nor", "and"})
-_DEFINITE = frozenset({"the", "this", "that", "these", "those"})
+_NONE = {"none", "neither", "nobody"}
 
 
 def is_negated(verb: Word) -> bool:
@@ -16,11 +12,11 @@ def is_negated(verb: Word) -> bool:
     if _has_not(verb) or _is_never(verb):
         return True
     if verb.dep == "pcomp":
-        return head.text == "without" or head.lemma in WORDS["failing"]
+        return head.text == "without" or head.lemma in WORDS.failing
     if verb.dep in {"xcomp", "ccomp"} and head is not verb:
         # "is unable to open": the adjective stands between, or beside
-        fails = head.lemma in WORDS["failing"] or head.has(WORDS["failing"], "acomp")
-        bound = head.lemma in WORDS["beginning"] or not head.is_verb
+        fails = head.lemma in WORDS.failing or head.has(WORDS.failing, "acomp")
+        bound = head.lemma in WORDS.beginning or not head.is_verb
         above = head if head.is_verb else head.head
         # two denials cancel out: who does not fail to open a door opens it
         return fails != (bound and above.is_verb and is_negated(above))
@@ -29,18 +25,15 @@ def is_negated(verb: Word) -> bool:
         # "does not sit or stand" denies both
         if "nor" in joint or "or" in joint:
             return is_negated(head)
-    return any(
-        kid.text == "nor"
-        for kid in verb.kids("cc", "preconj")
-        if kid.index < verb.index
-    )
+    joined = verb.kids("cc", "preconj")
+    return any(kid.text == "nor" and kid.index < verb.index for kid in joined)
 
 
 def is_denied(noun: Word) -> bool:
     """Whether a noun is denied: "no chair", "nobody", "a bus but no taxi", "no cup or plate"."""
     if noun.text in _NONE or noun.text == "nothing":
         return True
-    if noun.has(_NO, "det", "neg", "preconj", "advmod", "predet"):
+    if noun.has(WORDS.denying, "det", "neg", "preconj", "advmod", "predet"):
         return True
     # "none of the chairs"
     if noun.dep == "pobj" and noun.head.text == "of" and noun.head.head.text in _NONE:
@@ -78,14 +71,13 @@ def is_left_out(noun: Word) -> bool:
     if noun.dep == "pobj" and head.text in {"without", "unlike"}:
         # "without the coat": a coat that is known is elsewhere, not missing
         return not is_definite(noun)
-    return (
-        noun.dep == "dobj" and head.lemma in WORDS["lacking"] and not is_definite(noun)
-    )
+    lacks = noun.dep == "dobj" and head.lemma in WORDS.lacking
+    return lacks and not is_definite(noun)
 
 
 def is_definite(noun: Word) -> bool:
     """Whether a noun names something known: "the door", "his keys"."""
-    return bool(noun.kids("poss")) or noun.has(_DEFINITE, "det")
+    return bool(noun.kids("poss")) or noun.has(WORDS.definite, "det")
 
 
 def polarity(word: Word, negated: bool) -> bool:
@@ -106,14 +98,16 @@ def _shares_denial(word: Word) -> bool:
         return False
     joint = word.head.texts("cc") | word.texts("cc")
     if joint:
-        return bool(_JOINED & joint) and "but" not in joint
+        return bool(WORDS.joining & joint) and "but" not in joint
     # "no people, animals or vehicles": the last conjunct has the "or"
     return any(map(_shares_denial, word.kids("conj")))
 
 
 def _has_not(word: Word) -> bool:
     for kid in word.kids("neg", "advmod", "preconj", "cc"):
-        if kid.text in _NOT or (kid.text == "neither" and kid.index < word.index):
+        if kid.text in WORDS.negations or (
+            kid.text == "neither" and kid.index < word.index
+        ):
             return True
     return False
 
@@ -121,6 +115,4 @@ def _has_not(word: Word) -> bool:
 def _is_never(verb: Word) -> bool:
     """ "at no point", "in no frame", "under no circumstances"."""
     nouns = verb.grandkids("prep", "pobj")
-    return any(
-        noun.lemma in WORDS["unseen"] and noun.has({"no"}, "det") for noun in nouns
-    )
+    return any(noun.lemma in WORDS.unseen and noun.has({"no"}, "det") for noun in nouns)

@@ -1,7 +1,7 @@
 """The claims of one parsed sentence: by kind, where things are, and what comes before what."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english import clauses
@@ -14,7 +14,7 @@ from cuescope_step_grounding.claims.english.denial import (
     is_left_out,
     polarity,
 )
-from cuescope_step_grounding.claims.english.hedging import is_question, unreported_words
+from cuescope_step_grounding.claims.english.hedging import unreported_words
 from cuescope_step_grounding.claims.english.lexicon import AGENT, ORDERS, VERBS, WORDS
 from cuescope_step_grounding.claims.english.names import (
     heads,
@@ -35,12 +35,11 @@ from cuescope_step_grounding.claims.english.places import (
 )
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word, Words
 
-_VERBAL = frozenset({"VBZ", "VBP", "VBD", "VBG", "VB", "MD"})
-
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
-    if is_question(view.words):
+    # a question reports nothing; a quotation mark may follow its own
+    if "?" in [word.text for word in view.words[-2:]]:
         return []
     plans = unreported_words(view.words)
     claims: list[UntimedClaim] = []
@@ -63,16 +62,14 @@ def untimed_claims(view: View) -> list[UntimedClaim]:
     claims += _states_of_fragment(view.words)
     claims += counts(view, plans)
     # What is denied at a place may well be elsewhere.
-    placed = {
-        claim.subject for claim in claims if claim.kind == "relation" and claim.negated
-    }
-    for claim in list(claims):
-        if claim.kind == "entity" and claim.negated and claim.subject in placed:
+    denied = [claim for claim in claims if claim.negated]
+    placed = {claim.subject for claim in denied if claim.kind == "relation"}
+    for claim in denied:
+        if claim.kind == "entity" and claim.subject in placed:
             claims.remove(claim)
     # What a sentence denies is not also claimed as being there.
-    return [
-        entity for entity in entities(view, plans) if entity.subject not in absent
-    ] + claims
+    named = [item for item in entities(view, plans) if item.subject not in absent]
+    return named + claims
 
 
 def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
@@ -82,11 +79,8 @@ def entities(view: View, plans: set[int]) -> Iterator[UntimedClaim]:
         part = word.dep in {"compound", "amod", "nmod"}
         if part or word.index in plans or not is_nameable(word) or is_agent(word):
             continue
-        absent = (
-            is_any(word)
-            or is_left_out(word)
-            or (is_denied(word) and not is_known(word))
-        )
+        denied = is_denied(word) and not is_known(word)
+        absent = denied or is_any(word) or is_left_out(word)
         # "a row of chairs" names the chairs
         if heads(word)[0] is word and not absent:
             yield UntimedClaim(word, "entity", name_of(word))
@@ -99,53 +93,47 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     agent = AGENT in clause.subjects
     direction = clauses.camera_motion(verb) if agent else None
     if direction:
-        if clause.negated and (lemma, direction) == (
-            "move",
-            "move forward",
-        ):  # "does not move"
-            return [UntimedClaim(verb, "ego-motion", "", "stop")]
-        return [UntimedClaim(verb, "ego-motion", "", direction, None, clause.negated)]
-    if lemma in WORDS["beginning"] | WORDS["failing"] and _has_part(verb):
-        return list(_results(view, clause))
-    if clause.passive and lemma in {"leave", "keep"}:
-        states = list(_results(view, clause))
-        if states:
-            return states  # "is left open"
+        denied = clause.negated
+        # "does not move"
+        if denied and (lemma, direction) == ("move", "move forward"):
+            direction = "stop"
+            denied = False
+        return [UntimedClaim(verb, "ego-motion", "", direction, None, denied)]
+    results = list(_results(view, clause))
+    # "stops walking" ends it, "stops to look" does not
+    ended = [kid for kid in verb.kids("xcomp") if lemma != "stop" or kid.tag == "VBG"]
+    if ended and lemma in WORDS.beginning | WORDS.failing:
+        return results
+    # "is left open"
+    if results and clause.passive and lemma in {"leave", "keep"}:
+        return results
     # "feels soft" is a state, "feels the wall" is none
-    if lemma == "be" or (lemma in WORDS["linking"] and verb.kids("acomp", "oprd")):
+    if lemma == "be" or (lemma in WORDS.linking and verb.kids("acomp", "oprd")):
         return list(_attributes(view, clause))
     if is_state(clause):
         return list(_states(clause))
     if lemma == "make" and clause.passive:
-        material = _material(view, verb)
-        if material:
-            return [
-                _attribute(clause, verb, p, f"made of {material}")
-                for p in clause.objects
-            ]
+        for material in all_referents(view, verb.nouns_of({"of", "from"}))[:1]:
+            made_of = f"made of {material}"
+            return [_attribute(clause, verb, p, made_of) for p in clause.objects]
     if lemma == "surround" and clause.passive:
-        denied = clause.negated
-        return [
-            *relations_between(verb, clause.subjects, "around", clause.objects, denied)
-        ]
+        around = (clause.subjects, "around", clause.objects, clause.negated)
+        return list(relations_between(verb, *around))
     if is_holding(clause):
         claims: list[UntimedClaim] = []
         for phrase in clause.objects:
-            denied = clause.denies(phrase)
-            claims += relations_between(
-                verb, [phrase], "inside", clause.subjects, denied
-            )
+            inside = ([phrase], "inside", clause.subjects, clause.denies(phrase))
+            claims += relations_between(verb, *inside)
         return claims
     if _is_no_event(clause):
         return []
     if lemma == "have":
-        return list(_results(view, clause))
-    out_of_nowhere = any(
-        noun.lemma in WORDS["out_of_nowhere"] for noun in verb.grandkids("prep", "pobj")
-    )
-    if out_of_nowhere or (agent and lemma in WORDS["planning"]):  # "comes into view"
+        return results
+    places = {noun.lemma for noun in verb.grandkids("prep", "pobj")}
+    # "comes into view"
+    if places & WORDS.out_of_nowhere or (agent and lemma in WORDS.planning):
         return []
-    return [*_actions(view, clause), *_results(view, clause)]
+    return _actions(view, clause) + results
 
 
 def _attribute(clause: Clause, word: Word, phrase: str, state: str) -> UntimedClaim:
@@ -155,7 +143,7 @@ def _attribute(clause: Clause, word: Word, phrase: str, state: str) -> UntimedCl
 def _states(clause: Clause) -> Iterator[UntimedClaim]:
     """How things are, of a passive ("is closed")."""
     verb = clause.verb
-    if verb.lemma in WORDS["nowhere"]:
+    if verb.lemma in WORDS.nowhere:
         return
     # "painted green": green is what it is
     states = [kid.text for kid in verb.kids("oprd", "acomp") if kid.tag[:2] == "JJ"]
@@ -168,63 +156,47 @@ def _states(clause: Clause) -> Iterator[UntimedClaim]:
 def _is_no_event(clause: Clause) -> bool:
     """Whether a clause says too little to be seen ("has"), or what the camera's holder plans."""
     verb = clause.verb
-    causing = WORDS["causing"] - {"see", "watch", "hear", "help"}
+    causing = WORDS.causing - {"see", "watch", "hear", "help"}
     if verb.lemma in causing and verb.kids("ccomp"):
         return True
     # "I zoom in" tells of the filming alone
-    if AGENT in clause.subjects and verb.lemma in WORDS["filming"]:
+    if AGENT in clause.subjects and verb.lemma in WORDS.filming:
         return True
-    if verb.lemma in {"look", "act"} and _is_as_if(verb):
+    # "looks as if he were asleep" says how it seems
+    marks = {kid.text for kid in verb.grandkids("advcl", "mark")}
+    marks |= {kid.text for kid in verb.grandkids("ccomp", "mark")}
+    if verb.lemma in {"look", "act"} and marks & {"if", "though", "like"}:
         return True
+    # "the sign says"
     if verb.lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
-        return True  # "the sign says"
+        return True
     # "have their books open" says how the books are
-    return verb.text in WORDS["results"] and verb.head.lemma in {
-        "have",
-        "leave",
-        "keep",
-    }
-
-
-def _has_part(verb: Word) -> bool:
-    """Whether what follows is what begins or ends: "stops walking", but not "stops to look"."""
-    parts = verb.kids("xcomp")
-    if verb.lemma == "stop":
-        return any(kid.tag == "VBG" for kid in parts)
-    return bool(parts)
+    left = verb.head.lemma in {"have", "leave", "keep"}
+    return left and verb.text in WORDS.results
 
 
 def is_state(clause: Clause) -> bool:
     """Whether a passive says how a thing is ("is closed"), not what is done to it."""
     verb = clause.verb
-    lasting = (
-        verb.lemma in WORDS["states"] | WORDS["nowhere"] or verb.text in WORDS["states"]
-    )
+    lasting = {verb.lemma, verb.text} & WORDS.states or verb.lemma in WORDS.nowhere
     if not clause.passive or clause.subjects or not lasting:
         return False
     # "is being closed" and "is then closed" tell of an event
     done = verb.has({"been", "being", "get", "gets", "got"}, "aux", "auxpass")
-    return not done and not verb.has(WORDS["order"], "advmod")
-
-
-def _material(view: View, verb: Word) -> str | None:
-    """What something is made of."""
-    preps = [prep for prep in verb.kids("prep") if prep.text in {"of", "from"}]
-    nouns = [noun for prep in preps for noun in prep.kids("pobj")]
-    return next(iter(all_referents(view, nouns)), None)
+    return not done and not verb.has(WORDS.order, "advmod")
 
 
 def is_holding(clause: Clause) -> bool:
     """Whether a clause says what a thing has in it: "the shelf contains books"."""
     verb = clause.verb
-    if verb.lemma not in WORDS["holding"] or clause.passive or not clause.subjects:
+    if verb.lemma not in WORDS.holding or clause.passive or not clause.subjects:
         return False
     # "a man holds a cup": who acts does not have it inside
     if any(map(is_actor, clause.subjects)):
         return False
     if verb.lemma != "hold":
         return True
-    grips = any(head_noun(phrase) in WORDS["grippers"] for phrase in clause.subjects)
+    grips = any(head_noun(phrase) in WORDS.grippers for phrase in clause.subjects)
     return verb.tag != "VBG" and not grips  # "the hand is holding a brush"
 
 
@@ -234,8 +206,8 @@ def is_sight(clause: Clause) -> bool:
     if is_holding(clause):
         return False
     watched = any(phrase != AGENT and is_actor(phrase) for phrase in clause.subjects)
-    is_seen = verb.lemma in WORDS["seeing"] and not watched
-    return is_seen or _is_shown(verb) or bool(verb.kids("expl"))
+    sees = verb.lemma in WORDS.seeing and not watched
+    return sees or _is_shown(verb) or bool(verb.kids("expl"))
 
 
 def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
@@ -245,9 +217,9 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
     shown = verb.kids("attr", "nsubj", "dobj") if verb.kids("expl") else []
     phrases = tuple(all_referents(view, shown))
     phrases = phrases or (clause.subjects if _is_shown(verb) else clause.objects)
-    nouns = [noun for kid in shown for noun in heads(kid)]
+    nouns = list(chain.from_iterable(map(heads, shown)))
     negated = clause.negated or (bool(nouns) and all(map(is_denied, nouns)))
-    opposed: set[str] = set()
+    opposed = set()
     for noun in nouns:
         if (clause.negated or is_denied(noun)) != negated:
             opposed.update(referents_of(view, noun))
@@ -265,9 +237,8 @@ def claims_of_sight(view: View, clause: Clause) -> list[UntimedClaim]:
 
 
 def _is_shown(verb: Word) -> bool:
-    return verb.lemma in {"be", "become"} and verb.has(
-        WORDS["shown"], "acomp", "advmod"
-    )
+    shown = verb.has(WORDS.shown, "acomp", "advmod")
+    return shown and verb.lemma in {"be", "become"}
 
 
 def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
@@ -280,28 +251,30 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
         for word in _joined_words(kid):
             than = [prep for prep in word.kids("prep") if prep.text == "than"]
             others = all_referents(view, about(than[0])) if than else []
+            inverted = kid.head is verb and word.index < verb.index
+            listed = word.text in VERBS and word.text not in WORDS.adjectives
             if others:
-                name = _comparison(word)
+                # "taller than", "more colourful than"
+                degree = sorted(word.texts("advmod") & {"more", "less"})
+                name = " ".join([*degree, word.text, "than"])
                 for subject, other in product(clause.subjects, others):
                     yield UntimedClaim(
                         word, "relation", subject, name, other, clause.negated
                     )
-            elif _is_going_on(word):
-                # "water is dripping" is no state
+            elif listed and word.tag == "VBG" and word.dep == "acomp":
+                # "water is dripping" is no state, but "is missing" is
                 for subject in clause.subjects:
                     denied = clause.denies(subject)
                     yield UntimedClaim(
                         word, "action", subject, word.lemma, None, denied
                     )
-            elif _is_said_of_subject(word) and not (
-                kid.head is verb and word.index < verb.index
-            ):
+            elif _is_said_of_subject(word) and not inverted:
                 yield from _qualities(clause, word)
 
 
 def _is_said_of_subject(word: Word) -> bool:
     adjective = word.tag in {"JJ", "JJR", "VBN", "VBG"} and word.dep != "advmod"
-    return adjective or (word.text in WORDS["switches"] and not about(word))
+    return adjective or (word.text in WORDS.switches and not about(word))
 
 
 def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
@@ -315,48 +288,26 @@ def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
             yield UntimedClaim(clause.verb, kind, phrase, state, None, denied)
 
 
-def _is_as_if(verb: Word) -> bool:
-    """ "looks as if he were asleep" says how it seems."""
-    return any(
-        kid.has({"if", "though", "like"}, "mark") for kid in verb.kids("advcl", "ccomp")
-    )
-
-
 def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
     """ "Lights off, drawer empty": a sentence without a verb."""
-    if any(word.tag in _VERBAL for word in words):
+    if any(word.tag[:2] in {"VB", "MD"} for word in words):
         return
     for noun, state in pairwise(words):
         following = words[state.index + 1 : state.index + 2]
         last = not following or not following[0].text.isalpha()
-        says = state.tag in {"JJ", "VBN"} or state.text in WORDS["switches"]
+        says = state.tag in {"JJ", "VBN"} or state.text in WORDS.switches
         if last and says and noun.is_noun and is_nameable(noun):
             yield UntimedClaim(state, "attribute", name_of(noun), state.text)
-
-
-def _is_going_on(word: Word) -> bool:
-    """ "is dripping", which a parser took for a state; but not "is missing"."""
-    happening = word.text in VERBS and word.text not in WORDS["adjectives"]
-    return happening and word.tag == "VBG" and word.dep == "acomp"
-
-
-def _comparison(word: Word) -> str:
-    """ "taller than", "more colourful than"."""
-    degree = [kid.text for kid in word.kids("advmod") if kid.text in {"more", "less"}]
-    return " ".join([*degree, word.text, "than"])
 
 
 def _results(view: View, clause: Clause) -> Iterator[UntimedClaim]:
     """How something is after it was handled: "pushes it open", "has her eyes closed"."""
     verb = clause.verb
-    if verb.lemma in WORDS["linking"] - {"keep"}:
+    if verb.lemma in WORDS.linking - {"keep"}:
         return
     for kid in verb.kids("acomp", "oprd", "ccomp", "xcomp", "advmod", "advcl", "prt"):
-        if (
-            kid.text not in WORDS["results"]
-            or kid.index < verb.index
-            or kid.kids("aux")
-        ):
+        before = kid.index < verb.index
+        if before or kid.text not in WORDS.results or kid.kids("aux"):
             continue
         for phrase in all_referents(view, kid.kids("nsubj")) or clause.objects:
             yield _attribute(clause, kid, phrase, kid.text)
@@ -372,15 +323,14 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     action, preposition = clauses.predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    posture = verb.lemma in WORDS["postures"] and not any(
-        map(is_actor, clause.subjects)
-    )
-    if (posture and verb.kids("prep")) or not (clause.subjects or clause.objects):
+    acts = any(map(is_actor, clause.subjects))
+    posture = verb.lemma in WORDS.postures and verb.kids("prep") and not acts
+    if posture or not (clause.subjects or clause.objects):
         return []
     objects: Iterable[str | None] = clause.objects
     if preposition is not None:
         objects = all_referents(view, about(preposition))
-    elif not objects and verb.lemma in WORDS["light"]:
+    elif not objects and verb.lemma in WORDS.light:
         # What a verb that says little by itself is said with: "pay attention", "take a bite".
         objects = [noun.lemma for noun in verb.kids("dobj") if noun.is_noun]
     claims = []
@@ -391,9 +341,8 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     return claims
 
 
-Order = tuple[
-    UntimedClaim, str, UntimedClaim
-]  # event, "before" | "after" | "while", event
+# event, "before" | "after" | "while", event
+Order = tuple[UntimedClaim, str, UntimedClaim]
 
 
 def orders_of(
@@ -413,17 +362,13 @@ def orders_of(
         other = events.get(verb.head.head if verb.dep == "pcomp" else verb.head)
         if order and other is not None:
             yield other, order, event
-        if before is not None and before is not event and _follows(verb):
+        # "then" or the like stands with a verb, or straight before it
+        then = verb.has(WORDS.order, "advmod", "dep", "npadvmod")
+        follows = then or verb.before == "then"
+        if follows and before is not None and before is not event:
             yield before, "before", event
         if verb.is_verb:
             before = event
-
-
-def _follows(verb: Word) -> bool:
-    """Whether "then" or the like stands with a verb, or straight before it."""
-    return verb.before == "then" or verb.has(
-        WORDS["order"], "advmod", "dep", "npadvmod"
-    )
 
 
 def _order_word(verb: Word) -> str | None:
@@ -433,6 +378,6 @@ def _order_word(verb: Word) -> str | None:
     if verb.dep != "advcl":
         return None
     marks = [kid.text for kid in verb.kids("mark", "advmod")]
-    if "if" in marks or "though" in marks:
+    if {"if", "though"} & set(marks):
         return None
-    return next((ORDERS[mark] for mark in marks if mark in ORDERS), None)
+    return next(filter(None, map(ORDERS.get, marks)), None)

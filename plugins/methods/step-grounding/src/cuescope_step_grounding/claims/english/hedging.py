@@ -7,16 +7,7 @@ from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.roles import SUBJECTS
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
-_QUESTIONING = frozenset(
-    {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
-)
-_DENIED = frozenset({"not", "n't", "never"})
-_POINTING = frozenset({"this", "that", "it", "which"})
-_REASONS = frozenset({"because", "since", "as"})
-
-
-def is_question(words: Words) -> bool:
-    return any(word.text == "?" for word in words[-2:])
+_POINTING = {"this", "that", "it", "which"}
 
 
 def is_about_question(words: Words) -> bool:
@@ -25,10 +16,9 @@ def is_about_question(words: Words) -> bool:
     for verb in words:
         subjects = verb.kids(*SUBJECTS)
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
-            infers = verb.lemma in WORDS["inferring"] and verb.has(_POINTING, *SUBJECTS)
-            return infers or any(
-                kid.lemma in WORDS["about_question"] for kid in subjects
-            )
+            infers = verb.lemma in WORDS.inferring and verb.has(_POINTING, *SUBJECTS)
+            lemmas = {kid.lemma for kid in subjects}
+            return infers or bool(lemmas & WORDS.about_question)
     return False
 
 
@@ -39,7 +29,7 @@ def unreported_words(words: Words) -> set[int]:
         unreported.update(range(len(words)))
         for verb in words:
             # "The answer is B because the man sits": what follows "because" was seen.
-            if verb.is_verb and verb.dep == "advcl" and verb.has(_REASONS, "mark"):
+            if verb.is_verb and verb.dep == "advcl" and verb.has(WORDS.reasons, "mark"):
                 unreported.difference_update(_below([verb]))
     unreported.update(_unreal_condition(words))
     for verb in words:
@@ -60,36 +50,33 @@ def _below(words: Iterable[Word]) -> Iterator[int]:
 
 def _guess(verb: Word) -> Iterator[int]:
     """ "might open", "perhaps he sits"; but "cannot open" and "can be seen" report what is so."""
-    helpers = [kid for kid in verb.kids("aux") if kid.text not in {"do", "does", "did"}]
-    texts = {helper.text for helper in helpers}
-    hedged = not texts.isdisjoint(WORDS["hedges"])
-    modal = any(helper.tag == "MD" for helper in helpers)
-    sight = verb.lemma in WORDS["seeing"] or verb.has({"visible"}, "acomp")
-    unable = not texts.isdisjoint({"can", "ca", "could"}) and verb.has(
-        _DENIED, "neg", "advmod"
-    )
+    texts = verb.texts("aux") - {"do", "does", "did"}
+    hedged = not texts.isdisjoint(WORDS.hedges)
+    modal = "MD" in verb.tags("aux")
+    sight = verb.lemma in WORDS.seeing or verb.has({"visible"}, "acomp")
+    denied = verb.has(WORDS.negations, "neg", "advmod")
+    unable = denied and not texts.isdisjoint({"can", "ca", "could"})
     # "could not have opened it" is a guess
-    missed = unable and not sight and "have" in texts
-    if missed or verb.has(WORDS["doubting"], "advmod"):
-        yield from _with_subject(verb)
-    elif unable:
-        return  # what cannot be done is not done
-    elif hedged or (modal and not sight):
+    guessed = unable and not sight and "have" in texts
+    # what cannot be done is not done
+    if not unable:
+        guessed = hedged or (modal and not sight)
+    if guessed or verb.has(WORDS.doubting, "advmod"):
         yield from _with_subject(verb)
 
 
 def _plan(verb: Word) -> Iterator[int]:
     """ "tries to open the door": the opening is not seen, but the door is."""
-    if verb.has(WORDS["intending"], "acomp", "oprd", "advmod"):
+    if verb.has(WORDS.intending, "acomp", "oprd", "advmod"):
         inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
         yield from _words_of_intention(verb, inner)
     # who begins, stops or fails to do something is seen to
-    if verb.lemma in WORDS["planning"] - WORDS["beginning"] - WORDS["failing"]:
+    if verb.lemma in WORDS.planning - WORDS.beginning - WORDS.failing:
         # "wants a drink": nor is what is wanted seen
-        wanted = ("xcomp", "dobj") if verb.lemma in WORDS["wanting"] else ("xcomp",)
+        wanted = ("xcomp", "dobj") if verb.lemma in WORDS.wanting else ("xcomp",)
         yield from _words_of_intention(verb, verb.kids(*wanted))
-        if verb.lemma in WORDS["telling"]:
-            yield from _below(_following(verb))
+        if verb.lemma in WORDS.telling:
+            yield from _below(verb.kids_after("ccomp"))
     if verb.lemma == "have" and verb.kids("xcomp"):  # "has to turn left"
         yield verb.index
 
@@ -98,14 +85,14 @@ def _unreal_condition(words: Words) -> Iterable[int]:
     """ "Had he braked, the car would have stopped": the words up to the comma."""
     texts = [word.text for word in words]
     unreal = texts[:1] in (["had"], ["were"], ["should"])
-    if unreal and "," in texts and not WORDS["hedges"].isdisjoint(texts[1:]):
+    if unreal and "," in texts and not WORDS.hedges.isdisjoint(texts[1:]):
         return range(texts.index(","))
     return ()
 
 
 def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
     """The words of what is intended, but for the things that are there already."""
-    ours = any(kid.lemma in WORDS["agents"] for kid in verb.kids("nsubj"))
+    ours = _has_agent(verb)
     for clause in clauses:
         if not verb.kids("dobj"):
             yield verb.index
@@ -114,42 +101,42 @@ def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
                 yield word.index
 
 
+def _has_agent(verb: Word) -> bool:
+    lemmas = {kid.lemma for kid in verb.kids("nsubj")}
+    return bool(lemmas & WORDS.agents)
+
+
 def _condition(verb: Word) -> Iterator[int]:
     """ "if he falls, she laughs": neither was seen; "if we look closely" says nothing."""
-    marks = [
-        kid for kid in verb.kids("mark") if kid.text in {"if", "unless", "whether"}
-    ]
-    real = any(mark.before != "as" for mark in marks)
-    asked = verb.has(_QUESTIONING, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
+    real = False
+    for mark in verb.kids("mark"):
+        # "as if" says how it seems
+        unsure = mark.text in {"if", "unless", "whether"}
+        real = real or (unsure and mark.before != "as")
+    asked = verb.has(WORDS.questioning, "nsubj", "dobj", "advmod", "nsubjpass", "attr")
     if not real and not (asked and verb.dep in {"ccomp", "pcomp"}):
         return
     yield from _below([verb])
     # "if we look closely, a cup is there": the cup was seen
-    ours = any(kid.lemma in WORDS["agents"] for kid in verb.kids("nsubj"))
-    if real and verb.dep == "advcl" and not ours:
+    if real and verb.dep == "advcl" and not _has_agent(verb):
         yield from _with_subject(verb.head)
 
 
 def _inference(verb: Word) -> Iterator[int]:
     """ "..., suggesting that he is a chef"."""
-    if verb.lemma in WORDS["inferring"]:
+    if verb.lemma in WORDS.inferring:
         yield verb.index
         yield from _below(verb.kids("ccomp", "xcomp"))
         # "this suggests a party"
         if verb.has(_POINTING, "nsubj"):
             yield from _below(verb.kids("dobj"))
-    if verb.lemma in WORDS["reporting"] and not _is_ours(verb):
-        yield from _below(_following(verb))
-
-
-def _following(verb: Word) -> list[Word]:
-    return [clause for clause in verb.kids("ccomp") if clause.index > verb.index]
+    if verb.lemma in WORDS.reporting and not _is_ours(verb):
+        yield from _below(verb.kids_after("ccomp"))
 
 
 def _is_ours(verb: Word) -> bool:
-    subjects = verb.kids("nsubj")
-    ours = any(kid.lemma in WORDS["agents"] or kid.text == "it" for kid in subjects)
-    return ours or not subjects
+    subjects = verb.texts("nsubj")
+    return _has_agent(verb) or not subjects or "it" in subjects
 
 
 def _with_subject(verb: Word) -> Iterator[int]:

@@ -2,10 +2,10 @@
 
 from cuescope_step_grounding.claims.english.lexicon import LISTS, VERBS
 
-_PLURALS: dict[str, str] = {
-    plural: one
-    for one, plural in (pair.split("/") for pair in LISTS["plurals"].split())
-}
+_PLURALS: dict[str, str] = {}
+for _pair in LISTS["plurals"].split():
+    _one, _plural = _pair.split("/")
+    _PLURALS[_plural] = _one
 _SAME = frozenset(LISTS["same_in_plural"].split())
 _SIBILANT = ("shes", "ches", "xes", "sses", "zzes")
 

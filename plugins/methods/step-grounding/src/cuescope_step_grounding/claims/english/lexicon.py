@@ -3,36 +3,47 @@
 `verbs.toml` and `words.toml` have them, and say what each is for.
 """
 
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
-from typing import Any
+from collections.abc import Iterator
+from itertools import count
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
-from cuescope_sdk.language import IDEAS, MENTAL
+from cuescope_sdk.language import CLAIM_WORDS
+from cuescope_step_grounding.claims.resources import read_toml
 
 LISTS: dict[str, Any] = {}
 for _file in ("verbs.toml", "words.toml"):
-    LISTS |= tomllib.loads(files(__package__).joinpath(_file).read_text("utf-8"))
-# Each list by its name.
-WORDS = {
-    name: frozenset(words.split())
-    for name, words in LISTS.items()
-    if isinstance(words, str)
-}
-WORDS["unseen"] |= IDEAS
-WORDS["planning"] |= MENTAL
+    LISTS |= read_toml(f"claims/english/{_file}")
+
+
+class _Words(SimpleNamespace):
+    """Each list by its name: `WORDS.rooms`."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> frozenset[str]: ...
+
+
+WORDS = _Words()
+for _name, _words in LISTS.items():
+    if isinstance(_words, str):
+        setattr(WORDS, _name, frozenset(_words.split()))
+WORDS.unseen |= CLAIM_WORDS["ideas"]
+WORDS.planning |= CLAIM_WORDS["mental"]
 
 
 def by_word(table: str) -> dict[str, str]:
     """Each word of a table of `words.toml`, with the name of the list that it is in."""
-    return {
-        word: name for name, words in LISTS[table].items() for word in words.split()
-    }
+    names: dict[str, str] = {}
+    for name, words in LISTS[table].items():
+        names |= dict.fromkeys(words.split(), name)
+    return names
 
 
-_IRREGULAR: Mapping[str, Sequence[str]] = {
-    forms.split()[0]: forms.split()[1:] for forms in LISTS["irregular"].split(",")
-}
+_IRREGULAR: dict[str, list[str]] = {}
+for _forms_of_one in LISTS["irregular"].split(","):
+    _lemma, *_others = _forms_of_one.split()
+    _IRREGULAR[_lemma] = _others
 
 
 def _forms(lemma: str) -> Iterator[tuple[str, str]]:
@@ -58,23 +69,21 @@ def _forms(lemma: str) -> Iterator[tuple[str, str]]:
 
 def _doubles(lemma: str) -> bool:
     """Whether the last consonant is doubled: always in short words, else in those listed."""
-    short = len(lemma) < 5 and sum(letter in "aeiou" for letter in lemma) == 1
+    short = len(lemma) < 5 and sum(map(lemma.count, "aeiou")) == 1
     closed = len(lemma) > 2 and lemma[-1] not in "aeiouwxy" and lemma[-2] in "aeiou"
-    return lemma in WORDS["doubled"] or (short and closed)
+    return lemma in WORDS.doubled or (short and closed)
 
 
 # Form -> lemma and tag; a past form is also a participle.
-VERBS: Mapping[str, tuple[str, str]] = {
-    form: (lemma, tag)
-    # sorted: of a form that two verbs share the last one stays, and sets differ by process
-    for lemma in (*sorted(_IRREGULAR), *sorted(WORDS["regular"] - _IRREGULAR.keys()))
-    for form, tag in _forms(lemma)
-}
+VERBS: dict[str, tuple[str, str]] = {}
+# sorted: of a form that two verbs share the last one stays, and sets differ by process
+for _lemma in (*sorted(_IRREGULAR), *sorted(WORDS.regular - _IRREGULAR.keys())):
+    for _form, _tag in _forms(_lemma):
+        VERBS[_form] = (_lemma, _tag)
 
-NUMBERS = {word: number for number, word in enumerate(LISTS["numbers"].split())}
-NUMBERS |= {word: 10 * ten for ten, word in enumerate(LISTS["tens"].split(), 2)} | {
-    "dozen": 12
-}
+NUMBERS = dict(zip(LISTS["numbers"].split(), count(), strict=False))
+NUMBERS |= dict(zip(LISTS["tens"].split(), count(20, 10), strict=False))
+NUMBERS["dozen"] = 12
 AGENT = "agent"  # who holds the camera
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")
@@ -84,4 +93,4 @@ for _particles, _verbs in LISTS["separable"].items():
     SEPARABLE |= dict.fromkeys(_particles.split(), frozenset(_verbs.split()))
 
 # Words by which a text is read as English; verbs that other languages have as words are none.
-ENGLISH = WORDS["common"] | VERBS.keys() - WORDS["foreign"]
+ENGLISH = WORDS.common | VERBS.keys() - WORDS.foreign

@@ -1,6 +1,8 @@
 """What the subjects and objects of a sentence mean: a name, or what a pronoun stands for."""
 
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.lexicon import AGENT, WORDS
@@ -16,7 +18,7 @@ from cuescope_step_grounding.claims.english.pronouns import Story
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """A sentence, and the story that it continues."""
 
@@ -24,14 +26,10 @@ class View:
     story: Story
 
 
-def referents(view: View, word: Word) -> list[str]:
-    """The phrases that a subject or object means; [] where it means nothing that is seen."""
-    return [phrase for noun in heads(word) for phrase in referents_of(view, noun)]
-
-
 def all_referents(view: View, words: list[Word]) -> list[str]:
-    """What several subjects or objects mean."""
-    return [phrase for word in words for phrase in referents(view, word)]
+    """What subjects or objects mean; [] where they mean nothing that is seen."""
+    nouns = chain.from_iterable(map(heads, words))
+    return list(chain.from_iterable(map(partial(referents_of, view), nouns)))
 
 
 def referents_of(view: View, noun: Word) -> list[str]:
@@ -42,7 +40,7 @@ def referents_of(view: View, noun: Word) -> list[str]:
     if noun.text in {"one", "ones"} and noun.kids("det", "amod"):
         return noun_of_one(view, noun)
     # "each other" is shown to the parser as "himself", see `sentences.toml`
-    if noun.text in WORDS["pronouns"] and noun.name != "each other":
+    if noun.text in WORDS.pronouns and noun.name != "each other":
         return view.story.resolve(noun)
     return [name_of(noun)] if is_nameable(noun) else []
 
@@ -50,14 +48,14 @@ def referents_of(view: View, noun: Word) -> list[str]:
 def noun_of_one(view: View, pronoun: Word) -> list[str]:
     """ "the middle one": the adjectives of this, the noun of which several were named last."""
     here = (view.story.sentence, pronoun.index)
-    things = [
-        mention for mention in view.story.mentions if not is_person(mention.phrase)
-    ]
-    earlier = [
-        mention for mention in things if (mention.sentence, mention.index) < here
-    ]
+    earlier = []
+    several = []
+    for mention in view.story.mentions:
+        before = (mention.sentence, mention.index) < here
+        if before and not is_person(mention.phrase):
+            earlier.append(mention)
+            several += [mention] * mention.plural
     if not earlier:
         return []
-    several = [mention for mention in earlier if mention.plural]
     last = (several or earlier)[-1]
     return [" ".join([*modifiers(pronoun), head_noun(last.phrase)])]

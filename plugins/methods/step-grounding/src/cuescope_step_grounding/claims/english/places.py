@@ -1,7 +1,7 @@
 """Where things are: the prepositions of a clause, and those of a noun."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product, starmap
 
 from cuescope_step_grounding.claims.english import clauses
 from cuescope_step_grounding.claims.english.clauses import Clause, about
@@ -17,22 +17,16 @@ from cuescope_step_grounding.claims.english.phrases import View, all_referents
 from cuescope_step_grounding.claims.english.roles import conjuncts, objects_of
 from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word
 
-_PASSED = frozenset({"between", "under", "above", "around", "behind", "across from"})
-# "cuts the apple into pieces", "turns the shirt into a bag": what it becomes, not where it goes.
-_MAKING = WORDS["making"]
+_PASSED = {"between", "under", "above", "around", "behind", "across from"}
 
 
 def relation(prep: Word, placed: bool = False) -> str | None:
     """The relation that a preposition says; "into" says one only of what was put there."""
-    if (
-        prep.name != prep.text
-    ):  # the parser was shown another word: the name is the relation
+    # the parser was shown another word: the name is the relation
+    if prep.name != prep.text:
         return None if prep.name == "to" else prep.name
-    return (
-        None
-        if prep.text in WORDS["towards"] and not placed
-        else RELATIONS.get(prep.text)
-    )
+    towards = prep.text in WORDS.towards and not placed
+    return None if towards else RELATIONS.get(prep.text)
 
 
 def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
@@ -40,24 +34,20 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     _, of_action = clauses.predicate(clause)
-    claims: list[UntimedClaim] = []
+    claims = []
     for word in (verb, *verb.kids("acomp", "oprd", "prt", "advmod", "attr")):
         # "he is a man in a coat": the noun tells its own place, see `places_of_nouns`
         if word.dep == "attr" and word.is_noun and not verb.kids("expl"):
             continue
         for prep in _prepositions(word):
             # "walks behind the car": part of the action, and yet a place too
-            passed = verb.lemma in WORDS["moving"] and relation(prep) in _PASSED
+            passed = verb.lemma in WORDS.moving and relation(prep) in _PASSED
             # "is carried by a man" names who does it
             by_whom = clause.passive and prep.text == "by"
-            aimed = _is_placing(clause) and prep.text == "at"
+            aimed = verb.lemma in WORDS.placing and prep.text == "at"
             if prep is not of_action and not (passed or by_whom or aimed):
                 claims += _places_of(view, clause, prep)
     return claims
-
-
-def _is_placing(clause: Clause) -> bool:
-    return clause.verb.lemma in WORDS["placing"]
 
 
 def _says_where(prep: Word) -> bool:
@@ -67,11 +57,12 @@ def _says_where(prep: Word) -> bool:
 def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
-    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there.
-    handled = bool(clause.objects) and clause.verb.lemma not in _MAKING
-    put_into = handled and prep.text in WORDS["towards"] and prep.name == prep.text
-    placed = _is_placing(clause) or put_into
-    rooms = any(noun.lemma in WORDS["rooms"] for noun in about(prep))
+    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there; but
+    # "cuts the apple into pieces" tells what it becomes, not where it goes.
+    handled = bool(clause.objects) and clause.verb.lemma not in WORDS.making
+    put_into = handled and prep.text in WORDS.towards and prep.name == prep.text
+    placed = put_into or clause.verb.lemma in WORDS.placing
+    rooms = any(noun.lemma in WORDS.rooms for noun in about(prep))
     things = clause.subjects
     negated = clause.negated
     if clause.objects and (clause.passive or placed or _is_of_object(clause, prep)):
@@ -82,13 +73,12 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
         negated = False
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
         return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
-    if (
-        clause.verb.lemma in WORDS["covering"] and prep.text == "in"
-    ):  # "covered in dust"
+    # "covered in dust"
+    if prep.text == "in" and clause.verb.lemma in WORDS.covering:
         return []
     claims: list[UntimedClaim] = []
     for phrase in things:
-        denied = negated == clause.opposed.isdisjoint([phrase])
+        denied = negated != (phrase in clause.opposed)
         claims += _relations_of(view, [phrase], prep, denied, placed)
     return claims
 
@@ -125,20 +115,17 @@ def _names_in_list(noun: Word) -> list[str]:
     """All of a list whose last noun has the place: "puts a cup and a fork on the table"."""
     words = conjuncts(noun)
     verb = words[0].head
-    shown = verb.lemma in WORDS["seeing"] | WORDS["placing"] | {"be"}
-    if (
-        noun is not words[-1]
-        or words[0].dep not in {"attr", "dobj", "nsubj"}
-        or not shown
-    ):
+    shown = verb.lemma in WORDS.seeing | WORDS.placing | {"be"}
+    has_role = words[0].dep in {"attr", "dobj", "nsubj"}
+    if noun is not words[-1] or not (has_role and shown):
         return []
-    names: list[str] = []
+    names = []
     for word in words:
         # "a cup on the shelf and a fork on the table": each has its own place
         if word is not noun and any(map(relation, word.kids("prep"))):
             return []
         # The word, or the whole that it is a part of, without what it is joined to.
-        joined = [inner for kid in word.kids("conj") for inner in heads(kid)]
+        joined = list(chain.from_iterable(map(heads, word.kids("conj"))))
         names += _names(inner for inner in heads(word) if inner not in joined)
     return names
 
@@ -174,11 +161,9 @@ def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     """ "a man in a blue shirt" wears it."""
     if prep.text != "in" or not any(map(is_person, names)):
         return []
-    clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS["clothes"]]
-    return [
-        UntimedClaim(prep, "action", *worn)
-        for worn in product(names, ["wear"], clothes)
-    ]
+    clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS.clothes]
+    worn = product([prep], ["action"], names, ["wear"], clothes)
+    return list(starmap(UntimedClaim, worn))
 
 
 def _prepositions(word: Word) -> Iterator[Word]:

@@ -18,13 +18,12 @@ from cuescope_step_grounding.claims.english.roles import SUBJECTS
 from cuescope_step_grounding.claims.english.tree import Word, Words
 
 REMEMBERED = 40  # mentions that a pronoun may look back over
-_PLURAL = frozenset({"they", "them", "themselves"})
-_MAN = frozenset({"he", "him"})
-_WOMAN = frozenset({"she", "her"})
-_REFLEXIVE = frozenset({"himself", "herself", "itself", "themselves"})
+_MAN = {"he", "him"}
+_WOMAN = {"she", "her"}
+_REFLEXIVE = {"himself", "herself", "itself", "themselves"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """A phrase that was used; `clause` is its verb's index, `main` whether it was what was done
     something to or did it; `group` the phrases named with it."""
@@ -84,26 +83,24 @@ class Story:
         if text in _REFLEXIVE:
             return self._subject(pronoun)
         owner = _owner(pronoun)
-        here = [
-            m for m in self.mentions if m.sentence == self.sentence and m.index != owner
-        ]
-        earlier = [m for m in self.mentions if m.sentence < self.sentence]
+        now = [m for m in self.mentions if m.sentence == self.sentence]
+        earlier = self.mentions[: len(self.mentions) - len(now)]
+        here = [m for m in now if m.index != owner]
         earlier += _free_mentions(pronoun, here, owner)
         subject = pronoun.dep in SUBJECTS
-        if text in _PLURAL:
+        if text in WORDS.plural_pronouns:
             return _plural(earlier, acts=subject)
         # "It drops the sponge" is said of something else than the sponge.
-        others: set[str] = set()
-        if owner is None:
-            others = {m.phrase for m in here if m.clause == verb.index and m.main}
+        others = set()
+        for mention in here:
+            if owner is None and mention.clause == verb.index and mention.main:
+                others.add(mention.phrase)
         fits = [m for m in earlier if _fits(m, text) and m.phrase not in others]
         if text == "it":
             fits = [m for m in fits if not m.plural] or fits
         if not fits and subject:
-            after = [
-                m for m in here if m.index > pronoun.index and m.clause != verb.index
-            ]
-            fits = [m for m in after if _fits(m, text)][:1]
+            elsewhere = [m for m in here if m.clause != verb.index and _fits(m, text)]
+            fits = [m for m in elsewhere if m.index > pronoun.index][:1]
         if not fits:
             return ["person"] if text in _MAN | _WOMAN else []
         return [_nearest(fits, pronoun)]
@@ -137,10 +134,9 @@ def clause_of(word: Word) -> Word:
 
 def _is_of_weather(verb: Word) -> bool:
     """ "it rains", "it is dark outside"."""
-    dark = verb.has(WORDS["weather_states"], "acomp")
-    return (
-        verb.lemma in WORDS["weather"] or dark or verb.has({"outside"}, "advmod", "prt")
-    )
+    dark = verb.has(WORDS.weather_states, "acomp")
+    outside = verb.has({"outside"}, "advmod", "prt")
+    return dark or outside or verb.lemma in WORDS.weather
 
 
 def _free_mentions(
@@ -152,7 +148,7 @@ def _free_mentions(
     that it shares with another ("sees it, picks it up") cannot be meant either.
     """
     clause = clause_of(pronoun).index
-    bound: set[int] = set()
+    bound = set()
     if owner is None:
         bound.add(clause)
         if pronoun.dep == "dobj":
@@ -169,13 +165,12 @@ def _free_mentions(
 def _nearest(fits: list[Mention], pronoun: Word) -> str:
     """Of the nearest clause the subject or object wins over what stands in its prepositions."""
     nearest = fits[-1]
-    if pronoun.dep != "pobj" and not nearest.main:
-        # "marks the board with a pencil, and saws it"
-        main = [m for m in fits if m.main and m.sentence == nearest.sentence]
-        nearest = main[-1] if main else nearest
-    last = [
-        m for m in fits if (m.sentence, m.clause) == (nearest.sentence, nearest.clause)
-    ]
+    told = [m for m in fits if m.sentence == nearest.sentence]
+    main = [m for m in told if m.main]
+    # "marks the board with a pencil, and saws it"
+    if main and pronoun.dep != "pobj" and not nearest.main:
+        nearest = main[-1]
+    last = [m for m in told if m.clause == nearest.clause]
     main = [m for m in last if m.main]
     # The subject for a subject, the object for an object, else the last one in a main role.
     if pronoun.text in _MAN | _WOMAN and main and pronoun.dep.startswith("nsubj"):
@@ -186,9 +181,7 @@ def _nearest(fits: list[Mention], pronoun: Word) -> str:
 def _plural(earlier: Sequence[Mention], acts: bool) -> list[str]:
     """Those named together, or the plural that was named last; who acts is a person, where one was
     named ("they" may be one)."""
-    people = (
-        [mention for mention in earlier if is_person(mention.phrase)] if acts else []
-    )
+    people = [m for m in earlier if acts and is_person(m.phrase)]
     candidates = people or earlier
     for mention in reversed(candidates):
         if len(mention.group) > 1:
@@ -203,7 +196,7 @@ def _plural(earlier: Sequence[Mention], acts: bool) -> list[str]:
 def _clauses_of_subject(pronoun: Word) -> set[int]:
     """The clauses before a pronoun's own with the same subject: "sees the vase, picks it up"."""
     verb = clause_of(pronoun)
-    clauses: set[int] = set()
+    clauses = set()
     while not verb.kids(*SUBJECTS) and verb.head is not verb:
         verb = verb.head
         clauses.add(verb.index)
@@ -214,9 +207,9 @@ def _fits(mention: Mention, pronoun: str) -> bool:
     head = head_noun(mention.phrase)
     if pronoun in _MAN:
         # "person" may be either: only words for the other sex are ruled out
-        return is_person(head) and head not in WORDS["she"]
+        return is_person(head) and head not in WORDS.she
     if pronoun in _WOMAN:
-        return is_person(head) and head not in WORDS["he"]
+        return is_person(head) and head not in WORDS.he
     return not is_person(head)
 
 

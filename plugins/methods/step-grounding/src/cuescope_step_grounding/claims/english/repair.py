@@ -5,22 +5,20 @@ from collections.abc import Iterable, Sequence
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
-_HELPERS = frozenset({"be", "have", "do", "let"})
-_STATES = WORDS["results"] | WORDS["switches"]
-_FINITE = frozenset({"VBZ", "VBD", "VBP"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_STATES = WORDS.results | WORDS.switches
+_FINITE = {"VBZ", "VBD", "VBP"}
+_SUBJECTS = {"nsubj", "nsubjpass"}
 _OF_NOUNS = _SUBJECTS | {"pobj", "dobj", "poss"}
-_DOERS = WORDS["people"] | WORDS["agents"]
-_COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "oprd"})
-_OF_CLOTHES = frozenset({"DT", "JJ", "NN", "PR", "RB"})
-_OF_PHRASE = frozenset(
-    {"DT", "JJ", "NN", "PR", "CD"}
-)  # how tags of a noun phrase begin
+_DOERS = WORDS.people | WORDS.agents
+_COMPLEMENTS = {"dobj", "attr", "acomp", "oprd"}
+_OF_CLOTHES = {"DT", "JJ", "NN", "PR", "RB"}
+# how tags of a noun phrase begin
+_OF_PHRASE = {"DT", "JJ", "NN", "PR", "CD"}
 
 
 def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]:
     """The analyses with verbs that were taken for nouns as verbs, and the like."""
-    repairs = _Repairs([word.lower() for word in words], analyses)
+    repairs = _Repairs(list(map(str.lower, words)), analyses)
     repairs.repair_fragment()
     # In order, and each on the corrected ones before it: a repaired verb is what the next hangs on.
     for index, word in enumerate(repairs.words):
@@ -35,7 +33,13 @@ def repair(words: Sequence[str], analyses: Sequence[Analysis]) -> list[Analysis]
     for index in range(len(words)):
         repairs.find_subject(index)
     # in a ring of words every walk up or down the tree would be endless
-    return repairs.with_roots() if repairs.is_tree() else list(analyses)
+    if not repairs.is_tree():
+        return list(analyses)
+    for index, analysis in enumerate(repairs):
+        # what hangs on itself is a root, whatever it was before: who climbs a tree stops there
+        if analysis.head == index:
+            repairs.change(index, dep="ROOT")
+    return list(repairs)
 
 
 class _Repairs(list[Analysis]):
@@ -57,36 +61,26 @@ class _Repairs(list[Analysis]):
         """What hangs on a word."""
         return [i for i, word in enumerate(self) if word.head == index and i != index]
 
-    def kids_before(self, index: int, *deps: str) -> list[int]:
-        return [i for i in self.kids(index) if i < index and self[i].dep in deps]
+    def deps(self, index: int) -> set[str]:
+        """How its kids hang on a word."""
+        return {self[kid].dep for kid in self.kids(index)}
 
-    def with_roots(self) -> list[Analysis]:
-        """What hangs on itself is a root, whatever it was before: who climbs a tree stops there."""
-        for index, analysis in enumerate(self):
-            if analysis.head == index:
-                self.change(index, dep="ROOT")
-        return list(self)
+    def kids_before(self, index: int, *deps: str) -> list[int]:
+        before = [i for i in self.kids(index) if i < index]
+        return [i for i in before if not deps or self[i].dep in deps]
 
     def is_tree(self) -> bool:
         """Whether every word hangs, by whatever way, on one that hangs on itself."""
-        rooted: set[int] = set()
-        for index in range(len(self)):
-            path = {index}
-            while self[index].head != index and index not in rooted:
-                index = self[index].head
-                if index in path:
-                    return False
-                path.add(index)
-            rooted |= path
-        return True
+        tops = [self._path(index)[-1] for index in range(len(self))]
+        return all(self[top].head == top for top in tops)
 
-    def _hangs_on(self, index: int, other: int) -> bool:
-        """Whether a word hangs, by whatever way, on another."""
-        passed: set[int] = set()  # a repair on its way may have closed a ring
-        while index != other and index not in passed:
-            passed.add(index)
+    def _path(self, index: int) -> list[int]:
+        """A word and what it hangs on, up to a root or once round a ring."""
+        path: list[int] = []
+        while index not in path:
+            path.append(index)
             index = self[index].head
-        return index == other
+        return path
 
     # -------------------------------------------------------------------------------- word by word
 
@@ -98,7 +92,7 @@ class _Repairs(list[Analysis]):
             if VERBS.get(opens, ("", ""))[1] == "VBZ":
                 self.change(0, tag="VBZ")
             # "Lamp off": parsers take the first word for a command
-            elif opens not in VERBS and first.lemma not in _HELPERS:
+            elif opens not in VERBS and first.lemma not in WORDS.helpers:
                 self.change(0, tag="NN")
         if any(analysis.tag[:2] in {"VB", "MD"} for analysis in self):
             return
@@ -108,28 +102,23 @@ class _Repairs(list[Analysis]):
             last = index + 1 == len(self) or not self.words[index + 1].isalpha()
             nouns = self[noun].tag == state.tag == "NN"
             if last and nouns and self.words[index] in _STATES:
-                self.change(
-                    noun,
-                    dep=state.dep,
-                    head=noun if state.head == index else state.head,
-                )
+                head = noun if state.head == index else state.head
+                self.change(noun, dep=state.dep, head=head)
                 self.change(index, tag="JJ", dep="acomp", head=noun)
 
     def repair_adjective(self, index: int) -> None:
         analysis = self[index]
         head = self[analysis.head]
-        colour = self.words[index] in WORDS["colours"]
+        colour = self.words[index] in WORDS.colours
         before = self.words[index - 1]
         if analysis.tag == "VBN" and analysis.dep == "conj" and head.tag == "JJ":
             self.change(index, tag="JJ")  # "narrow, dimly lit and empty"
         elif not self.is_noun(index) and analysis.dep in _OF_NOUNS:
-            determined = any(
-                self[kid].dep in {"det", "poss"} for kid in self.kids(index)
-            )
-            if analysis.tag == "JJ" or (
-                determined and analysis.tag not in {"PRP", "DT", "CD"}
-            ):
-                self.change(index, tag="NN")  # "in the safe"
+            described = self.deps(index) & {"det", "poss"}
+            nominal = analysis.tag not in {"PRP", "DT", "CD"}
+            # "in the safe"
+            if analysis.tag == "JJ" or (nominal and described):
+                self.change(index, tag="NN")
         elif analysis.tag == "VBG" and before == "," and head.dep == "appos":
             # "the ranger, holding binoculars,"
             self.change(analysis.head, dep="dobj", head=index)
@@ -145,7 +134,7 @@ class _Repairs(list[Analysis]):
     def _is_state_noun(self, index: int) -> bool:
         """Whether a noun says how something is or becomes."""
         analysis = self[index]
-        becomes = self[analysis.head].lemma in WORDS["copulas"]
+        becomes = self[analysis.head].lemma in WORDS.copulas
         return self.is_noun(index) and analysis.dep in _COMPLEMENTS and becomes
 
     def _is_before_noun(self, index: int) -> bool:
@@ -154,10 +143,8 @@ class _Repairs(list[Analysis]):
             return False
         noun = self[index + 1]
         placed = self.words[index - 1] in {"on", "in", "into", "onto"}
-        is_object = (
-            noun.head == index and noun.dep == "dobj" and noun.tag in {"NN", "NNS"}
-        )
-        return placed and is_object
+        is_object = noun.head == index and noun.dep == "dobj"
+        return placed and is_object and noun.tag in {"NN", "NNS"}
 
     def _turn(self, index: int) -> None:
         """ "turns from blue to pink": a colour is no verb."""
@@ -174,9 +161,9 @@ class _Repairs(list[Analysis]):
     def repair_side(self, index: int) -> None:
         if self.words[index] not in {"left", "right"} or not index:
             return
-        before = [analysis.lemma for analysis in self[max(0, index - 2) : index]]
-        signals = before[-1] in WORDS["sided"]
-        moves = not (WORDS["turns"] | WORDS["walks"]).isdisjoint(before)
+        signals = self[index - 1].lemma in WORDS.sided
+        before = {analysis.lemma for analysis in self[max(0, index - 2) : index]}
+        moves = before & (WORDS.turns | WORDS.walks)
         if self[index].tag[:2] in {"VB", "NN"} and (signals or moves):
             self.change(index, tag="RB", dep="advmod")  # "turn slightly left"
 
@@ -193,15 +180,13 @@ class _Repairs(list[Analysis]):
         # "the woman type" does not agree: no verb of hers
         if subject not in kids or self.words[subject] not in _DOERS or tag == "VB":
             return
-        dep = noun.dep
-        head = noun.head
-        if (
-            noun.dep == "nsubj"
-        ):  # "the camera pans right and reveals": what it was the subject of
-            dep = self[noun.head].dep
-            head = self[noun.head].head
+        above = noun
+        # "the camera pans right and reveals": what it was the subject of
+        if noun.dep == "nsubj":
+            above = self[noun.head]
             self.change(noun.head, dep="conj", head=index)
-        self[index] = Analysis(lemma, tag, dep, index if dep == "ROOT" else head)
+        head = index if above.dep == "ROOT" else above.head
+        self[index] = Analysis(lemma, tag, above.dep, head)
         self.change(subject, tag="NN", dep="nsubj", head=index)
         for kid in kids:
             if kid < subject:
@@ -209,9 +194,9 @@ class _Repairs(list[Analysis]):
 
     def _join_verb(self, index: int, lemma: str, tag: str) -> None:
         """Joins it to the last verb before it, unless it is described as a noun is."""
-        verbs = [i for i in range(index) if self[i].tag[:2] == "VB"]
+        verbs = self._of_kind("VB", range(index))
         # a verb that hangs on the noun would close a ring
-        verbs = [i for i in verbs if not self._hangs_on(i, index)]
+        verbs = [i for i in verbs if index not in self._path(i)]
         if not verbs or self.kids_before(index, "det", "amod", "poss"):
             return
         # joined verbs have one form: "sits and drinks", "sit and drink"
@@ -223,25 +208,28 @@ class _Repairs(list[Analysis]):
         if index < 2 or self.words[index - 1] != ",":
             return
         phrase = self._phrase_after(index)
-        tags = {self[i].tag[:2] for i in phrase}
-        kind = next((kind for kind in ("NN", "JJ") if kind in tags), None)
-        if kind is None:
-            return
-        if len(phrase) == 1 and self[index - 2].tag == "JJ":  # "wooden, not metal"
+        nouns = self._of_kind("NN", phrase)
+        adjectives = self._of_kind("JJ", phrase)
+        # "wooden, not metal"
+        if (nouns or adjectives) and len(phrase) == 1 and self[index - 2].tag == "JJ":
             self.change(phrase[0], tag="JJ")
-            kind = "JJ"
-        denied = [i for i in phrase if self[i].tag[:2] == kind][-1]
-        alike = [i for i in range(index - 1) if self[i].tag[:2] == kind]
-        if not alike:
+            adjectives = list(phrase)
+            nouns = []
+        opposed = nouns or adjectives
+        alike = self._of_kind("NN" if nouns else "JJ", range(index - 1))
+        if not opposed or not alike:
             return
+        denied = opposed[-1]
         like = alike[-1]
+        above = self[denied]
         if self[like].head == denied:  # "green" hangs on "blue"
-            head = self[denied].head
-            self.change(
-                like, dep=self[denied].dep, head=like if head == denied else head
-            )
+            head = like if above.head == denied else above.head
+            self.change(like, dep=above.dep, head=head)
         self.change(denied, dep="conj", head=like)
         self.change(index, dep="neg", head=denied)
+
+    def _of_kind(self, kind: str, indices: Iterable[int]) -> list[int]:
+        return [i for i in indices if self[i].tag.startswith(kind)]
 
     def _phrase_after(self, index: int) -> list[int]:
         """A noun phrase after a word; all that follows where none of five words ends it."""
@@ -256,15 +244,15 @@ class _Repairs(list[Analysis]):
         """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
         clothes do nothing ("the kid in the T-shirt jumps")."""
         person = index - 1
-        if person < 0 or self[person].lemma not in WORDS["people"]:
+        if person < 0 or self[person].lemma not in WORDS.people:
             return
         following = range(index + 1, min(index + 6, len(self)))
-        clothes = next(
-            (i for i in following if self.words[i] in WORDS["clothes"]), None
-        )
-        if clothes is None:
+        worn = [i for i in following if self.words[i] in WORDS.clothes]
+        if not worn:
             return
-        if any(word.tag[:2] not in _OF_CLOTHES for word in self[index + 1 : clothes]):
+        clothes = worn[0]
+        between = {word.tag[:2] for word in self[index + 1 : clothes]}
+        if between - _OF_CLOTHES:
             return
         garment = self[clothes]
         if garment.dep in _SUBJECTS and garment.head > clothes:
@@ -276,8 +264,8 @@ class _Repairs(list[Analysis]):
         """Gives a verb the subject that a parser saw in the words before it, but hung on it as an
         adjective: "the cleaner mops"; or not at all: "A man, perhaps a guest, rings"."""
         verb = self[index]
-        kids = [i for i in self.kids(index) if i < index]
-        helped = verb.tag == "VBG" and any(self[i].tag in _FINITE for i in kids)
+        tags = {self[i].tag for i in self.kids_before(index)}
+        helped = verb.tag == "VBG" and tags & _FINITE
         if verb.tag not in _FINITE and not helped:
             return
         subjects = self.kids_before(index, *_SUBJECTS, "expl")
@@ -287,19 +275,17 @@ class _Repairs(list[Analysis]):
             return
         articles = self.kids_before(index, "det", "poss")
         nouns = self.kids_before(index, "amod", "compound", "dep", "npadvmod")
-        # "the next moment": a time does nothing
-        times = [
-            i
-            for i in nouns
-            if self[i].dep == "npadvmod" and self[i].lemma in WORDS["unseen"]
-        ]
-        nouns = [i for i in nouns if i not in times]
+        for i in list(nouns):
+            # "the next moment": a time does nothing
+            if self[i].dep == "npadvmod" and self[i].lemma in WORDS.unseen:
+                nouns.remove(i)
         if not nouns or not (articles or self.is_noun(nouns[-1])):
             return
         noun = nouns.pop()
-        lemma = self.words[noun] if self[noun].tag[:2] == "JJ" else self[noun].lemma
+        if self[noun].tag[:2] == "JJ":
+            self.change(noun, lemma=self.words[noun])
         tag = self[noun].tag if self.is_noun(noun) else "NN"
-        self[noun] = Analysis(lemma, tag, "nsubj", index)
+        self.change(noun, tag=tag, dep="nsubj", head=index)
         for i in (*articles, *nouns):
             if i < noun:
                 self.change(i, head=noun)
@@ -307,6 +293,5 @@ class _Repairs(list[Analysis]):
     def _find_preposition(self, first: int, second: int) -> None:
         """Of two subjects hangs the second on the preposition before it: "a pan with a lid is"."""
         for index in range(first + 1, second):
-            idle = all(self[kid].dep != "pobj" for kid in self.kids(index))
-            if self[index].tag == "IN" and idle:
+            if self[index].tag == "IN" and "pobj" not in self.deps(index):
                 self.change(second, dep="pobj", head=index)

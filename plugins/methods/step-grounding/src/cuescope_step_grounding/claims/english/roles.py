@@ -1,14 +1,15 @@
 """Who does it, and what it is done to: the words in the roles of a verb."""
 
+from operator import attrgetter
+
 from cuescope_step_grounding.claims.english.denial import first_of_list
 from cuescope_step_grounding.claims.english.lexicon import SEPARABLE, WORDS
 from cuescope_step_grounding.claims.english.names import is_actor
 from cuescope_step_grounding.claims.english.tree import Word
 
-LINKS = frozenset({"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"})
+LINKS = {"xcomp", "advcl", "pcomp", "conj", "ccomp", "dep"}
 SUBJECTS = ("nsubj", "nsubjpass")
-_RELATIVE = frozenset({"WDT", "WP"})
-_LINKING = frozenset({"that", "which", "who", "whom"})
+_RELATIVE = {"WDT", "WP"}
 
 
 def subjects_of(verb: Word) -> list[Word]:
@@ -16,11 +17,8 @@ def subjects_of(verb: Word) -> list[Word]:
     shares with the clause or noun that it hangs on."""
     head = verb.head
     # "uses a hammer to drive a nail": who uses it drives, not the hammer.
-    if (
-        head.lemma == "use"
-        and verb.tag == "VB"
-        and verb.dep in {"xcomp", "ccomp", "advcl"}
-    ):
+    used = head.lemma == "use" and verb.dep in {"xcomp", "ccomp", "advcl"}
+    if used and verb.tag == "VB":
         return subjects_of(head)
     own = [kid for kid in verb.kids(*SUBJECTS) if kid.tag not in _RELATIVE]
     if own:
@@ -32,11 +30,10 @@ def subjects_of(verb: Word) -> list[Word]:
             head = head.head
         if head.is_verb:
             # "I see a man walk": who is seen walks, not who sees.
-            seen = head.lemma in WORDS["seeing"] and verb.tag in {"VB", "VBG", "VBN"}
-            objects = [
-                kid for kid in head.kids("dobj") if seen and kid.index < verb.index
-            ]
-            return objects or subjects_of(head)
+            seen = head.lemma in WORDS.seeing and verb.tag in {"VB", "VBG", "VBN"}
+            objects = head.kids("dobj") if seen else []
+            before = [kid for kid in objects if kid.index < verb.index]
+            return before or subjects_of(head)
         return _doer_beside_noun(verb, head) if verb.tag in {"VBG", "VBN"} else []
     if verb.lemma == "be":  # inverted: "beside the bed is a lamp"
         return [] if verb.kids("expl") else verb.kids("attr")
@@ -48,10 +45,10 @@ def objects_of(verb: Word) -> list[Word]:
     inverted = inverted_subject(verb)
     own = []
     for kid in verb.kids("dobj"):
-        relative = kid.tag in _RELATIVE or kid.text in _LINKING
+        relative = kid.tag in _RELATIVE or kid.text in WORDS.relative_pronouns
         if not relative and kid not in inverted:
             own.append(kid)
-    if len(own) > 1 and own[0].text in WORDS["pronouns"]:
+    if len(own) > 1 and own[0].text in WORDS.pronouns:
         own = own[1:]  # "hand them cups"
     particle = separable(verb)
     if particle is not None:
@@ -59,11 +56,9 @@ def objects_of(verb: Word) -> list[Word]:
     if own or verb.dep != "relcl" or not verb.kids("nsubj"):
         return own
     # "the man who sits": the noun is the subject, so it is not the object too
-    relative = any(kid.tag in _RELATIVE for kid in verb.kids(*SUBJECTS))
-    relative = relative or any(
-        kid.tag == "WDT" for kid in verb.grandkids("prep", "pobj")
-    )
-    return [] if relative else [verb.head]
+    of_subjects = verb.tags(*SUBJECTS) & _RELATIVE
+    of_preps = "WDT" in [noun.tag for noun in verb.grandkids("prep", "pobj")]
+    return [] if of_subjects or of_preps else [verb.head]
 
 
 def agents_of(verb: Word) -> list[Word]:
@@ -90,7 +85,7 @@ def is_passive(verb: Word) -> bool:
 
 def _is_bare_state(verb: Word) -> bool:
     """ "cars stuck in traffic", "door locked": a state without its "is"."""
-    if verb.text not in WORDS["states"] or verb.tag not in {"VBN", "VBD"}:
+    if verb.text not in WORDS.states or verb.tag not in {"VBN", "VBD"}:
         return False
     subjects = verb.kids("nsubj")
     if not subjects or verb.kids("aux", "dobj", "prt"):
@@ -109,10 +104,10 @@ def separable(verb: Word) -> Word | None:
 
 def inverted_subject(verb: Word) -> list[Word]:
     """ "Beneath the bridge flows a stream"."""
-    fronted = any(prep.index < verb.index for prep in verb.kids("prep"))
+    fronted = len(verb.kids("prep")) > len(verb.kids_after("prep"))
     bare = not verb.kids(*SUBJECTS, "expl", "agent")
     if bare and fronted and verb.dep == "ROOT" and verb.tag in {"VBZ", "VBD"}:
-        return [kid for kid in verb.kids("dobj", "attr") if kid.index > verb.index]
+        return verb.kids_after("dobj", "attr")
     return []
 
 
@@ -120,9 +115,9 @@ def _doer_beside_noun(verb: Word, noun: Word) -> list[Word]:
     """Who does what is said of a noun: "the man who sits", "a cup standing there"."""
     actor = is_actor(noun.lemma)
     doer = _doer_above(noun)
-    place = noun.lemma in WORDS["rooms"] | WORDS["clothes"] | WORDS["buildings"]
+    place = noun.lemma in WORDS.rooms | WORDS.clothes | WORDS.buildings
     # "enters the building carrying an axe", "waits at the kerb to cross": no building carries.
-    aimed = any(kid.tag == "TO" for kid in verb.kids("aux"))
+    aimed = "TO" in verb.tags("aux")
     idle = not actor and (verb.tag == "VB" or place)
     if doer is not None and idle and (aimed or verb.dep != "relcl"):
         return [doer]
@@ -140,11 +135,13 @@ def _doer_beside_noun(verb: Word, noun: Word) -> list[Word]:
 
 def _doer_above(noun: Word) -> Word | None:
     """Who does what a noun is part of, where it acts."""
-    verb = next((word for word in noun.head.above() if word.is_verb), None)
-    if verb is None or noun.dep == "nsubj":
+    verbs = [word for word in noun.head.above() if word.is_verb]
+    if not verbs or noun.dep == "nsubj":
         return None
-    doer = next(iter(subjects_of(verb)), None)
-    return doer if doer and (is_actor(doer.lemma) or doer.tag == "PRP") else None
+    for doer in subjects_of(verbs[0])[:1]:
+        if is_actor(doer.lemma) or doer.tag == "PRP":
+            return doer
+    return None
 
 
 def conjuncts(noun: Word) -> list[Word]:
@@ -152,7 +149,7 @@ def conjuncts(noun: Word) -> list[Word]:
     words = [first_of_list(noun)]
     for word in words:
         words += [kid for kid in word.kids("conj") if kid.is_noun]
-    return sorted(words, key=lambda word: word.index)
+    return sorted(words, key=attrgetter("index"))
 
 
 def _subject_before(verb: Word) -> list[Word]:

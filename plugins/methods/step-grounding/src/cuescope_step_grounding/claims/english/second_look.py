@@ -7,6 +7,7 @@ an article before a bare noun; the tree of the second look is taken where it has
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from cuescope_step_grounding.claims.english.lemmas import singular
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
@@ -14,11 +15,11 @@ from cuescope_step_grounding.claims.english.tree import Analysis
 
 Analyse = Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 
-_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
-_OF_NOUNS = frozenset({"pobj", "compound", "amod", "appos"})
-_RELATIVE = frozenset({"that", "which", "who"})
-_JOINING = frozenset({"and", "then", ",", "but"})
-_BREAKS = _RELATIVE | _JOINING | WORDS["subordinating"]
+_FINITE = {"VBZ", "VBP", "VBD", "MD"}
+_OF_NOUNS = {"pobj", "compound", "amod", "appos"}
+_RELATIVE = {"that", "which", "who"}
+_JOINING = {"and", "then", ",", "but"}
+_BREAKS = _RELATIVE | _JOINING | WORDS.subordinating
 _PHRASE = ("DT", "PRP", "CD", "JJ", "NN", "WP")  # how a noun phrase begins
 # A plain verb with an object, and one without, in each form.
 _PLAIN = {"VBZ": ("holds", "sits"), "VB": ("hold", "sit")}
@@ -33,22 +34,20 @@ class Look:
     article: bool  # whether an article was put before the first word
 
 
-def look_again(
-    analyse: Analyse,
-    sentences: Sequence[Sequence[str]],
-    parsed: Sequence[list[Analysis]],
+def analyse_twice(
+    analyse: Analyse, sentences: Sequence[Sequence[str]]
 ) -> list[list[Analysis]]:
     """The analyses, and those of the second look where it found what was missing."""
-    looks: dict[int, Look] = {}
-    for index, (words, analyses) in enumerate(zip(sentences, parsed, strict=True)):
+    result = analyse(sentences)
+    looks = {}
+    for index, (words, analyses) in enumerate(zip(sentences, result, strict=True)):
         look = second_look(words, analyses)
         if look is not None:
             looks[index] = look
-    result = list(parsed)
-    again = analyse([look.words for look in looks.values()])
+    again = analyse(list(map(attrgetter("words"), looks.values())))
     for (index, look), analyses in zip(looks.items(), again, strict=True):
         plain = _without_article(analyses) if look.article else list(analyses)
-        if plain and all(plain[verb].tag.startswith("VB") for verb in look.verbs):
+        if plain and all(plain[verb].tag[:2] == "VB" for verb in look.verbs):
             # the plain verb stood in for it, and must not reach a claim
             for verb in look.verbs:
                 word = sentences[index][verb].lower()
@@ -61,8 +60,8 @@ def look_again(
 
 def second_look(words: Sequence[str], analyses: Sequence[Analysis]) -> Look | None:
     """What to show a parser instead; None where nothing is doubtful."""
-    doubts = _Doubts([word.lower() for word in words], analyses)
-    verbs = tuple(index for index in range(len(words)) if doubts.is_doubtful(index))
+    doubts = _Doubts(list(map(str.lower, words)), analyses)
+    verbs = tuple(filter(doubts.is_doubtful, range(len(words))))
     if not verbs:
         return None
     shown = list(words)
@@ -100,30 +99,26 @@ class _Doubts:
         if not nominal or form not in {"VBZ", "VB"}:
             return False
         if index == 0:  # "Types the password"
-            return (
-                form == "VBZ"
-                and not self._is_finite(self.analyses)
-                and self.begins_phrase(1)
-            )
+            alone = form == "VBZ" and not self._is_finite(self.analyses)
+            return alone and self.begins_phrase(1)
         start, end = self._clause(index)
         before = self.analyses[index - 1]
         lemmas = {word.lemma for word in self.analyses[start : max(index - 1, start)]}
-        caused = form == "VB" and not WORDS["causing"].isdisjoint(lemmas)
+        caused = form == "VB" and not WORDS.causing.isdisjoint(lemmas)
         # "dog run" is no sentence: this form needs several dogs, or "makes the dog run"
         if form == "VB" and not caused and not self._is_of_several(start, index):
             return False
         clause = [*self.analyses[start:index], *self.analyses[index + 1 : end]]
         # "the cat that is black sleeps": the verb of "that" is not the one that is missing
-        described = self.words[start - 1] in _RELATIVE
-        described = described and not self._is_finite(self.analyses[:start])
-        modified = before.tag[:2] in {"JJ", "NN", "VB", "RB"}
-        if described and form == "VBZ" and start < index and modified:
+        described = self.words[start - 1] in _RELATIVE and form == "VBZ"
+        modified = before.tag[:2] in {"JJ", "NN", "VB", "RB"} and start < index
+        if described and modified and not self._is_finite(self.analyses[:start]):
             return self._is_finite(self.analyses[start:index])
         if not caused and self._is_finite(clause):
             return False
         if start == index:  # "falls off the table and shatters"
             joined = self.words[index - 1] in _JOINING and form == "VBZ"
-            return joined and any(word.tag == "VBZ" for word in self.analyses[:index])
+            return joined and "VBZ" in self._tags(0, index)
         return before.tag.startswith("NN") or before.tag in {"RB", "CD", "PRP"}
 
     def _is_unknown_verb(self, index: int) -> bool:
@@ -146,13 +141,15 @@ class _Doubts:
     def _is_of_several(self, start: int, index: int) -> bool:
         """Whether what stands before a verb are several: "dogs", "three deer", "a glove and a
         cup"."""
-        plural = any(word.tag in {"NNS", "NNPS"} for word in self.analyses[start:index])
-        counted = any(
-            word.tag == "CD" for word in self.analyses[max(index - 3, 0) : index - 1]
-        )
+        plural = self._tags(start, index) & {"NNS", "NNPS"}
+        counted = "CD" in self._tags(max(index - 3, 0), index - 1)
         joined = start > 1 and self.words[start - 1] == "and"
-        joined = joined and self.analyses[start - 2].tag.startswith("NN")
-        return plural or counted or joined or self.words[index - 1] in WORDS["anyone"]
+        nouns = joined and self.analyses[start - 2].tag.startswith("NN")
+        of_all = self.words[index - 1] in WORDS.anyone
+        return bool(plural) or counted or nouns or of_all
+
+    def _tags(self, start: int, end: int) -> set[str]:
+        return {word.tag for word in self.analyses[start:end]}
 
     def _clause(self, index: int) -> tuple[int, int]:
         start = index
@@ -166,6 +163,6 @@ class _Doubts:
 
 def _without_article(analyses: Sequence[Analysis]) -> list[Analysis]:
     """The tree without its first word; empty where something hangs on it."""
-    if any(analysis.head == 0 for analysis in analyses):
-        return []
-    return [analysis._replace(head=analysis.head - 1) for analysis in analyses[1:]]
+    moved = [analysis._replace(head=analysis.head - 1) for analysis in analyses]
+    heads = set(map(attrgetter("head"), moved))
+    return [] if -1 in heads else moved[1:]

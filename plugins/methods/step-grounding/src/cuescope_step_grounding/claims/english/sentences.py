@@ -5,19 +5,16 @@ preposition of several words ("to the left of") is shown to it as "behind", unde
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import pairwise
 
 from cuescope_step_grounding.claims.english.lexicon import ENGLISH, VERBS, WORDS
+from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
-_REWRITING = tomllib.loads(
-    files(__package__).joinpath("sentences.toml").read_text("utf-8")
-)
+_REWRITING = read_toml("claims/english/sentences.toml")
 LONGEST_WORD = 30  # letters
 LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
@@ -43,7 +40,7 @@ _WORD = re.compile(
     rf"|{_QUOTE}(?:s|re|ve|ll|m|d)\b|[^\W\d_]+(?:-[^\W\d_]+)*|[^\w\s]"
 )
 # The verbs after which a side is a direction.
-_SIDED_LEMMAS = WORDS["moving"] | WORDS["sided"] | WORDS["turns"] | WORDS["walks"]
+_SIDED_LEMMAS = WORDS.moving | WORDS.sided | WORDS.turns | WORDS.walks
 _SIDED = {form for form, (lemma, _) in VERBS.items() if lemma in _SIDED_LEMMAS} - {
     "falls",
     "fall",
@@ -61,7 +58,7 @@ for _number, (_pattern, _, _) in enumerate(_SUBSTITUTIONS):
 _PLAIN = re.compile("|".join(_WORDY), re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownWord:
     """A word as the parser is shown it; its name; where it stands in the step."""
 
@@ -71,7 +68,7 @@ class ShownWord:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """The words of a sentence, and its moments: the index of the word before which each stood."""
 
@@ -125,7 +122,7 @@ def without_openers(text: str) -> str:
 def is_english(words: list[str]) -> bool:
     """Whether words read as English: every short line of plain letters, and a longer one with a
     sixth of common English words."""
-    plain = [word.lower() for word in words if word.isalpha()]
+    plain = list(map(str.lower, filter(str.isalpha, words)))
     # A parser finds nouns and verbs in any text: other languages and noise are kept from it.
     if not plain or max(map(len, plain)) > LONGEST_WORD or len(words) > LONGEST:
         return False
@@ -139,7 +136,7 @@ def is_english(words: list[str]) -> bool:
 
 def _sentence(text: str, offset: int, clock: Clock) -> Sentence:
     words: list[ShownWord] = []
-    moments: list[tuple[int, Mention]] = []
+    moments = []
     start = 0
     for mention in mentions(text, clock):
         words += _shown_words(text, start, mention.start, offset)

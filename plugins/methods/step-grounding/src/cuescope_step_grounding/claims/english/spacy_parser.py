@@ -10,7 +10,7 @@ from typing import Any
 
 from cuescope_sdk import UserError
 from cuescope_step_grounding.claims.english.lemmas import lemma_of
-from cuescope_step_grounding.claims.english.second_look import look_again
+from cuescope_step_grounding.claims.english.second_look import analyse_twice
 from cuescope_step_grounding.claims.english.tree import Analysis
 
 MODEL = "en_core_web_sm"
@@ -38,14 +38,9 @@ class Parser:
     analyse: Callable[[Sequence[Sequence[str]]], list[list[Analysis]]]
 
 
-def has_model(name_or_path: str) -> bool:
-    """Whether spaCy's model is installed, or a folder; spaCy itself is not imported."""
-    return _find_model(name_or_path) is not None
-
-
 def require_model(name_or_path: str) -> str:
     """The model as spaCy loads it; raises UserError that says how to get one."""
-    model = _find_model(name_or_path)
+    model = find_model(name_or_path)
     if model is not None:
         return model
     raise UserError(
@@ -56,7 +51,8 @@ def require_model(name_or_path: str) -> str:
     )
 
 
-def _find_model(name_or_path: str) -> str | None:
+def find_model(name_or_path: str) -> str | None:
+    """An installed model, or a folder; spaCy itself is not imported."""
     folder = Path(name_or_path).expanduser()
     if folder.is_dir():
         return folder.as_posix()
@@ -87,14 +83,8 @@ def parser(name_or_path: str = MODEL) -> Parser:
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     # others were not measured
     quality = f": {QUALITY}" if name.startswith(MODEL) else ""
-    return Parser(f"spaCy {name}{quality}", partial(_analyse_twice, nlp))
-
-
-def _analyse_twice(
-    nlp: Any, sentences: Sequence[Sequence[str]]
-) -> list[list[Analysis]]:
     analyse_once = partial(_analyse_with_spacy, nlp)
-    return look_again(analyse_once, sentences, analyse_once(sentences))
+    return Parser(f"spaCy {name}{quality}", partial(analyse_twice, analyse_once))
 
 
 def _analyse_with_spacy(

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from cuescope_sdk.grounding import KINDS, Claim
 from cuescope_step_grounding.claims.times import Frames
 
-_NO_CLAUSE = frozenset(
-    {"aux", "auxpass", "amod", "compound", "nmod"}
-)  # verbs that head none
+_NO_CLAUSE = {"aux", "auxpass", "amod", "compound", "nmod"}  # verbs that head none
 
 
 class Analysis(NamedTuple):
@@ -68,9 +66,22 @@ class Word:
         """The texts of its kids of these dependencies."""
         return {kid.text for kid in self.kids(*deps)}
 
+    def tags(self, *deps: str) -> set[str]:
+        """The tags of its kids of these dependencies."""
+        return {kid.tag for kid in self.kids(*deps)}
+
+    def kids_after(self, *deps: str) -> "list[Word]":
+        """Its kids of these dependencies that stand behind it."""
+        return [kid for kid in self.kids(*deps) if kid.index > self.index]
+
+    def nouns_of(self, preps: Collection[str]) -> "list[Word]":
+        """The nouns that it is joined to by one of these prepositions."""
+        nouns = self.grandkids("prep", "pobj")
+        return [noun for noun in nouns if noun.head.text in preps]
+
     def has(self, texts: Collection[str], *deps: str) -> bool:
         """Whether a kid of these dependencies is one of the texts."""
-        return any(kid.text in texts for kid in self.kids(*deps))
+        return not self.texts(*deps).isdisjoint(texts)
 
     def grandkids(self, dep: str, *deps: str) -> "list[Word]":
         """The kids of dependencies `deps` of its kids of the dependency `dep`."""
@@ -109,7 +120,7 @@ def link(words: Sequence[Word], heads: Sequence[int]) -> Words:
     return sentence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UntimedClaim:
     """A claim as it is said; `word` is the word that says it."""
 

@@ -24,7 +24,7 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
     """Raises UserError where the model hides no tokens, or the mask is over other frames."""
     if model.kind not in HIDING:
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=", ".join(HIDING),
             got=f"the architecture '{model.kind}'",
         )
@@ -33,7 +33,7 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
         model.network.forward
     ):
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected="a transformers whose `generate` takes `mm_encoder_outputs`",
             remedy="pip install -U transformers",
         )
@@ -49,7 +49,9 @@ def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> No
 
 
 def hide(
-    model: GenerativeModel, trials: Sequence[Trial], prompts: Sequence[str]
+    model: GenerativeModel,
+    trials: Sequence[Trial],
+    prompts: Sequence[str],
 ) -> Batch:
     """The batch of the trials, each without the tokens that its mask touches."""
     masked = []

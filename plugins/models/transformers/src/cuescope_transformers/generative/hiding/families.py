@@ -63,7 +63,8 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
         output = features_of(**{key: inputs[key] for key in names}, return_dict=True)
     features = output.pooler_output
     # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
-    rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
+    parts = [part.reshape(-1, part.shape[-1]) for part in features]
+    rows = torch.cat(parts)
     visible = ~rows.isnan().any(dim=1)
     left = rows[visible]
     packed = left[None] if isinstance(features, Tensor) else [left]
@@ -93,7 +94,7 @@ def _require_tower(model: GenerativeModel, tower: Any) -> Any:
     kind = tower.config.model_type
     if kind not in TOWERS:
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=" or ".join(TOWERS),
             got=f"the image tower '{kind}'",
         )
@@ -128,7 +129,9 @@ def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 
 
 def _layout(
-    visual: Any, grid: Int[Tensor, "image 3"], visible: Bool[Tensor, " merged"]
+    visual: Any,
+    grid: Int[Tensor, "image 3"],
+    visible: Bool[Tensor, " merged"],
 ) -> dict[str, Any]:
     """What the encoder would work out from the grid, for the patches that are there."""
     from transformers.vision_utils import (  # newer than what the other families need
@@ -164,7 +167,8 @@ def _bounds(
 ) -> Int[Tensor, " fewer"]:
     """The bounds of segments of which only the patches that are `visible` are left."""
     # a segment of which nothing is left has no bound of its own
-    before = pad(visible.cumsum(dim=0), (1, 0))[bounds.long()]
+    count = pad(visible.cumsum(dim=0), (1, 0))
+    before = count[bounds.long()]
     # the first bound is 0, whatever is hidden
     grows = pad(before.diff() > 0, (1, 0), value=True)
     return before[grows].to(bounds.dtype)
@@ -241,7 +245,8 @@ def _cross_visible(visible: VisibleKeys) -> Any:
         if mask is not None:
             index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
             # not -inf: a row that sees no key would become NaN
-            mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
+            lowest = torch.finfo(mask.dtype).min
+            mask = mask.gather(3, index).masked_fill(fills, lowest)
         # after the prompt the keys are in the cache
         if states is not None:
             rows = states.reshape(len(visible), -1, states.shape[-1])

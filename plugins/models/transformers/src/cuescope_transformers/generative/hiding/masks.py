@@ -91,8 +91,9 @@ def cells_with_nan(pixels: Images, cell: int) -> Bool[Tensor, "*image row col"]:
     """The cells, of so many pixels a side, with a NaN in them; the last ones may be cut off."""
     bad = pixels.isnan().any(dim=-3)
     # max_pool2d takes no bool
-    cells = max_pool2d(bad.flatten(0, -3)[:, None].float(), cell, ceil_mode=True)
-    return cells.bool().view(*bad.shape[:-2], *cells.shape[-2:])
+    images = bad.flatten(0, -3)[:, None].float()
+    cells = max_pool2d(images, cell, ceil_mode=True).bool()
+    return cells.view(*bad.shape[:-2], *cells.shape[-2:])
 
 
 def spread_nan(pixels: Images, cell: int) -> Images:

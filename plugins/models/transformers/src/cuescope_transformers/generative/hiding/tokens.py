@@ -12,12 +12,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.masks import cells_with_nan
-from cuescope_transformers.generative.inputs import (
-    Batch,
-    is_among,
-    placeholders,
-    with_modalities,
-)
+from cuescope_transformers.generative.inputs import Batch, is_among, with_modalities
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Visible = Bool[Tensor, "row token"]
@@ -48,7 +43,8 @@ def put_back(tokens: Kept, visible: Visible) -> Whole:
     """What `gather_visible` took, back at its places; all others are NaN."""
     counts = visible.sum(dim=1, keepdim=True)
     kept = torch.arange(tokens.shape[1], device=visible.device) < counts
-    full = tokens.new_full((*visible.shape, tokens.shape[-1]), float("nan"))
+    shape = (*visible.shape, tokens.shape[-1])
+    full = tokens.new_full(shape, float("nan"))
     full[visible] = tokens[kept]
     return full
 
@@ -105,7 +101,9 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
 
 
 def _mask_between(
-    mask: Float[Tensor, "image 1 token token"] | None, visible: Tensor, kept: Tensor
+    mask: Float[Tensor, "image 1 token token"] | None,
+    visible: Tensor,
+    kept: Tensor,
 ) -> Tensor | None:
     """The mask between the tokens that are kept; what fills a row up is seen by none."""
     order = visible_first(visible)
@@ -115,7 +113,9 @@ def _mask_between(
         return filled
     # the library's own mask (windows, packed images) between the tokens that stay
     row = torch.arange(len(order), device=order.device)[:, None, None]
-    between = mask[row, 0, order[:, :, None], order[:, None, :]][:, None]
+    query = order[:, :, None]
+    key = order[:, None, :]
+    between = mask[row, 0, query, key][:, None]
     return between if filled is None else between + filled
 
 
@@ -143,10 +143,10 @@ def without_placeholders(
     # `generate` would count positions without what is gone: they are taken of the whole prompt
     positions = model.network._prepare_position_ids_for_generation(tokens, dict(inputs))
     kept = inputs["attention_mask"].bool()
-    visual = is_among(tokens, placeholders(model.network.config, model.processor))
+    visual = is_among(tokens, model.visual)
     if int(visual.sum()) != len(visible):
         raise UserError(
-            f"{model.files.title} cannot leave tokens out",
+            f"{model.title} cannot leave tokens out",
             expected=f"placeholders in the prompt for {len(visible)} visual tokens",
             got=f"{int(visual.sum())}",
             remedy="Mend image_token_id or video_token_id in config.json.",
@@ -155,7 +155,8 @@ def without_placeholders(
     kept[visual] = visible
     most = int(kept.sum(dim=1).max())
     # stable: what stays keeps its order at the end of the row, padding comes before it
-    order = kept.int().argsort(dim=1, stable=True)[:, -most:]
+    order = kept.int().argsort(dim=1, stable=True)
+    order = order[:, -most:]
     fills = ~kept.gather(1, order)
     ids = tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id)
     index = order.expand(*positions.shape[:-1], -1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import conformal_quantile
+from cuescope_covar_build.quality.thresholds import conformal_quantile
 
 
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95])

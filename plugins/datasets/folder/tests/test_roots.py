@@ -1,15 +1,12 @@
-"""What data may name: addresses below a typed root, public hosts, paths inside a folder."""
+"""What data may name: addresses below a typed root, public hosts."""
 
-import os
 import socket
 from ipaddress import ip_address
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from cuescope.errors import UserError
-from cuescope.trust.addresses import (
+from cuescope_folder.roots import (
     Address,
     Roots,
     is_inner,
@@ -17,7 +14,7 @@ from cuescope.trust.addresses import (
     is_plain_name,
     parse_root,
 )
-from cuescope.trust.paths import inside
+from cuescope_sdk import UserError
 
 INNER = [
     "127.0.0.1",
@@ -285,56 +282,3 @@ def test_plain_names():
         "a%0a",
     ):
         assert not is_plain_name(name)
-
-
-# ------------------------------------------------------------------------------------------ paths
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "data" / "a").mkdir(parents=True)
-    (tmp_path / "data" / "a" / "1.png").write_bytes(b"")
-    (tmp_path / "secret").write_bytes(b"")
-    (tmp_path / "data" / "link").symlink_to(tmp_path / "secret")
-    (tmp_path / "data" / "away").symlink_to(tmp_path)
-    (tmp_path / "data" / "same").symlink_to(tmp_path / "data" / "a" / "1.png")
-    (tmp_path / "data" / "loop").symlink_to(tmp_path / "data" / "loop")
-    os.mkfifo(tmp_path / "data" / "pipe")
-    return tmp_path / "data"
-
-
-@pytest.mark.parametrize(
-    "name", ["a/1.png", "same", "a/../a/1.png", "gone.png", "a", "file:x"]
-)
-def test_paths_that_stay_inside(root, name):
-    assert inside(root, name) == (root / name).resolve()
-    assert inside(root, str(root / name)) == (root / name).resolve()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../secret",
-        "/etc/passwd",
-        "link",
-        "away/secret",
-        "away",
-        "loop",
-        "a/../../secret",
-        "a\0",
-        "C:\\x",
-    ],
-)
-def test_paths_that_lead_out(root, name):
-    with pytest.raises(
-        UserError, match=r"^here leads out of the data: expected a path"
-    ) as caught:
-        inside(root, name, "here")
-    assert "\n" not in str(caught.value)
-
-
-def test_pipes_and_devices(root):
-    with pytest.raises(UserError, match="a pipe or a device"):
-        inside(root, "pipe")
-    with pytest.raises(UserError, match="a pipe or a device"):
-        inside(Path("/dev"), "zero")

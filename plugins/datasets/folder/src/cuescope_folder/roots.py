@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote, urlsplit
 
-from cuescope.errors import UserError
+from cuescope_sdk import UserError
 
-SCHEMES = (
-    "https",
-    "s3",
-    "gs",
-    "hf",
-)  # that data may name below a root of the same scheme
+# that data may name below a root of the same scheme
+SCHEMES = ("https", "s3", "gs", "hf")
 PORTS = {"https": 443, "http": 80}  # http: only below a root of that scheme
 ANY_PUBLIC_HOST = "https://"
 
@@ -73,13 +69,13 @@ def is_inner(ip: str | IPv4Address | IPv6Address) -> bool:
     Raises ValueError for a text that is no IP address.
     """
     address = ip_address(ip) if isinstance(ip, str) else ip
+    networks: Iterable[IPv4Network | IPv6Network] = _INNER_4
     if isinstance(address, IPv6Address):
         embedded = _inner_address(address)
         if embedded is not None:
             return is_inner(embedded)
-        listed = any(address in network for network in _INNER_6)
-    else:
-        listed = any(address in network for network in _INNER_4)
+        networks = _INNER_6
+    listed = any(address in network for network in networks)
     return listed or address.is_multicast or not address.is_global
 
 
@@ -181,8 +177,7 @@ def _require_plain(text: str) -> None:
             raise ValueError("it has a backslash or control character in it")
         if "::" in _IPV6_HOST.sub("", decoded):
             raise ValueError("it chains several addresses")
-        steps = re.split(r"[/?#]", decoded)
-        if ".." in steps:
+        if ".." in re.split(r"[/?#]", decoded):
             raise ValueError("it leads upwards with '..'")
         decoded = unquote(decoded, errors="replace")
 
@@ -270,19 +265,26 @@ class Roots:
         return "it is below no address that was typed"
 
     def require(
-        self, text: str, where: str, *, expected: str = "a path inside the data"
+        self,
+        text: str,
+        where: str,
+        *,
+        expected: str = "a path inside the data",
     ) -> None:
         """Raise UserError, beginning with `where`, for an address that data may not name."""
         problem = self.problem(text)
-        if problem is not None:
-            raise _refusal(
-                text, where, problem, self._in_words(expected), _remedy(text)
-            )
-
-    def _in_words(self, expected: str) -> str:
-        shown = sorted(_words(root) for root in self.roots)
-        below = f" or an address below {', '.join(shown[:3])}" if shown else ""
-        return f"{expected}{below}"
+        if problem is None:
+            return
+        if roots := sorted(map(_words, self.roots)):
+            expected += f" or an address below {', '.join(roots[:3])}"
+        # without the query, which may hold a key
+        shown = text.partition("?")[0][:_SHOWN]
+        raise UserError(
+            f"{where} may not be read: {problem}",
+            expected=expected,
+            got=f"'{shown}'",
+            remedy=_remedy(text),
+        )
 
 
 def parse_root(text: str) -> Address:
@@ -335,16 +337,3 @@ def _remedy(text: str) -> str:
         return "Copy the file into the data's folder, and name it there"
     root = _words(Address(address.scheme, address.place))
     return f"If you trust it, add -D roots={root}"
-
-
-def _refusal(
-    text: str, where: str, problem: str, expected: str, remedy: str
-) -> UserError:
-    # without the query, which may hold a key
-    shown = text.partition("?")[0][:_SHOWN]
-    return UserError(
-        f"{where} may not be read: {problem}",
-        expected=expected,
-        got=f"'{shown}'",
-        remedy=remedy,
-    )

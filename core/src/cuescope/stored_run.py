@@ -1,0 +1,81 @@
+"""A run as it is stored: its report, its answers, and the data that it was about."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuescope.answers import read_answers
+from cuescope.context import Context
+from cuescope.errors import UserError
+from cuescope.runs import load_report, source_of
+from cuescope.spec import Spec
+from cuescope.trust.source import ELSEWHERE
+
+if TYPE_CHECKING:
+    from cuescope.capabilities import Dataset
+    from cuescope.conclusions import Report
+    from cuescope.types import Sample
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run by its folder, or a file in it; each part is read when it is first asked for.
+
+    `context` builds the data set. Each part raises UserError where it is missing or was changed.
+    """
+
+    path: Path
+    context: Context = field(default_factory=Context)
+
+    @property
+    def folder(self) -> Path:
+        """Where it is stored."""
+        return self.path if self.path.is_dir() else self.path.parent
+
+    @cached_property
+    def report(self) -> "Report":
+        """What was found."""
+        return load_report(self.path)
+
+    @cached_property
+    def answers(self) -> list[dict[str, Any]]:
+        """The rows of `answers.parquet`: a trial each, or a figure measured of a sample."""
+        rows: list[dict[str, Any]] = read_answers(self.folder).to_pylist()
+        return rows
+
+    @cached_property
+    def data(self) -> "Dataset":
+        """The data set that it names; raises UserError where it cannot be opened.
+
+        Of a run that was made elsewhere nothing is opened: it is then the context's own data set,
+        which the person typed.
+        """
+        source = source_of(self.path, self.context.cache, self.context.allowed)
+        if not source.typed_before:
+            if self.context.dataset is not None:
+                return self.context.dataset
+            raise UserError(
+                f"{self.path} was {ELSEWHERE}",
+                remedy="To open its data, type it: --data SPEC, with -D KEY=VALUE for options",
+            )
+        stamp = self.report.provenance.data
+        # None: no data set is built with another one at hand
+        held = replace(self.context, source=source, dataset=None)
+        try:
+            # the options hold the ARG too
+            data: Dataset = held.build(
+                "dataset", Spec.parse(stamp.spec).name, stamp.options
+            )
+        except UserError as error:
+            raise UserError(
+                f"the data set {stamp.spec} cannot be opened: {error}",
+                remedy="Run this in the folder where the audit was run, with the same data",
+            ) from error
+        return data
+
+    @cached_property
+    def samples(self) -> "dict[str, Sample]":
+        """The samples of `data` by key."""
+        samples = (self.data[index] for index in range(len(self.data)))
+        return {sample.key: sample for sample in samples}

@@ -1,0 +1,227 @@
+"""Text files of a data set's authors, row by row, each mistake told with its line.
+
+A layout is a pydantic model: its fields are the columns that must be there, others are ignored.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cuescope_sdk import UserError, nearest
+from cuescope_sdk.data._own_files import MOST_BYTES, read_own_bytes, require_inside_one
+from cuescope_sdk.data._tables import table_rows
+
+Row = TypeVar("Row", bound=BaseModel)
+_DEPTH = 2  # authors' archives unpack into a folder, and some into one more
+_SHOWN = 60  # characters of a bad value: a JSON entry may be a page long
+_JSON_KINDS = {dict: "object", str: "text", type(None): "null"}
+_WIDE = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text file; `title` is who reads it, which errors begin with.
+
+    What reads it raises UserError, with the line or entry, for what is not as it should be; also
+    for a pipe or device, and for a file that is too large.
+    """
+
+    path: Path
+    title: str
+
+    @classmethod
+    def find(cls, root: Path, name: str, title: str) -> Self:
+        """The file of this name, in whatever case, in `root` or up to two folders below.
+
+        Raises UserError where there is none, with the nearest name, or where there are several.
+        """
+        if not root.is_dir():
+            raise UserError(
+                f"{title}: no such folder",
+                expected=f"a folder with {name}",
+                got=f"'{root}'",
+            )
+        names = set[str]()
+        level = [root]  # by level, so that the file nearest to `root` wins
+        for _ in range(_DEPTH + 1):
+            entries: list[Path] = []
+            for folder in level:
+                entries += sorted(folder.iterdir())
+            matches = [entry for entry in entries if entry.name.lower() == name.lower()]
+            if len(matches) > 1:
+                raise UserError(
+                    f"{title}: several {name}",
+                    expected="one",
+                    got=", ".join(str(file.relative_to(root)) for file in matches),
+                    remedy="Give the folder of the one that is meant",
+                )
+            if matches:
+                return cls(require_inside_one(root, matches[0], title), title)
+            names |= {entry.name for entry in entries}
+            level = [
+                entry
+                for entry in entries
+                if entry.is_dir() and not entry.name.startswith(".")
+            ]
+        raise UserError(
+            f"{title}: no {name}",
+            expected=f"it in {root} or two folders below",
+            remedy=nearest(name, names),
+        )
+
+    @property
+    def name(self) -> str:
+        """ "TITLE: FILE", with which errors begin."""
+        return f"{self.title}: {self.path.name}"
+
+    def text(self, most: int = MOST_BYTES) -> str:
+        """All of it, in UTF-8, or in UTF-16 with its mark, as spreadsheets write it.
+
+        Raises UserError where it is neither, or holds a NUL, and for more than `most` bytes.
+        """
+        content = read_own_bytes(self.path, self.title, most)
+        try:
+            text = content.decode(_WIDE.get(content[:2], "utf-8-sig"))
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise UserError(
+                f"{self.title}: cannot read {self.path.name}",
+                expected="UTF-8 text",
+                got=f"{error.reason} in line {line}",
+                remedy="Save it as UTF-8",
+            ) from None
+        before, nul, _ = text.partition("\0")
+        if nul:
+            line = before.count("\n") + 1
+            raise UserError(
+                f"{self.name} line {line}",
+                expected="UTF-8 text",
+                got="a NUL character",
+                remedy="Save it as UTF-8",
+            )
+        return text
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Each line that is not blank, behind its place ("TITLE: FILE line 3") for errors."""
+        text = self.text()
+        self._require_rows(text.strip())
+        for number, line in enumerate(StringIO(text), start=1):
+            if line.strip():  # blank lines still count, as in an editor
+                yield f"{self.name} line {number}", line.strip()
+
+    def codes(self) -> dict[str, str]:
+        """Names by code, from lines such as "c000 Holding some clothes" or "o000 person"."""
+        names = {}
+        for location, line in self.lines():
+            code, _, name = line.partition(" ")
+            if not name:
+                raise UserError(
+                    location, expected="a code and a name", got=f"'{line[:_SHOWN]}'"
+                )
+            names[code] = name.strip()
+        return names
+
+    def table(
+        self, delimiter: str = ",", most: int = MOST_BYTES
+    ) -> Iterator[tuple[int, dict[str, str]]]:
+        """The rows of a table with a header, each by column, behind the number of its last line.
+
+        Raises UserError for a quote that is not closed or stands where none may, a row longer or
+        shorter than the header, and a column named twice.
+        """
+        return table_rows(self.text(most), self.name, delimiter)
+
+    def csv_rows(self, row: type[Row]) -> list[Row]:
+        """The rows of a CSV table with a header."""
+        text = self.text()
+        self._require_columns(next(csv.reader(StringIO(text)), []), row)
+        rows = []
+        for line, cells in table_rows(text, self.name):
+            rows.append(_validate(row, cells, f"{self.name} line {line}"))
+        self._require_rows(rows)
+        return rows
+
+    def json_rows(self, row: type[Row]) -> list[Row]:
+        """The rows of a JSON list of objects."""
+        expected = "a JSON list of objects"
+        try:
+            entries = json.loads(self.text())
+        except json.JSONDecodeError as error:
+            position = f"line {error.lineno} column {error.colno}"
+            raise UserError(
+                f"{self.name} {position} is no JSON", got=error.msg
+            ) from None
+        except RecursionError:  # brackets nested by the thousand
+            raise UserError(f"{self.name} is no JSON list of objects") from None
+        if not isinstance(entries, list):
+            kind = _JSON_KINDS.get(type(entries), "value")
+            raise UserError(self.name, expected=expected, got=f"a JSON {kind}")
+        self._require_rows(entries)
+        rows = []
+        for number, entry in enumerate(entries, start=1):
+            rows.append(_validate(row, entry, f"{self.name} entry {number}"))
+        return rows
+
+    def json_object(self, layout: type[Row]) -> Row:
+        """One JSON object, such as COCO's.
+
+        It is checked while it is parsed, which is quick for files of hundreds of megabytes.
+        """
+        try:
+            # in Rust, without Python dicts between
+            return layout.model_validate_json(self.text())
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            if first["type"] == "json_invalid":
+                raise UserError(
+                    f"{self.name} is no JSON", got=first["ctx"]["error"]
+                ) from None
+            raise _misfit(self.name, first) from None
+
+    def _require_columns(self, there: Sequence[str], row: type[Row]) -> None:
+        fields = row.model_fields.items()
+        wanted = [field.alias or name for name, field in fields if field.is_required()]
+        missing = [name for name in wanted if name not in there]
+        if missing:
+            raise UserError(
+                f"{self.name} has no column '{missing[0]}'",
+                expected=", ".join(wanted),
+                got=", ".join(there)[:200] or "an empty file",
+                remedy=nearest(missing[0], there),
+            )
+
+    def _require_rows(self, rows: Sequence[object]) -> None:
+        if not rows:
+            raise UserError(self.name, expected="a row or more", got="none")
+
+
+def _validate(row: type[Row], entry: Any, location: str) -> Row:
+    try:
+        return row.model_validate(entry)
+    except ValidationError as error:
+        raise _misfit(location, error.errors()[0]) from None
+
+
+def _misfit(location: str, first: Mapping[str, Any]) -> UserError:
+    """The first error of pydantic's; list items are counted from 1."""
+    for part in first["loc"]:
+        location += f" entry {part + 1}" if isinstance(part, int) else f" '{part}'"
+    if first["type"] == "missing":
+        return UserError(location, expected="a value", got="none")
+    # pydantic's sentence as ours
+    expected = first["msg"].removeprefix("Input should be ")
+    return UserError(location, expected=expected, got=_shorten(first["input"]))
+
+
+def _shorten(value: Any) -> str:
+    try:
+        return repr(value)[:_SHOWN]
+    except RecursionError:
+        # brackets in brackets, just fewer than the parser gives up at
+        return "values that are nested too deeply"

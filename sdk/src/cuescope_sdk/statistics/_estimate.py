@@ -1,0 +1,79 @@
+"""A figure with its interval, and what becomes of the interval in sums and corrections."""
+
+import math
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._intervals import mean_interval
+from cuescope_sdk.statistics._shapes import PerSample
+
+Figure = TypeVar("Figure", float, np.ndarray)
+
+
+@dataclass(frozen=True)
+class Estimate(Generic[Figure]):
+    """A figure with its interval; of many figures at once where they are arrays.
+
+    Intervals are combined by MOVER (Zou and Donner, 2008), for uncorrelated figures, and not cut
+    off at the largest figure that is possible.
+    """
+
+    value: Figure
+    low: Figure
+    high: Figure
+
+    @staticmethod
+    def of_mean(
+        values: PerSample, groups: Groups, *, confidence: float = 0.95
+    ) -> "Estimate[float]":
+        """The mean of values from 0 to 1, with `mean_interval`; raises ValueError for none."""
+        low, high = mean_interval(values, groups, confidence=confidence)
+        if low is None or high is None:
+            raise ValueError("expected one value or more, got none")
+        return Estimate(float(values.mean()), low, high)
+
+    def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
+        """The sum of both figures."""
+        value = self.value + other.value
+        down = np.hypot(self.value - self.low, other.value - other.low)
+        up = np.hypot(self.high - self.value, other.high - other.value)
+        return Estimate(value, value - down, value + up)
+
+    def minus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
+        """This figure less the other."""
+        # a minus turns low and high round
+        return self.plus(Estimate(-other.value, -other.high, -other.low))
+
+    def correct(
+        self: "Estimate[float]",
+        sensitivity: "Estimate[float]",
+        specificity: "Estimate[float]",
+    ) -> "Estimate[float] | None":
+        """The true share behind this one; None where none can be told (Rogan and Gladen, 1978).
+
+        `sensitivity` is the share of true cases that the judge finds, `specificity` the share of
+        others that it leaves alone, each measured against people. The interval carries the doubt
+        of all three: a judge that was measured on few cases gives a wide one. A judge that may be
+        no better than guessing (both lower limits together at most 1) tells nothing.
+        """
+        if sensitivity.low + specificity.low <= 1:
+            return None
+        better = sensitivity.value + specificity.value - 1
+        share = (self.value + specificity.value - 1) / better
+        # how far the share moves with each of the three
+        slopes = (1 / better, -share / better, (1 - share) / better)
+        rates = (self, sensitivity, specificity)
+        down = 0.0
+        up = 0.0
+        for slope, rate in zip(slopes, rates, strict=True):
+            below = slope * (rate.value - rate.low)
+            above = slope * (rate.high - rate.value)
+            # where the share falls as a rate rises, the low end comes from the upper limit
+            down += max(below, -above) ** 2
+            up += max(above, -below) ** 2
+        # an observed rate below the judge's own errors would give a share below 0
+        ends = (share, share - math.sqrt(down), share + math.sqrt(up))
+        return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))

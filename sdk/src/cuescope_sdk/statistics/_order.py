@@ -1,0 +1,42 @@
+"""Do neighbours in an order agree? Samples of one source often stand side by side."""
+
+import numpy as np
+
+from cuescope_sdk.statistics._groups import level_indices
+from cuescope_sdk.statistics._resampling import (
+    monte_carlo_p_value,
+    portions,
+    stratified_orders,
+)
+from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
+
+SHUFFLES = 1999
+TIE = 1e-9  # the same terms add up otherwise in another order
+
+
+def neighbour_p_value(
+    values: PerSample, strata: IntPerSample, rng: np.random.Generator
+) -> float:
+    """One-sided p-value that neighbours of a stratum agree in their values (Monte Carlo).
+
+    Samples are in their order, and neighbours are two of a stratum with none of it between them.
+    The statistic is the serial correlation of lag one about the strata's means (Wald and Wolfowitz,
+    1943); under the null, values of a stratum come in any order. 1 where no value differs.
+    """
+    residuals = np.array(values, dtype=float)
+    first = []
+    second = []
+    for members in level_indices(strata):
+        residuals[members] -= residuals[members].mean()
+        first.append(members[:-1])
+        second.append(members[1:])
+    before = np.concatenate(first)
+    after = np.concatenate(second)
+    observed = float(residuals[before] @ residuals[after])
+    tie = TIE * float(residuals @ residuals)
+    reached = 0
+    for count in portions(SHUFFLES, len(residuals)):
+        shuffled = residuals[stratified_orders(strata, count, rng)]
+        products = shuffled[:, before] * shuffled[:, after]
+        reached += int((products.sum(axis=1) >= observed - tie).sum())
+    return monte_carlo_p_value(reached, SHUFFLES)
