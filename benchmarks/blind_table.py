@@ -55,13 +55,20 @@ def rows(folder: Path, redraws: int) -> Iterator[str]:
         probability = learner.out_of_fold(questions, features, fold)
         correct = expected_correct(questions, probability)
         gain = measure_gain(
-            questions, correct, np.ones(len(questions), dtype=bool), two_sided=False
+            questions,
+            correct,
+            np.ones(len(questions), dtype=bool),
+            two_sided=False,
         )
         assert gain is not None
         assert gain.low is not None
         assert gain.high is not None
         null = accuracies_of_redrawn(
-            questions, features, fold, redraws, generator(0, "redraws")
+            questions,
+            features,
+            fold,
+            redraws,
+            generator(0, "redraws"),
         )
         seconds = time.perf_counter() - start
         interval = f"{100 * gain.low:+.1f} to {100 * gain.high:+.1f}"

@@ -113,7 +113,10 @@ def test_a_plan_asks_nothing(place: Path, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_a_mistake_is_one_line(
-    place: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+    place: Path,
+    words: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run_refused(capsys, "blind", "questions:cars.jsonl", *words, said=said)
 

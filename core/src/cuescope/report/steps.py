@@ -61,11 +61,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
     own = report.notes.get("next step")  # the method knows better
     if own is not None:
-        steps += [
-            (own, None),
-            ("See what another model does:", other),
-            compare,
-        ]
+        steps.append((own, None))
+        # a method that asked none of the model has nothing to learn from another
+        if report.cost.trials or report.cost.model_calls or report.cost.cache_hits:
+            steps += [("See what another model does:", other), compare]
     elif report.findings:
         # without places there is nothing to look at, take out or save
         if _has_occurrences(report):

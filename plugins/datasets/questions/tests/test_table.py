@@ -30,7 +30,9 @@ class TestQuestionTable(LayoutContract):
         Mistake(TABLE, HEADER, "questions.csv: expected a row or more, got none"),
         Mistake(TABLE, HEADER.replace("answer", "anser"), "expected a row or more"),
         Mistake(
-            TABLE, HEADER.replace("answer", "anser") + ROWS, "has no column 'answer'"
+            TABLE,
+            HEADER.replace("answer", "anser") + ROWS,
+            "has no column 'answer'",
         ),
         Mistake(
             TABLE,

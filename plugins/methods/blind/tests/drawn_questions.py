@@ -51,7 +51,9 @@ def _words(rng: np.random.Generator, count: int) -> list[str]:
 
 
 def prefer_longest(
-    questions: Questions, points: float, rng: np.random.Generator
+    questions: Questions,
+    points: float,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Right answers that are the longest option so many points oftener than by chance."""
     right = questions.right.copy()

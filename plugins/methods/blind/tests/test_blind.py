@@ -9,6 +9,7 @@ import pytest
 from drawn_questions import draw_questions, prefer_longest
 from pydantic import Field
 
+from cuescope.report.steps import next_steps
 from cuescope_blind import Blind
 from cuescope_blind.none import NoModel
 from cuescope_blind.questions import Questions
@@ -81,7 +82,11 @@ class Drawn(Plugin):
 
 def audit(options: dict[str, Any] | None = None, **data: Any) -> Report:
     return Setup(
-        Blind, NoModel, Drawn, options or {"redraws": 0}, data_options=data
+        Blind,
+        NoModel,
+        Drawn,
+        options or {"redraws": 0},
+        data_options=data,
     ).report()
 
 
@@ -110,6 +115,21 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
 def test_no_model_is_asked(report: Report) -> None:
     assert report.cost.model_calls == 0
     assert "reads nothing" in report.provenance.model.facts["model"]
+
+
+def test_the_next_step_is_to_read_the_questions(report: Report) -> None:
+    made = report.model_copy(
+        update={
+            "provenance": report.provenance.model_copy(
+                update={"command": "cuescope blind drawn"}
+            )
+        }
+    )
+    [(first, _), (_, command)] = next_steps(made)
+    assert first.startswith("Read the questions that show each tell")
+    # neither a model that was never asked nor a cause in its answers is to be looked for
+    assert command == "cuescope blind drawn --seed 1"
+    assert "not found" in audit(points=0.0).notes["next step"]
 
 
 def test_the_headline_is_the_low_end_of_the_interval(report: Report) -> None:

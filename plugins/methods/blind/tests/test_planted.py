@@ -14,7 +14,9 @@ OPTIONS = BlindOptions()
 
 
 def findings(
-    questions: Questions, right: np.ndarray, rng: np.random.Generator
+    questions: Questions,
+    right: np.ndarray,
+    rng: np.random.Generator,
 ) -> list[Result]:
     fold = deal_folds(questions.fold_groups, 5, rng)
     probability = out_of_fold(questions, option_features(questions), fold, right)

@@ -4,7 +4,7 @@ A format is a table of columns (`layouts.py`); all else is the same for every be
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -40,13 +40,7 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import (
-    Probe,
-    Question,
-    clip_frames,
-    describe_video_problems,
-    open_videos,
-)
+from cuescope_sdk.data import Probe, Question, Videos
 
 
 class QuestionFileOptions(Options):
@@ -128,22 +122,29 @@ class QuestionFile(Plugin):
             self.facts["left out"] = (
                 f"{left_out.total():,} of {total:,} questions: {reasons}"
             )
-        self.clips: dict[str, tuple[Path, Probe]] = {}
+        self.clips: Mapping[str, Probe] = {}
         if options.videos is None:
             self.facts["videos"] = "none given: samples have no frames"
         else:
-            names = {video: (Path(video).stem,) for video in sorted(videos)}
             folder = options.videos.expanduser()
-            self.clips, problems = open_videos(folder, names, context, self.title)
+            # some authors write the suffix too
+            found = Videos.open(
+                folder,
+                sorted(videos),
+                context,
+                self.title,
+                lambda video: (Path(video).stem,),
+            )
+            self.clips = found.good
             if not self.clips:
                 raise BadDataError(
                     f"{self.title}: no video of '{folder}' can be shown",
                     expected="a video of one question or more",
-                    got=describe_video_problems(problems),
+                    got=found.describe_problems(),
                     remedy="Leave `videos` out to audit the questions alone",
                 )
-            if problems:
-                self.facts["without frames"] = describe_video_problems(problems)
+            if found.problems:
+                self.facts["without frames"] = found.describe_problems()
 
     def find_layout(self) -> Layout:
         """Which column is what."""
@@ -156,13 +157,18 @@ class QuestionFile(Plugin):
             rows = list(read_rows(file, self.title))
             if not rows:
                 raise UserError(
-                    f"{self.title}: {file.name}", expected="a row or more", got="none"
+                    f"{self.title}: {file.name}",
+                    expected="a row or more",
+                    got="none",
                 )
             self._require_columns(file, rows[0][1])
             yield from self._questions(file, rows, left_out)
 
     def _questions(
-        self, file: Path, rows: Sequence[tuple[str, Row]], left_out: Counter[str]
+        self,
+        file: Path,
+        rows: Sequence[tuple[str, Row]],
+        left_out: Counter[str],
     ) -> Iterator[Question]:
         layout = self.layout
         kept: list[tuple[int, Row]] = []
@@ -185,7 +191,11 @@ class QuestionFile(Plugin):
         if form is None:
             form = find_form(answers, options, places)
         for (number, row), answer, texts, place in zip(
-            kept, answers, options, places, strict=True
+            kept,
+            answers,
+            options,
+            places,
+            strict=True,
         ):
             index = find_index(answer, texts, form)
             if index is None:
@@ -209,7 +219,12 @@ class QuestionFile(Plugin):
         return None
 
     def _question(
-        self, file: Path, number: int, row: Row, options: tuple[str, ...], label: str
+        self,
+        file: Path,
+        number: int,
+        row: Row,
+        options: tuple[str, ...],
+        label: str,
     ) -> Question:
         layout = self.layout
         key = f"{file.stem}-{number:05d}"
@@ -262,7 +277,7 @@ class QuestionFile(Plugin):
         for question in self.questions:
             clip = self.clips.get(question.video)
             # content, no paths: the same data set elsewhere is the same
-            video = clip[1].digest if clip else None
+            video = clip.digest if clip else None
             known = (question.key, question.text, question.choices, question.label)
             shown.append((*known, question.annotations, video))
         return digest(self.title, self.options.frames, shown)
@@ -279,7 +294,7 @@ class QuestionFile(Plugin):
         clip = self.clips.get(question.video)
         return Sample(
             key=question.key,
-            frames=clip_frames(*clip, self.options.frames) if clip else (),
+            frames=clip.clip(self.options.frames) if clip else (),
             question=question.text,
             choices=question.choices,
             label=question.label,

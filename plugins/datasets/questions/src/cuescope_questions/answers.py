@@ -32,7 +32,9 @@ def single_answer(value: Any, place: str) -> str | None:
     if isinstance(value, list):
         if len(value) > 1:
             raise UserError(
-                place, expected="one right answer", got=f"{len(value)}: {value!r:.60}"
+                place,
+                expected="one right answer",
+                got=f"{len(value)}: {value!r:.60}",
             )
         value = value[0] if value else None
     if value is None or isinstance(value, bool):
@@ -53,7 +55,9 @@ def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | N
 
 
 def find_form(
-    answers: Sequence[str], options: Sequence[Sequence[str]], places: Sequence[str]
+    answers: Sequence[str],
+    options: Sequence[Sequence[str]],
+    places: Sequence[str],
 ) -> AnswerForm:
     """The one form in which every answer of a file means an option.
 
@@ -101,5 +105,7 @@ def _misfit(
         count = len(indices) - indices.count(None)
         expected = f"the {form} of an option, as in {count:,} other rows"
     return UserError(
-        f"{places[first]} 'answer'", expected=expected, got=f"'{answers[first][:60]}'"
+        f"{places[first]} 'answer'",
+        expected=expected,
+        got=f"'{answers[first][:60]}'",
     )

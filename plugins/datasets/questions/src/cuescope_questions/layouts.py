@@ -44,7 +44,10 @@ LONGVIDEOBENCH = Layout(
     key="id",
 )
 MVBENCH = Layout(
-    patterns=("*.json",), options=("candidates",), answer_is="text", kind=""
+    patterns=("*.json",),
+    options=("candidates",),
+    answer_is="text",
+    kind="",
 )
 # the same columns: TVBench took MVBench's form (Cores et al., 2024)
 TVBENCH = MVBENCH

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import read_lines, read_text, require_inside, table_rows
+from cuescope_sdk.data import TextFile, require_inside
 
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -49,36 +49,40 @@ def find_files(path: Path, patterns: Sequence[str], title: str) -> list[Path]:
 
 def read_rows(path: Path, title: str) -> Iterator[tuple[str, Row]]:
     """Each row behind its place ("TITLE: FILE line 3"); raises UserError for what is no table."""
+    file = TextFile(path, title)
     match path.suffix.lower():
-        case ".csv" | ".tsv":
-            yield from _read_table(path, title)
+        case ".csv":
+            yield from _read_table(file, ",")
+        case ".tsv":
+            yield from _read_table(file, "\t")
         case ".jsonl":
-            yield from _read_json_lines(path, title)
+            yield from _read_json_lines(file)
         case ".json":
-            yield from _read_json(path, title)
+            yield from _read_json(file)
         case _:
-            yield from _read_parquet(path, title)
+            yield from _read_parquet(path, file.name)
 
 
-def _read_table(path: Path, title: str) -> Iterator[tuple[str, Row]]:
-    name = f"{title}: {path.name}"
-    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
-    for line, row in table_rows(read_text(path, title), name, delimiter):
-        yield f"{name} line {line}", dict(row)
+def _read_table(file: TextFile, delimiter: str) -> Iterator[tuple[str, Row]]:
+    for line, row in file.table(delimiter):
+        yield f"{file.name} line {line}", dict(row)
 
 
-def _read_json_lines(path: Path, title: str) -> Iterator[tuple[str, Row]]:
-    for place, line in read_lines(path, title):
+def _read_json_lines(file: TextFile) -> Iterator[tuple[str, Row]]:
+    for place, line in file.lines():
         yield place, _require_object(_parse(line, place), place)
 
 
-def _read_json(path: Path, title: str) -> Iterator[tuple[str, Row]]:
-    name = f"{title}: {path.name}"
-    rows = _parse(read_text(path, title), name)
+def _read_json(file: TextFile) -> Iterator[tuple[str, Row]]:
+    rows = _parse(file.text(), file.name)
     if not isinstance(rows, list):
-        raise UserError(name, expected="a JSON list of objects", got=_shorten(rows))
+        raise UserError(
+            file.name,
+            expected="a JSON list of objects",
+            got=_shorten(rows),
+        )
     for number, row in enumerate(rows, start=1):
-        place = f"{name} entry {number}"
+        place = f"{file.name} entry {number}"
         yield place, _require_object(row, place)
 
 
@@ -97,11 +101,10 @@ def _require_object(row: Any, place: str) -> Row:
     return row
 
 
-def _read_parquet(path: Path, title: str) -> Iterator[tuple[str, Row]]:
+def _read_parquet(path: Path, name: str) -> Iterator[tuple[str, Row]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    name = f"{title}: {path.name}"
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:

@@ -13,7 +13,7 @@ from cuescope_blind.scores import Gain, expected_correct, measure_gain, prefers
 from cuescope_blind.tells import Tell, strengths_of
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import benjamini_hochberg, smallest_mean_above_zero
+from cuescope_sdk.statistics import MeanAboveZero, benjamini_hochberg
 
 LEARNER = Tell("blind-learner", "what a learner without pixels answers")
 # videos: with fewer an interval says nothing
@@ -158,7 +158,6 @@ def smallest_findable(
     gains = widest.correct[widest.part] - questions.chance[widest.part]
     # a lone finding needs so small a p-value, half of it on each side
     level = options.fdr / len(results) / 2
-    limit = smallest_mean_above_zero(
-        gains, questions.groups.take(widest.part), level, rng
-    )
+    mean = MeanAboveZero(gains, questions.groups.take(widest.part))
+    limit = mean.smallest(level, rng)
     return widest, limit

@@ -15,13 +15,12 @@ from cuescope.application import (
     audit_and_show,
     echo,
     open_runner,
-    open_samples,
     pairs,
     show_plan,
     spread,
     write_atomically,
 )
-from cuescope_sdk import Request, Sample, UserError, read_answers
+from cuescope_sdk import Request, StoredRun, UserError
 
 METHOD = "blind"
 MODEL = "none"
@@ -83,9 +82,9 @@ def blind(
             show_plan(runner, request, as_json=output.as_json)
             return
         audit_and_show(runner, request, as_json=output.as_json)
-        run = runner.folder(request).path
         if hardest is not None and manifest is not None:
-            rows = hardest_rows(run, open_samples(run, runner.context), hardest)
+            run = StoredRun(runner.folder(request).path, runner.context)
+            rows = hardest_rows(run, hardest)
             write_atomically(manifest, "".join(rows))
             # with --json the report alone is printed
             echo(f"wrote {manifest}: {len(rows):,} questions", err=output.as_json)
@@ -97,22 +96,25 @@ def require_manifest(hardest: int | None, manifest: Path | None) -> None:
     if (hardest is None) != (manifest is None):
         missing = "--manifest FILE" if manifest is None else "--hardest N"
         raise UserError(
-            "--hardest N --manifest FILE", expected="both", got=f"no {missing}"
+            "--hardest N --manifest FILE",
+            expected="both",
+            got=f"no {missing}",
         )
     if manifest is not None and manifest.suffix != ".jsonl":
         raise UserError(f"--manifest {manifest}", expected="a file that ends in .jsonl")
 
 
-def hardest_rows(run: Path, samples: dict[str, Sample], count: int) -> list[str]:
+def hardest_rows(run: StoredRun, count: int) -> list[str]:
     """A line of JSON a question, hardest first, by the `blind_score` of a run's answers."""
     import numpy as np
 
     from cuescope_blind.questions import Questions
     from cuescope_blind.scores import hardest
 
+    samples = run.samples
     # other rows of the table are answers, of which a blind run has none
     figures = {}
-    for row in read_answers(run).to_pylist():
+    for row in run.answers:
         if row["condition"] == "blind_score" and row["sample"] in samples:
             figures[row["sample"]] = row["figure"]
     questions = Questions.of([samples[key] for key in figures])

@@ -1,7 +1,6 @@
 """A model that answers by chance and reads nothing: for audits of data alone."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,9 +25,7 @@ class NoModel(Plugin):
     """Gives every choice a logit drawn by chance, always the same one for the same sample."""
 
     Options = NoModelOptions
-    capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset({"logits"}), min_frames=0
-    )
+    capabilities = Capabilities(outputs=frozenset({"logits"}), min_frames=0)
     fingerprint: str = digest("none", 1)
     facts: Mapping[str, str] = {"model": "none: it reads nothing and answers by chance"}
 
@@ -37,9 +34,9 @@ class NoModel(Plugin):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits drawn by chance; raises UserError for a sample without choices."""
+        refuse_unanswerable("none", self.capabilities, trials)
         responses = []
         for trial in trials:
-            refuse_unanswerable("none", self.capabilities, trial)
             sample = trial.sample
             frames = [frame.key for frame in sample.frames]
             logits = []

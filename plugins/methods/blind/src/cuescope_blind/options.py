@@ -9,7 +9,10 @@ class BlindOptions(Options):
     """Of the method `blind`."""
 
     min_gain: float = Field(
-        0.02, ge=0, le=1, description="a finding is this far from chance at least"
+        0.02,
+        ge=0,
+        le=1,
+        description="a finding is this far from chance at least",
     )
     fdr: float = Field(
         0.05,
@@ -19,7 +22,9 @@ class BlindOptions(Options):
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     folds: int = Field(
-        5, ge=2, description="parts of the videos; one is answered from the others"
+        5,
+        ge=2,
+        description="parts of the videos; one is answered from the others",
     )
     by_kind: bool = Field(
         True, description="test each tell also within each kind of question"

@@ -21,6 +21,15 @@ from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 # examples of each finding; a cell holds so many characters
 EXAMPLES = 3
 SHOWN = 140
+NEXT_STEP = (
+    "Read the questions that show each tell: is it what its name says? `cuescope export RUN "
+    "--affected 1 --out FILE` saves all that the first tell answers, and `cuescope blind DATA "
+    "--hardest N --manifest FILE.jsonl` those that are least answered without looking."
+)
+NOTHING_FOUND = (
+    "These tells were not found, and more questions find smaller gains. What a model knows of "
+    "the world may answer questions too: ask yours without the video."
+)
 
 
 def features(audit: Audit) -> Iterator[Feature]:
@@ -136,8 +145,13 @@ def _note(audit: Audit, result_of: Study) -> None:
             "copies",
             f"{copies:,} videos share a question and its options with another: kept in one fold",
         )
+    found = any(is_finding(result, audit.options) for result in result_of.results)
+    audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
     missed = smallest_findable(
-        questions, result_of.results, audit.options, audit.rng("power")
+        questions,
+        result_of.results,
+        audit.options,
+        audit.rng("power"),
     )
     if missed is not None:
         widest, limit = missed
@@ -164,26 +178,22 @@ def _record(audit: Audit, result_of: Study) -> None:
 
 
 def _table(result_of: Study) -> Table:
-    rows: list[dict[str, Cell]] = []
+    rows: list[tuple[Cell, ...]] = []
     for result in result_of.results:
         gain = result.gain
-        rows.append(
-            {
-                "tell": result.key,
-                "questions": gain.n,
-                "chance": 100 * gain.chance,
-                "right": 100 * gain.accuracy,
-                "gain": 100 * gain.gain,
-                "low": None if gain.low is None else 100 * gain.low,
-                "high": None if gain.high is None else 100 * gain.high,
-                "q": _q_words(result.q_value),
-            }
+        percent = (
+            100 * gain.chance,
+            100 * gain.accuracy,
+            100 * gain.gain,
+            None if gain.low is None else 100 * gain.low,
+            None if gain.high is None else 100 * gain.high,
         )
-    return Table(
-        title="What needs no pixels (percent)",
-        columns=("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
-        rows=tuple(rows),
-        notes=("A tell is counted on the questions on which it prefers an option.",),
+        rows.append((result.key, gain.n, *percent, _q_words(result.q_value)))
+    return Table.of(
+        "What needs no pixels (percent)",
+        ("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
+        rows,
+        "A tell is counted on the questions on which it prefers an option.",
     )
 
 
@@ -197,25 +207,23 @@ def _q_words(q_value: float | None) -> str | None:
 def _examples(audit: Audit, result_of: Study) -> Table:
     """Questions that each finding on all questions answers right."""
     questions = result_of.questions
-    rows: list[dict[str, Cell]] = []
+    rows: list[tuple[Cell, ...]] = []
     for result in result_of.results:
         if result.kind is not None or not is_finding(result, audit.options):
             continue
         for occurrence in list(_occurrences(questions, result))[:EXAMPLES]:
             number = questions.keys.index(occurrence.sample)
             options = questions.options[number]
-            rows.append(
-                {
-                    "tell": result.key,
-                    "question": questions.texts[number][:SHOWN],
-                    "right answer": options[questions.right[number]][:SHOWN],
-                    "other options": " | ".join(_others(questions, number))[:SHOWN],
-                }
+            texts = (
+                questions.texts[number],
+                options[questions.right[number]],
+                " | ".join(_others(questions, number)),
             )
-    return Table(
-        title="Questions that show each tell",
-        columns=("tell", "question", "right answer", "other options"),
-        rows=tuple(rows),
+            rows.append((result.key, *(text[:SHOWN] for text in texts)))
+    return Table.of(
+        "Questions that show each tell",
+        ("tell", "question", "right answer", "other options"),
+        rows,
     )
 
 

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Int
 
 from cuescope_blind.learner import OptionFeatures, out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
-from cuescope_sdk.statistics import change_interval, mean_above_zero_p_value
+from cuescope_sdk.statistics import MeanAboveZero, change_interval
 
 # strengths are sums and means: closer than this is a tie
 TIE = 1e-9
@@ -31,7 +31,9 @@ class Gain:
 
 
 def expected_correct(
-    questions: Questions, strength: PerOption, right: OneAQuestion | None = None
+    questions: Questions,
+    strength: PerOption,
+    right: OneAQuestion | None = None,
 ) -> PerQuestion:
     """The share of right answers of taking the strongest option; of equals any is taken.
 
@@ -72,9 +74,9 @@ def measure_gain(
     gain = correct[part] - chance
     groups = questions.groups.take(part)
     low, high = change_interval(gain, groups, confidence=confidence)
-    p_value = mean_above_zero_p_value(gain, groups)
+    p_value = MeanAboveZero(gain, groups).p_value()
     if two_sided and p_value is not None:
-        other = mean_above_zero_p_value(-gain, groups) or 1.0
+        other = MeanAboveZero(-gain, groups).p_value() or 1.0
         # twice the smaller one: either side would have been reported
         p_value = min(1.0, 2 * min(p_value, other))
     if p_value is not None:
@@ -82,7 +84,13 @@ def measure_gain(
         p_value = min(1.0, tries * p_value)
     accuracy = float(correct[part].mean())
     return Gain(
-        n, accuracy, float(chance.mean()), float(gain.mean()), low, high, p_value
+        n,
+        accuracy,
+        float(chance.mean()),
+        float(gain.mean()),
+        low,
+        high,
+        p_value,
     )
 
 
@@ -116,7 +124,9 @@ def blind_scores(questions: Questions, probability: PerOption) -> PerQuestion:
 
 
 def hardest(
-    questions: Questions, scores: PerQuestion, count: int
+    questions: Questions,
+    scores: PerQuestion,
+    count: int,
 ) -> Int[np.ndarray, " hard"]:
     """The questions that are least answered without looking, `count` of them, hardest first.
 

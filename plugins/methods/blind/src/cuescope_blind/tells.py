@@ -63,7 +63,9 @@ def consensus(questions: Questions) -> PerOption:
     """
     strengths = np.zeros(len(questions.owner))
     for start, count in zip(
-        questions.starts.tolist(), questions.counts.tolist(), strict=True
+        questions.starts.tolist(),
+        questions.counts.tolist(),
+        strict=True,
     ):
         sets = [frozenset(words) for words in questions.words[start : start + count]]
         for first in range(count):
@@ -112,7 +114,9 @@ def numeric_middle(questions: Questions) -> PerOption:
     strengths = np.zeros(len(questions.owner))
     numbers = [number_of(text) for text in questions.flat_options]
     for start, count in zip(
-        questions.starts.tolist(), questions.counts.tolist(), strict=True
+        questions.starts.tolist(),
+        questions.counts.tolist(),
+        strict=True,
     ):
         # a question with a word among its numbers has no middle
         own = [
@@ -300,7 +304,9 @@ TELLS = (
 
 
 def strengths_of(
-    questions: Questions, right: OneAQuestion, fold: OneAQuestion
+    questions: Questions,
+    right: OneAQuestion,
+    fold: OneAQuestion,
 ) -> Iterator[tuple[Tell, PerOption]]:
     """Each tell, with the strength that it gives every option."""
     for tell in TELLS:
