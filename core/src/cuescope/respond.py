@@ -255,15 +255,17 @@ class ModelRunner:
                 # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
-                # stored before it counts as done: a kill costs one batch
-                self.cache.put(self._without_kept(answered))
+                stored = answered
+                if self.keeps_answers:
+                    # the model itself gives long texts again without asking anybody
+                    stored = {
+                        key: response
+                        for key, response in answered.items()
+                        if len(response.text or "") <= LONG
+                    }
+                # before it counts as done: a kill costs one batch
+                self.cache.put(stored)
                 yield answered
-
-    def _without_kept(self, responses: dict[str, Response]) -> dict[str, Response]:
-        """Without the long texts that the model itself gives again without asking anybody."""
-        if not self.keeps_answers:
-            return responses
-        return {key: r for key, r in responses.items() if len(r.text or "") <= LONG}
 
 
 def check_responses(

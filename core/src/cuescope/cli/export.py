@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli.asked_again import Run
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     to: Annotated[
         Form | None,
         typer.Option("--to", help="Format. [default: csv, jsonl with --affected]"),
