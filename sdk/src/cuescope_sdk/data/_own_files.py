@@ -53,8 +53,9 @@ def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
+                kind = "folder" if stat.S_ISDIR(status.st_mode) else "pipe or a device"
                 raise UserError(
-                    f"{title}: {path.name}", expected="a file", got=_kind(status)
+                    f"{title}: {path.name}", expected="a file", got=f"a {kind}"
                 )
             # one more than is allowed: a file may grow while it is read
             content = file.read(most + 1) if status.st_size <= most else b""
@@ -97,7 +98,3 @@ def _require_one_inside(folders: Sequence[Path], file: Path, title: str) -> None
         if _is_within([folder], file):
             return
     inside(last, file.absolute(), f"{title}: '{file}'")
-
-
-def _kind(status: os.stat_result) -> str:
-    return "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"

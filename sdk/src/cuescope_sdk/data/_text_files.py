@@ -149,7 +149,6 @@ class TextFile:
 
     def json_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a JSON list of objects."""
-        expected = "a JSON list of objects"
         try:
             entries = json.loads(self.text())
         except json.JSONDecodeError as error:
@@ -161,7 +160,9 @@ class TextFile:
             raise UserError(f"{self.name} is no JSON list of objects") from None
         if not isinstance(entries, list):
             kind = _JSON_KINDS.get(type(entries), "value")
-            raise UserError(self.name, expected=expected, got=f"a JSON {kind}")
+            raise UserError(
+                self.name, expected="a JSON list of objects", got=f"a JSON {kind}"
+            )
         self._require_rows(entries)
         rows = []
         for number, entry in enumerate(entries, start=1):

@@ -35,8 +35,7 @@ class Canvas(Readout):
         self, model: Any, trials: Sequence[Trial]
     ) -> list[UInt8[np.ndarray, "row col 3"]]:
         """By the model's own `canvas`."""
-        frames = [single_frame(trial.sample) for trial in trials]
-        return list(model.canvas(frames))
+        return list(model.canvas([single_frame(trial.sample) for trial in trials]))
 
 
 def single_frame(sample: Sample) -> Frame:

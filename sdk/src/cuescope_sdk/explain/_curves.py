@@ -137,7 +137,7 @@ class Perturbation(Options):
         """
         for sample in samples:
             if sample.label is None:
-                raise _unfit(sample, "a label", "none")
+                raise _unfit(sample, "a label")
         steps = self.steps + 1
         curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
         # whole images: an image's steps share its pixels
@@ -270,7 +270,7 @@ def _captions_of(
     owns = np.zeros((len(samples), len(choices)), dtype=bool)
     for row, sample, own in zip(owns, samples, captions, strict=True):
         if not own:
-            raise _unfit(sample, "a caption", "none")
+            raise _unfit(sample, "a caption")
         row[:] = [choice in set(own) for choice in choices]
     return choices, owns
 
@@ -294,5 +294,5 @@ class _Path:
         return Trial(sample=self.sample.with_frames((frame,), suffix))
 
 
-def _unfit(sample: Sample, expected: str, got: str) -> UserError:
-    return UserError(f"faithfulness of {sample.key}", expected=expected, got=got)
+def _unfit(sample: Sample, expected: str) -> UserError:
+    return UserError(f"faithfulness of {sample.key}", expected=expected, got="none")

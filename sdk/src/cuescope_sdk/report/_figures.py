@@ -163,8 +163,7 @@ def frame_strips(
         for column, index in enumerate(shown.tolist()):
             left = MARGIN + STRIP * column
             axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
-            pixels = thumbnail(frames[round(index)], side)
-            axes.imshow(pixels, interpolation="lanczos")
+            axes.imshow(thumbnail(frames[round(index)], side), interpolation="lanczos")
     return _jpeg(figure)
 
 

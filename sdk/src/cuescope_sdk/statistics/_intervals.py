@@ -86,11 +86,9 @@ def change_interval(
     if bound is not None:
         largest = max(largest, bound)
     shares = np.asarray(change, dtype=float) / largest
-    won = np.maximum(shares, 0)
-    lost = np.maximum(-shares, 0)
     low, high = _difference(
-        _mean_of(won, everyone, groups, confidence),
-        _mean_of(lost, everyone, groups, confidence),
+        _mean_of(np.maximum(shares, 0), everyone, groups, confidence),
+        _mean_of(np.maximum(-shares, 0), everyone, groups, confidence),
     )
     return largest * float(low[0]), largest * float(high[0])
 

@@ -8,21 +8,12 @@ from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
-from cuescope_sdk.testing._fake_data import (
-    CUE,
-    CUE_BOX,
-    DECOY,
-    DECOY_BOX,
-    LABELS,
-    SIDE,
-    shows,
-)
+from cuescope_sdk.testing._fake_data import CORNERS, CUE, DECOY, LABELS, SIDE, shows
 from cuescope_sdk.tools import FrameGroup, NameGuess
 
 # -------------------------------------------------------------------------------------- fake tools
 
 
-CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
 Box = tuple[float, float, float, float]
 
 

@@ -115,7 +115,8 @@ class CachedDetector:
                 boxes = tuple(box for box in detections if box.name == name)
                 pair = (frame.key, name)
                 new[pair] = boxes
-                texts[self._key(pair, names)] = _to_json(boxes)
+                rows = [(box.score, *box.box) for box in boxes]
+                texts[self._key(pair, names)] = json.dumps(rows)
         # a free detector answers in a plan, and counts in the audit
         if not self._context.planning:
             self._cache.put(texts)
@@ -144,10 +145,6 @@ def _distinct(frames: Sequence[Frame]) -> list[Frame]:
 
 def _lacking(frame: Frame, names: Sequence[str], stored: dict[Key, Boxes]) -> list[str]:
     return [name for name in names if (frame.key, name) not in stored]
-
-
-def _to_json(boxes: Boxes) -> str:
-    return json.dumps([(detection.score, *detection.box) for detection in boxes])
 
 
 def _from_json(name: str, text: str) -> Boxes:

@@ -179,9 +179,8 @@ class Source:
         """
         try:
             with quiet():
-                trusted = bool(trust_remote_code)
                 return cls.from_pretrained(
-                    self.folder, trust_remote_code=trusted, **options
+                    self.folder, trust_remote_code=bool(trust_remote_code), **options
                 )
         # the reader of a stranger's files fails in any way it likes
         except Exception as error:
@@ -281,11 +280,10 @@ class Pretrained:
         config = source.read(
             "configuration", transformers.AutoConfig, trust_remote_code
         )
-        builder = builder_of(config, source)
         return cls(
             source,
             config,
-            builder,
+            builder_of(config, source),
             context,
             device,
             dtype,

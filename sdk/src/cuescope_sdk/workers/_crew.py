@@ -173,10 +173,9 @@ def pack(item: Any, what: str, expected: str) -> bytes:
     try:
         return pickle.dumps(item)
     except Exception as error:
-        words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{what} cannot be sent to workers",
             expected=expected,
-            got=" ".join(words),
+            got=" ".join(f"{type(error).__name__}: {error}".split()),
             remedy="Leave --executor out: this process answers then",
         ) from error

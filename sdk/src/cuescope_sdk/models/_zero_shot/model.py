@@ -178,13 +178,11 @@ class ZeroShotModel(Plugin, LazyWeights):
         refuse_unanswerable(self.owner, self.capabilities, trials)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
-        rows = self._encoder.embed(list(chain.from_iterable(inputs)))
+        rows = iter(self._encoder.embed(list(chain.from_iterable(inputs))))
         responses = []
-        start = 0
         for trial, of_trial in zip(trials, inputs, strict=True):
-            end = start + len(of_trial)
-            responses.append(self._answer(trial, np.stack(rows[start:end])))
-            start = end
+            of_frames = np.stack([next(rows) for _ in of_trial])
+            responses.append(self._answer(trial, of_frames))
         return responses
 
     def _answer(self, trial: Trial, rows: Rows) -> Response:

@@ -56,9 +56,8 @@ def average_quadrants(
         mass = (weights * seen_keys).sum(-1, keepdim=True)
         # clamped: a query may see no key of the kind
         count = seen_keys.sum(-1, keepdim=True).clamp_min(1)
-        mean = mass / count
         here = (queries == row)[:, None, :, None] & seen_keys
-        weights = torch.where(here, mean, weights)
+        weights = torch.where(here, mass / count, weights)
     return weights
 
 

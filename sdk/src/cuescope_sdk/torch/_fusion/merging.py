@@ -123,12 +123,11 @@ class _Averages:
     @cached_property
     def means(self) -> list[tuple[Mean, Mean]]:
         """The averaged key and value of each block."""
-        means = []
-        for block in self.blocks:
-            mean_key = self.visible.mean_of(self.key, block)
-            mean_value = self.visible.mean_of(self.value, block)
-            means.append((mean_key, mean_value))
-        return means
+        mean_of = self.visible.mean_of
+        return [
+            (mean_of(self.key, block), mean_of(self.value, block))
+            for block in self.blocks
+        ]
 
     def mix_alike(self, query: Tensor, scaling: float) -> Tensor:
         """Every query sees the same: a shorter sequence of keys through the fused kernel."""
