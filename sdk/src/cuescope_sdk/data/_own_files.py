@@ -10,7 +10,7 @@ from cuescope_sdk import Options, UserError
 
 MOST_BYTES = 2**31  # of a file of annotations: the largest in use have a quarter of it
 # a pipe in the place of a file must not be waited for
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def typed_folders(options: Options) -> list[Path]:
@@ -49,7 +49,7 @@ def require_inside_one(folder: Path, file: Path, title: str) -> Path:
 def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
     """The bytes of a file; raises UserError for a pipe or device, and for more than `most`."""
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = os.open(path, READ_FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import Literal
 
 import numpy as np
@@ -174,9 +174,8 @@ class Perturbation(Options):
         paths = self._paths(audit, asked, maps)
         every_step = range(self.steps + 1)
         curves: dict[str, np.ndarray] = {}
-        for task in ("IR", "TR"):
-            for k in at:
-                curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
+        for task, k in product(("IR", "TR"), at):
+            curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
         count = owns.sum(axis=1)
         most = min(
             TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size)

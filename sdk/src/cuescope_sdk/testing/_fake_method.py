@@ -172,10 +172,7 @@ def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
     """Whether each sample is answered right with the feature hidden, or as it is (None)."""
-    right = {
-        o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature
-    }
-    return np.array(list(right.values()))
+    return np.array([o.correct() for o in outcomes if o.trial.feature == feature])
 
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:
