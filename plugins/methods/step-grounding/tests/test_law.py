@@ -41,7 +41,7 @@ def test_the_tables_are_the_printed_ones() -> None:
     assert tables.models[-1] == "GPT-4o"
     assert tables.sgr.shape == (8, 3)
     assert tables.sgr[-1].tolist() == [71.8, 66.4, 63.7]
-    assert tables.perturbed["visibility"][1, -1] == -28.4
+    assert tables.perturbed["visibility"]["sgr"][-1] == -28.4
     assert tables.matched.sum() == 5
     np.testing.assert_allclose(
         tables.ood_accuracy - tables.accuracy, tables.ood_drop, atol=0.051
