@@ -103,8 +103,8 @@ class CachedEditor:
     ) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
         pace = self._read_pace()
-        places = (self.folder, *self.folder.parents)
-        existing = next(place for place in places if place.exists())
+        folders = (self.folder, *self.folder.parents)
+        existing = next(folder for folder in folders if folder.exists())
         return EditPlan(
             edits=edits,
             cached=cached,
