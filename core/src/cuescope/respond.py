@@ -34,7 +34,9 @@ class InProcess:
     """The executor that is always there: the model answers in this process, batch after batch."""
 
     def map(
-        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
+        self,
+        build: Callable[[], Respond],
+        batches: Sequence[Sequence[Trial]],
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
         respond = build()
@@ -226,7 +228,9 @@ class ModelRunner:
         self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
-        self, keys: Sequence[str], trials: Mapping[str, Trial]
+        self,
+        keys: Sequence[str],
+        trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
         """What is answered at a time, nothing at first; it is stored already."""
         # so that a progress bar begins with what the cache had
@@ -247,7 +251,9 @@ class ModelRunner:
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
-        self, batches: list[list[str]], trials: Mapping[str, Trial]
+        self,
+        batches: list[list[str]],
+        trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         with self.blaming():
@@ -269,7 +275,9 @@ class ModelRunner:
 
 
 def check_responses(
-    trials: Sequence[Trial], responses: Sequence[Response], name: str = "the model"
+    trials: Sequence[Trial],
+    responses: Sequence[Response],
+    name: str = "the model",
 ) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
     breach = f"{name} broke its contract"
@@ -282,7 +290,9 @@ def check_responses(
         if fault:
             expected, got = fault
             raise PluginError(
-                f"{breach} on {trial.sample.key}", expected=expected, got=got
+                f"{breach} on {trial.sample.key}",
+                expected=expected,
+                got=got,
             )
 
 

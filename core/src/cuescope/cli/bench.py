@@ -34,7 +34,9 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="Bench plugin.", autocompletion=complete_names("bench")
+            metavar="NAME",
+            help="Bench plugin.",
+            autocompletion=complete_names("bench"),
         ),
     ],
     seed: DrawSeed = 0,

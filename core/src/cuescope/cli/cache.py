@@ -76,7 +76,9 @@ def prune(
     older_than: Annotated[
         float | None,
         typer.Option(
-            metavar="DAYS", min=0, help="Answers of models not used for so many days."
+            metavar="DAYS",
+            min=0,
+            help="Answers of models not used for so many days.",
         ),
     ] = None,
     dry_run: Annotated[

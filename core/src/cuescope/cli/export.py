@@ -100,7 +100,10 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
 
 
 def _export_affected(
-    run: "StoredRun", wanted: str, form: Form, out: Path | None
+    run: "StoredRun",
+    wanted: str,
+    form: Form,
+    out: Path | None,
 ) -> None:
     import pyarrow as pa
 
@@ -154,7 +157,9 @@ def _export_affected(
 
 
 def _audit_command(
-    report: "Report", manifest: Path, samples: "dict[str, Sample]"
+    report: "Report",
+    manifest: Path,
+    samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples."""
     from cuescope.report.steps import words_without

@@ -201,7 +201,9 @@ def by_role(
         if not dot or not key:
             flag, _, word = role.partition(" ")
             raise UserError(
-                f"{flag} {name}={value}", expected=f"{word}.key=value", got=f"'{name}'"
+                f"{flag} {name}={value}",
+                expected=f"{word}.key=value",
+                got=f"'{name}'",
             )
         roles.setdefault(own, {})[key] = value
     return roles

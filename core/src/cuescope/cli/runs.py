@@ -31,7 +31,9 @@ def runs(
         echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
         return
     rows = sorted(
-        map(_row, report_files(folder)), key=lambda row: row["date"], reverse=True
+        map(_row, report_files(folder)),
+        key=lambda row: row["date"],
+        reverse=True,
     )
     if as_json:
         echo_json(json.dumps(rows, indent=1))

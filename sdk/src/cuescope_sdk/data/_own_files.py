@@ -55,7 +55,9 @@ def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
             if not stat.S_ISREG(status.st_mode):
                 kind = "folder" if stat.S_ISDIR(status.st_mode) else "pipe or a device"
                 raise UserError(
-                    f"{title}: {path.name}", expected="a file", got=f"a {kind}"
+                    f"{title}: {path.name}",
+                    expected="a file",
+                    got=f"a {kind}",
                 )
             # one more than is allowed: a file may grow while it is read
             content = file.read(most + 1) if status.st_size <= most else b""

@@ -122,13 +122,17 @@ class TextFile:
             code, _, name = line.partition(" ")
             if not name:
                 raise UserError(
-                    location, expected="a code and a name", got=f"'{line[:_SHOWN]}'"
+                    location,
+                    expected="a code and a name",
+                    got=f"'{line[:_SHOWN]}'",
                 )
             names[code] = name.strip()
         return names
 
     def table(
-        self, delimiter: str = ",", most: int = MOST_BYTES
+        self,
+        delimiter: str = ",",
+        most: int = MOST_BYTES,
     ) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a table with a header, each by column, behind the number of its last line.
 
@@ -161,7 +165,9 @@ class TextFile:
         if not isinstance(entries, list):
             kind = _JSON_KINDS.get(type(entries), "value")
             raise UserError(
-                self.name, expected="a JSON list of objects", got=f"a JSON {kind}"
+                self.name,
+                expected="a JSON list of objects",
+                got=f"a JSON {kind}",
             )
         self._require_rows(entries)
         rows = []

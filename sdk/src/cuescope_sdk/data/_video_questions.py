@@ -49,7 +49,9 @@ _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
 
 
 def parse_timed_actions(
-    text: str, classes: Mapping[str, str], location: str
+    text: str,
+    classes: Mapping[str, str],
+    location: str,
 ) -> tuple[Timed, ...]:
     """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
 
@@ -67,7 +69,9 @@ def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed
     match = _ACTION.fullmatch(text)
     if match is None:
         raise UserError(
-            location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'"
+            location,
+            expected="actions 'c092 11.90 21.20'",
+            got=f"'{text[:60]}'",
         )
     code, start, end = match.groups()
     if code not in classes:
@@ -143,7 +147,9 @@ class Videos:
 
 
 def find_videos(
-    root: Path, names: Mapping[str, Sequence[str]], title: str
+    root: Path,
+    names: Mapping[str, Sequence[str]],
+    title: str,
 ) -> dict[str, Path]:
     """The file of each video that is there: one whose name without suffix is among its `names`.
 

@@ -99,7 +99,10 @@ class CachedEditor:
         return self.plan_of(count, count - len(self._lacking(edits)), size)
 
     def plan_of(
-        self, edits: int, cached: int, size: tuple[int, int] = (512, 512)
+        self,
+        edits: int,
+        cached: int,
+        size: tuple[int, int] = (512, 512),
     ) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
         pace = self._read_pace()

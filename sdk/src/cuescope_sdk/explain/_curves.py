@@ -230,7 +230,10 @@ class Perturbation(Options):
         return Difference(float(gains.mean()), low or 0.0, high or 0.0)
 
     def _paths(
-        self, audit: Audit, samples: Sequence[Sample], maps: Maps
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        maps: Maps,
     ) -> "list[_Path]":
         paths = []
         # same noise for all maps: only the order differs

@@ -177,7 +177,10 @@ class _Mean(NamedTuple):
 
 
 def _mean_of(
-    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+    shares: PerSample,
+    member: SampleByCell,
+    groups: Groups,
+    confidence: float,
 ) -> _Mean:
     limits = _limits(shares, member, groups, confidence)
     # a cell without members divides 0 by 0, and is NaN
@@ -188,7 +191,10 @@ def _mean_of(
 
 
 def _limits(
-    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+    shares: PerSample,
+    member: SampleByCell,
+    groups: Groups,
+    confidence: float,
 ) -> Limits:
     """Mean, lower and upper limit of the shares of each cell's members; NaN without members."""
     sizes = groups.sums(member)
@@ -222,7 +228,10 @@ def _limits(
 
 
 def _variance(
-    shares: PerSample, member: SampleByCell, sizes: GroupByCell, groups: Groups
+    shares: PerSample,
+    member: SampleByCell,
+    sizes: GroupByCell,
+    groups: Groups,
 ) -> tuple[PerCell, PerCell]:
     """Of the mean of each cell, and how many degrees of freedom it was estimated with."""
     count = sizes.sum(axis=0)

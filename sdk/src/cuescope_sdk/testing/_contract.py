@@ -89,7 +89,10 @@ class Contract:
         """What the plugin is built with; the other plugins that are installed can be reached."""
         shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
         return Context(
-            registry=shelf, cache=cls.cache_folder(), device=cls.device, dtype=cls.dtype
+            registry=shelf,
+            cache=cls.cache_folder(),
+            device=cls.device,
+            dtype=cls.dtype,
         )
 
     @classmethod
@@ -334,7 +337,11 @@ def expect(condition: object, expected: str, *, got: object, remedy: str) -> Non
 
 @contextmanager
 def expect_error(
-    kind: type[Exception], expected: str, *, got: str, remedy: str
+    kind: type[Exception],
+    expected: str,
+    *,
+    got: str,
+    remedy: str,
 ) -> Iterator[None]:
     """Raise ContractViolation unless the block raises an error of this kind; `got` if it ends."""
     try:

@@ -99,7 +99,9 @@ class ExecutorContract(Contract):
         return dict(self.batches())
 
     def compare(
-        self, answers: Mapping[int, list[Response]], expected: Iterable[int]
+        self,
+        answers: Mapping[int, list[Response]],
+        expected: Iterable[int],
     ) -> None:
         """Raise ContractViolation unless the answers are those of this process, in its order."""
         # batches may come in any order
@@ -301,7 +303,10 @@ class ExecutorContract(Contract):
                     continue
                 right = equal(batch, [kept[key] for key in keys if key in kept])
                 expect(
-                    right, "whole batches of true answers", got="others", remedy=ONCE
+                    right,
+                    "whole batches of true answers",
+                    got="others",
+                    remedy=ONCE,
                 )
         workers = len(callers(folder))
         # each worker may have been at one batch when the driver was stopped

@@ -54,7 +54,10 @@ class FakeDataOptions(Options):
     )
     frames: PositiveInt = Field(3, description="frames of a sequence")
     labels: int = Field(
-        len(LABELS), ge=1, le=len(LABELS), description="how many classes"
+        len(LABELS),
+        ge=1,
+        le=len(LABELS),
+        description="how many classes",
     )
     scale: PositiveInt = Field(
         1, description="pixels a side of each of the 8 x 8 cells"
@@ -91,7 +94,9 @@ class FakeDataset(Plugin):
         super().__init__(options, context)
         if options.split not in SPLITS:
             raise UserError(
-                "fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'"
+                "fake: split",
+                expected=", ".join(SPLITS),
+                got=f"'{options.split}'",
             )
         self.labels = LABELS[: options.labels]
         # by split, so that no split is another's start
@@ -175,7 +180,9 @@ def _part(pixels: np.ndarray, box: Box) -> np.ndarray:
 
 
 def _spread(
-    label: np.ndarray, rates: tuple[float, ...], rng: np.random.Generator
+    label: np.ndarray,
+    rates: tuple[float, ...],
+    rng: np.random.Generator,
 ) -> Bool[np.ndarray, " sample"]:
     """Who bears it: this share of each label's samples, to the nearest sample."""
     bears = np.zeros(len(label), dtype=bool)
@@ -188,7 +195,9 @@ def _spread(
 
 
 def points_at(
-    feature: Feature, samples: Mapping[str, Sample], corner: str = CUE
+    feature: Feature,
+    samples: Mapping[str, Sample],
+    corner: str = CUE,
 ) -> float | None:
     """Share of a feature's occurrences that lie on the cue (or on the decoy); None without any.
 
@@ -234,7 +243,9 @@ def frames_of(
 
 
 def _share_covered(
-    occurrence: Occurrence, samples: Mapping[str, Sample], box: Box
+    occurrence: Occurrence,
+    samples: Mapping[str, Sample],
+    box: Box,
 ) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
     # regions are pixels of the frame, which a data set of larger cells draws larger

@@ -73,7 +73,10 @@ class FakeMethod(Plugin):
                 quarter = region(name, sample.frames[0].load().size)
                 places.append(Occurrence(sample=sample.key, region=quarter))
             yield Feature(
-                key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places)
+                key=name,
+                kind="quarter",
+                name=f"the {name}",
+                occurrences=tuple(places),
             )
 
     @hookimpl
@@ -87,7 +90,10 @@ class FakeMethod(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterator[Score]:
         """Accuracy won by hiding, for each quarter and label."""
         labels = np.array([sample.label for sample in audit.samples])

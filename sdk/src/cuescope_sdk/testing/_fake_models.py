@@ -98,7 +98,9 @@ class FakeModel(Plugin):
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError(
-                    "fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'"
+                    "fake: edit",
+                    expected="hide-tokens",
+                    got=f"'{trial.edit.kind}'",
                 )
             # hidden is black: features are differences of colours, so nothing is seen
             pixels = np.where(
@@ -111,7 +113,9 @@ class FakeModel(Plugin):
         return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[np.ndarray]:
         """A patch is a pixel; its features are its colour, and whether it is read as noise."""
         strip = np.zeros((SIDE, SIDE, 1))

@@ -171,7 +171,9 @@ class InterventionContract(ShownContract):
     def test_gives_the_same_twice(self) -> None:
         """A report that runs again finds the same; equal keys are equal pixels."""
         for one, other in zip(
-            self.trials(self.cases), self.trials(self.cases), strict=True
+            self.trials(self.cases),
+            self.trials(self.cases),
+            strict=True,
         ):
             expect(
                 content(one) == content(other)

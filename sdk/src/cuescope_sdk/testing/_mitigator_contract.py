@@ -180,7 +180,12 @@ class MitigatorContract(ShownContract):
         )
 
     def _expect_same(
-        self, logits: ArrayLike, expected: str, remedy: str, *, got: str = "others"
+        self,
+        logits: ArrayLike,
+        expected: str,
+        remedy: str,
+        *,
+        got: str = "others",
     ) -> None:
         same = np.allclose(self._logits(self.trials), logits, atol=1e-4)
         expect(same, expected, got=got, remedy=remedy)

@@ -91,7 +91,11 @@ class ToolContract(AskedTool):
             )
 
     def expect_alike(
-        self, role: str, others: Sequence[Any], expected: str, remedy: str
+        self,
+        role: str,
+        others: Sequence[Any],
+        expected: str,
+        remedy: str,
     ) -> None:
         """Raise ContractViolation where the role's results, pair by pair, are no such `others`."""
         # lengths are another check's
@@ -256,7 +260,9 @@ class ToolContract(AskedTool):
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
         for (_, claims), judgements in self.answered("claim-verifier"):
             for claim, judgement in zip(
-                claims, judgements, strict=False
+                claims,
+                judgements,
+                strict=False,
             ):  # counted above
                 open_ = judgement.verdict == "unverifiable"
                 expect(

@@ -220,7 +220,10 @@ def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image 
 
 @torch.inference_mode()
 def _encode(
-    tower: ImageTower, inputs: Inputs, hidden: Tensor | None, how: Hiding = "drop"
+    tower: ImageTower,
+    inputs: Inputs,
+    hidden: Tensor | None,
+    how: Hiding = "drop",
 ) -> Tensor:
     on_device = None if hidden is None else hidden.to(tower.device)
     # compared on the CPU in float32, whatever the tower computes in

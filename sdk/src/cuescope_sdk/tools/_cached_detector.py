@@ -96,7 +96,10 @@ class CachedDetector:
             yield distinct[start : start + size]
 
     def _ask(
-        self, batch: Sequence[Frame], names: tuple[str, ...], stored: dict[Key, Boxes]
+        self,
+        batch: Sequence[Frame],
+        names: tuple[str, ...],
+        stored: dict[Key, Boxes],
     ) -> dict[Key, Boxes]:
         """What the real detector says of what is not stored, which then is."""
         lacking = {frame.key: _lacking(frame, names, stored) for frame in batch}

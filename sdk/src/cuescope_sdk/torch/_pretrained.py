@@ -81,7 +81,9 @@ class Source:
         title = model if revision is None else f"{model}@{revision}"
         # no network for what is there: audits must run on a closed machine
         cached = huggingface_hub.try_to_load_from_cache(
-            model, CONFIG, revision=revision
+            model,
+            CONFIG,
+            revision=revision,
         )
         if isinstance(cached, str):
             source = cls(owner, Path(cached).parent, title)
@@ -180,7 +182,9 @@ class Source:
         try:
             with quiet():
                 return cls.from_pretrained(
-                    self.folder, trust_remote_code=bool(trust_remote_code), **options
+                    self.folder,
+                    trust_remote_code=bool(trust_remote_code),
+                    **options,
                 )
         # the reader of a stranger's files fails in any way it likes
         except Exception as error:

@@ -143,7 +143,9 @@ def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) ->
     key, count = Counter(keys).most_common(1)[0]
     if count > 1:
         raise UserError(
-            f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times"
+            f"{title}: {thing} '{key}'",
+            expected="it once",
+            got=f"it {count} times",
         )
 
 

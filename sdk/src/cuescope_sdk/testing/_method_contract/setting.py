@@ -75,7 +75,9 @@ class MethodSetting(Contract):
 
     @classmethod
     def setup(
-        cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}
+        cls,
+        data: Mapping[str, Any] = {},
+        model: Mapping[str, Any] = {},
     ) -> Setup:
         """The audit of the contract, with other options of data and model."""
         # what it may use is not given: it must do without

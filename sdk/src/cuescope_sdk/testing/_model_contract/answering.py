@@ -103,7 +103,9 @@ class ModelAnswers(ModelSetting):
             turned_logits = turned_response.logits
             if logits is None or turned_logits is None:
                 raise ContractViolation(
-                    "logits", got="none", remedy="Answer what is asked for"
+                    "logits",
+                    got="none",
+                    remedy="Answer what is asked for",
                 )
             expect(
                 self.alike(

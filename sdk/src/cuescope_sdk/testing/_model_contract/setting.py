@@ -84,7 +84,10 @@ EDITS = ("hide-tokens", "average-attention", "average-tokens")
 
 
 def edit_of(
-    kind: str, sample: Sample, grid: tuple[int, int], whole: bool = True
+    kind: str,
+    sample: Sample,
+    grid: tuple[int, int],
+    whole: bool = True,
 ) -> Edit:
     """An edit of everything that its kind can change, or of nothing."""
     match kind:
@@ -217,7 +220,10 @@ class ModelSetting(ShownContract, FingerprintedContract):
         )
 
     def expect_as_alone(
-        self, trials: Sequence[Trial], expected: str, remedy: str
+        self,
+        trials: Sequence[Trial],
+        expected: str,
+        remedy: str,
     ) -> None:
         """Raise ContractViolation where a batch is answered otherwise than trial by trial."""
         # a batch of one has neither padding nor neighbours

@@ -108,7 +108,10 @@ def attend_averaged(
 
 
 def _alike(
-    queries: QueryKinds, quadrants: frozenset[str], modality: int | None, alone: int
+    queries: QueryKinds,
+    quadrants: frozenset[str],
+    modality: int | None,
+    alone: int,
 ) -> Iterator[tuple[frozenset[int], Tensor]]:
     """The rows that are averaged over the same keys.
 
@@ -184,7 +187,9 @@ class _Mixing:
         self._value = wide
 
     def of(
-        self, query: RowStates, rows: Tensor
+        self,
+        query: RowStates,
+        rows: Tensor,
     ) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
@@ -203,7 +208,11 @@ class _Mixing:
         value = self._value[:, :, :end]
         query = self._wide(query)
         return scaled_dot_product_attention(
-            query, key, value, scale=self._scaling, **masked
+            query,
+            key,
+            value,
+            scale=self._scaling,
+            **masked,
         )
 
     def _wide(self, states: Tensor) -> Tensor:
