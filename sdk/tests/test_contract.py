@@ -29,7 +29,7 @@ from cuescope_sdk.testing._contract import (
     expect_error,
     lies_within,
 )
-from cuescope_sdk.testing._fake_data import DECOY_BOX, FakeDataOptions, points_at
+from cuescope_sdk.testing._fake_data import DECOY, DECOY_BOX, FakeDataOptions, points_at
 from cuescope_sdk.testing._fake_models import FakeModelOptions
 from cuescope_sdk.testing._fresh_import import import_freshly
 from cuescope_sdk.testing._global_state import moved_states
@@ -226,8 +226,7 @@ def test_points_at_tells_the_corners_apart() -> None:
     samples = {sample.key: sample for sample in data()}
     on_cue = {feature.key: points_at(feature, samples) for feature in report.features}
     on_decoy = {
-        feature.key: points_at(feature, samples, decoy=True)
-        for feature in report.features
+        feature.key: points_at(feature, samples, DECOY) for feature in report.features
     }
     assert on_cue == {
         "top left": 1,

@@ -17,7 +17,10 @@ BASELINE = "baseline"
 
 
 def hurt_answers(
-    report: Report, finding: Score, rows: Sequence[Row], known: Collection[str]
+    report: Report,
+    finding: Score,
+    rows: Sequence[Row],
+    known: Collection[str],
 ) -> dict[str, Row]:
     """The key of each sample that the finding's feature hurts, with its plain answer ({} if none).
 
@@ -73,7 +76,9 @@ def root(key: str, known: Collection[str]) -> str | None:
 
 
 def manifest_rows(
-    samples: Mapping[str, Sample], answers: Mapping[str, Row], manifest: Path
+    samples: Mapping[str, Sample],
+    answers: Mapping[str, Row],
+    manifest: Path,
 ) -> tuple[list[Row], int]:
     """A row for each sample, paths relative to the manifest; and how many had no file.
 

@@ -146,7 +146,11 @@ def _answer_row(outcome: Outcome) -> dict[str, Any]:
 
 
 def _figure_row(
-    sample: Sample, feature: str, measure: str, figure: float, text: str | None
+    sample: Sample,
+    feature: str,
+    measure: str,
+    figure: float,
+    text: str | None,
 ) -> dict[str, Any]:
     return {
         "sample": sample.key,

@@ -181,7 +181,9 @@ def build(context: Context, kind: str, text: str, options: Any = None) -> Built:
 
 
 def find_installed(
-    fit: Callable[[Any], bool], kind: str, registry: Registry
+    fit: Callable[[Any], bool],
+    kind: str,
+    registry: Registry,
 ) -> list[str]:
     """The names of the installed plugins of a kind whose class fits."""
     # a broken one is no advice
@@ -214,7 +216,10 @@ def find_role(name: str, roles: Mapping[str, ToolRole]) -> ToolRole:
 
 
 def build_tool(
-    context: Context, role: ToolRole, text: str, options: Any = None
+    context: Context,
+    role: ToolRole,
+    text: str,
+    options: Any = None,
 ) -> Built:
     """A tool for a role; raises UserError where it cannot fill it."""
     return _fill_role(role, context.resolve("tool", text, options), context)

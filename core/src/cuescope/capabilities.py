@@ -159,7 +159,9 @@ class HasPatches(Protocol):
         ...
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[np.ndarray]:
         """Patch tokens after a layer, float32 (row, col, dim), on the model's own grid."""
         ...
@@ -191,7 +193,9 @@ class Detector(Protocol):
     """
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """Detections of any of the names, a tuple a frame."""
         ...
@@ -202,7 +206,9 @@ class Segmenter(Protocol):
     """Outlines named things."""
 
     def segment(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[np.ndarray]:
         """Bool masks (name, row, col), an array a frame."""
         ...
@@ -280,7 +286,9 @@ class Executor(Protocol):
     """
 
     def map(
-        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
+        self,
+        build: Callable[[], Respond],
+        batches: Sequence[Sequence[Trial]],
     ) -> Iterator[tuple[int, list[Response]]]: ...
 
 

@@ -76,13 +76,19 @@ class Context:
     tool_calls: Counter[str] = field(default_factory=Counter)
 
     def build(
-        self, kind: str, spec: str, options: Mapping[str, Any] | None = None
+        self,
+        kind: str,
+        spec: str,
+        options: Mapping[str, Any] | None = None,
     ) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
         return self.resolve(kind, spec, options).build(self)
 
     def resolve(
-        self, kind: str, text: str, options: Mapping[str, Any] | None = None
+        self,
+        kind: str,
+        text: str,
+        options: Mapping[str, Any] | None = None,
     ) -> "Resolved":
         """What a SPEC names, its options checked; raises UserError for what cannot be built.
 

@@ -137,7 +137,9 @@ class Session:
             # kept, so that verify asks nothing twice
             audit.outcomes = outcomes = self._answer(chain.from_iterable(perturbed))
             of_hook = hook.compute_scores(
-                audit=audit, features=features, outcomes=outcomes
+                audit=audit,
+                features=features,
+                outcomes=outcomes,
             )
             self._require_scores(of_hook)
             scores = flatten(of_hook)
@@ -218,7 +220,9 @@ class Session:
             self.audit.planted_cues = tuple(dataset.planted_cues)
 
     def _verify(
-        self, features: list[Feature], scores: list[Score]
+        self,
+        features: list[Feature],
+        scores: list[Score],
     ) -> Iterator[Evidence]:
         """The method's checks, then each extra verifier's; a failure names the one that failed."""
         plugins = self._manager.get_plugins()

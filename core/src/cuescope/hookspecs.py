@@ -39,7 +39,9 @@ def perturb(
 
 @hookspec
 def compute_scores(
-    audit: "Audit", features: Sequence[Feature], outcomes: Sequence[Outcome]
+    audit: "Audit",
+    features: Sequence[Feature],
+    outcomes: Sequence[Outcome],
 ) -> Iterable[Score] | None:
     """Scores, strongest first. `outcomes` are those of `perturb`, in order.
 
@@ -50,7 +52,9 @@ def compute_scores(
 
 @hookspec
 def verify(
-    audit: "Audit", features: Sequence[Feature], scores: Sequence[Score]
+    audit: "Audit",
+    features: Sequence[Feature],
+    scores: Sequence[Score],
 ) -> Iterable[Evidence] | None:
     """Checks of the findings. From here on `audit.samples` show their "cues" annotation.
 

@@ -43,7 +43,9 @@ class MitigationStamp(BaseModel):
 
 
 def write_mitigated(
-    folder: Path, stamp: Mapping[str, object], files: Mapping[str, bytes]
+    folder: Path,
+    stamp: Mapping[str, object],
+    files: Mapping[str, bytes],
 ) -> None:
     """Write the files and then the stamp, which gets their digests: with it the folder is whole."""
     for name, content in files.items():

@@ -65,7 +65,12 @@ class Held:
     def entry(self) -> Entry:
         """As the metadata of a package would describe it."""
         return Entry(
-            self.kind, self.name, IN_MEMORY, self.dist, self.version, summary=""
+            self.kind,
+            self.name,
+            IN_MEMORY,
+            self.dist,
+            self.version,
+            summary="",
         )
 
 

@@ -34,7 +34,9 @@ class InProcess:
     """The executor that is always there: the model answers in this process, batch after batch."""
 
     def map(
-        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
+        self,
+        build: Callable[[], Respond],
+        batches: Sequence[Sequence[Trial]],
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses, in order."""
         respond = build()
@@ -226,7 +228,9 @@ class ModelRunner:
         self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
-        self, keys: Sequence[str], trials: Mapping[str, Trial]
+        self,
+        keys: Sequence[str],
+        trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
         """What is answered at a time, nothing at first; it is stored already."""
         # so that a progress bar begins with what the cache had
@@ -247,7 +251,9 @@ class ModelRunner:
         self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
 
     def _answer(
-        self, batches: list[list[str]], trials: Mapping[str, Trial]
+        self,
+        batches: list[list[str]],
+        trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         with self.blaming():
@@ -255,19 +261,23 @@ class ModelRunner:
                 # before they are stored: a cache keeps mistakes
                 check_responses(batches_of_trials[index], responses, self.name)
                 answered = dict(zip(batches[index], responses, strict=True))
-                # stored before it counts as done: a kill costs one batch
-                self.cache.put(self._without_kept(answered))
+                stored = answered
+                if self.keeps_answers:
+                    # the model itself gives long texts again without asking anybody
+                    stored = {
+                        key: response
+                        for key, response in answered.items()
+                        if len(response.text or "") <= LONG
+                    }
+                # before it counts as done: a kill costs one batch
+                self.cache.put(stored)
                 yield answered
-
-    def _without_kept(self, responses: dict[str, Response]) -> dict[str, Response]:
-        """Without the long texts that the model itself gives again without asking anybody."""
-        if not self.keeps_answers:
-            return responses
-        return {key: r for key, r in responses.items() if len(r.text or "") <= LONG}
 
 
 def check_responses(
-    trials: Sequence[Trial], responses: Sequence[Response], name: str = "the model"
+    trials: Sequence[Trial],
+    responses: Sequence[Response],
+    name: str = "the model",
 ) -> None:
     """Raise PluginError unless each trial has its response, with all that it asked for, finite."""
     breach = f"{name} broke its contract"
@@ -280,7 +290,9 @@ def check_responses(
         if fault:
             expected, got = fault
             raise PluginError(
-                f"{breach} on {trial.sample.key}", expected=expected, got=got
+                f"{breach} on {trial.sample.key}",
+                expected=expected,
+                got=got,
             )
 
 

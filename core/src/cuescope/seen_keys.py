@@ -27,13 +27,10 @@ class SeenKeys:
             nearest = array.take(np.searchsorted(array, hashes), mode="clip")
             new &= nearest != hashes
         if new.any():
-            self._insert(np.sort(hashes[new]))
+            added = np.sort(hashes[new])
+            while self._arrays and len(self._arrays[-1]) <= 2 * len(added):
+                both = np.concatenate([self._arrays.pop(), added])
+                # timsort: merges what is sorted already
+                added = np.sort(both, kind="stable")
+            self._arrays.append(added)
         return list(compress(keys, new))
-
-    def _insert(self, hashes: np.ndarray) -> None:
-        while self._arrays and len(self._arrays[-1]) <= 2 * len(hashes):
-            both = np.concatenate([self._arrays.pop(), hashes])
-            hashes = np.sort(
-                both, kind="stable"
-            )  # timsort: merges what is sorted already
-        self._arrays.append(hashes)

@@ -69,7 +69,9 @@ def validate(entry: Entry, cls: Any, spec: Spec, options: Mapping[str, Any]) -> 
     if spec.arg is not None:
         if argument is None:
             raise UserError(
-                f"{entry.name} takes no ARG", got=f"'{spec}'", remedy=help_line
+                f"{entry.name} takes no ARG",
+                got=f"'{spec}'",
+                remedy=help_line,
             )
         if argument in given:
             raise UserError(
@@ -142,7 +144,9 @@ def _parse_text(name: str, text: str, annotation: Any) -> Any:
             return load_yaml(text)
         except yaml.YAMLError as error:
             raise UserError(
-                f"option '{name}'", expected="YAML, or a,b,c", got=text
+                f"option '{name}'",
+                expected="YAML, or a,b,c",
+                got=text,
             ) from error
     if takes_list:
         # a trailing comma makes a list of one

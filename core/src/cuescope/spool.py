@@ -31,7 +31,9 @@ class Shared:
     """Samples of an audit and their frames: files hold the number of each, not its content."""
 
     def __init__(
-        self, samples: Sequence[Sample] = (), folder: Path | None = None
+        self,
+        samples: Sequence[Sample] = (),
+        folder: Path | None = None,
     ) -> None:
         self._samples = samples
         self.folder = folder

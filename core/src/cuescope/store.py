@@ -200,7 +200,9 @@ class CacheFile:
             except OSError as error:
                 raise self._trouble(error, sqlite3.SQLITE_CANTOPEN) from error
         connection = sqlite3.connect(
-            self.path or ":memory:", timeout=TRY_SECONDS, check_same_thread=False
+            self.path or ":memory:",
+            timeout=TRY_SECONDS,
+            check_same_thread=False,
         )
         # a damaged text is a row without its seal, and no reason to stop
         connection.text_factory = lambda text: text.decode(errors="replace")

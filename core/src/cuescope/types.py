@@ -94,7 +94,9 @@ class Frame:
         return cls(key, partial(_open_rgb, path, key), FrameSource(path))
 
     def derive(
-        self, operation: str, function: Callable[[Image.Image], Image.Image]
+        self,
+        operation: str,
+        function: Callable[[Image.Image], Image.Image],
     ) -> "Frame":
         """The frame after `function`; `operation` names it with all its parameters."""
         # of names, not of pixels: no image is loaded to tell frames apart

@@ -102,7 +102,9 @@ def read_whole(path: Path, *, most: int) -> bytes:
         facts = os.fstat(descriptor)
         if not S_ISREG(facts.st_mode):
             raise UserError(
-                f"{path} cannot be read", expected="a file", got="a pipe or a device"
+                f"{path} cannot be read",
+                expected="a file",
+                got="a pipe or a device",
             )
         if facts.st_size > most:
             raise UserError(

@@ -86,11 +86,15 @@ class HasFusion(Protocol):
     fusion: FusionShape
 
     def modalities(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Int8[np.ndarray, " query_then_key"]]:
         """OTHER, VIDEO or TEXT for each query of the layer, and then for each of its keys."""
 
     def attention(
-        self, trials: Sequence[Trial], layer: int
+        self,
+        trials: Sequence[Trial],
+        layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's `AverageAttention`."""

@@ -93,7 +93,9 @@ class AskedAgain:
 
 
 def ask_again(
-    runner: "Runner", run: Path, asked: AskedAgain
+    runner: "Runner",
+    run: Path,
+    asked: AskedAgain,
 ) -> "tuple[Runner, Request]":
     """What asked for a stored run, and a runner that lets it ask for no more than it may.
 
@@ -283,7 +285,11 @@ def _on_split(request: "Request", split: str, registry: "Registry") -> dict[str,
 
 
 def find_again(
-    runner: "Runner", request: "Request", found: Path, *, any_feature: bool = False
+    runner: "Runner",
+    request: "Request",
+    found: Path,
+    *,
+    any_feature: bool = False,
 ) -> None:
     """Make the run on its part of the data; raises UserError where it finds no cue there.
 
@@ -334,7 +340,9 @@ def find_then_test(
         elif not (other.found / "report.json").exists():
             announce("the plan of that; the rest can be planned once it is made")
             show_plan(
-                replace(runner, out=other.found), other.finding, as_json=output.as_json
+                replace(runner, out=other.found),
+                other.finding,
+                as_json=output.as_json,
             )
             return
     if asked.plan:

@@ -146,7 +146,10 @@ def load_confirm() -> Callable[[list[str]], object]:
 
 
 def audit_and_show(
-    runner: "Runner", request: "Request", *, as_json: bool = False
+    runner: "Runner",
+    request: "Request",
+    *,
+    as_json: bool = False,
 ) -> "Report":
     """Run a request and print its report, and where the pictures are."""
     from cuescope.cli.terminal import stdout

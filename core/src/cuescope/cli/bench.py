@@ -9,7 +9,16 @@ import typer
 
 from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo_json
-from cuescope.cli.options import Device, DrawSeed, Quiet, Verbose, announce, verbosity
+from cuescope.cli.options import (
+    Again,
+    Device,
+    DrawSeed,
+    PrintsJson,
+    Quiet,
+    Verbose,
+    announce,
+    verbosity,
+)
 from cuescope.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
@@ -25,15 +34,15 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="Bench plugin.", autocompletion=complete_names("bench")
+            metavar="NAME",
+            help="Bench plugin.",
+            autocompletion=complete_names("bench"),
         ),
     ],
     seed: DrawSeed = 0,
     device: Device = "auto",
-    again: Annotated[
-        bool, typer.Option("--again", help="Redo the audits that are done.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    again: Again = False,
+    as_json: PrintsJson = False,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with the pictures here."),

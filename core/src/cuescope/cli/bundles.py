@@ -137,7 +137,11 @@ class Asked:
         )
 
     def runner(
-        self, output: Output, *, out: Path | None = None, observe: Iterable[str] = ()
+        self,
+        output: Output,
+        *,
+        out: Path | None = None,
+        observe: Iterable[str] = (),
     ) -> AbstractContextManager["Runner"]:
         """What runs the request; `out` is its folder where the person names none."""
         return open_runner(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.options import PrintsJson
 from cuescope.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ Model = Annotated[
 @app.callback(invoke_without_command=True)
 def cache(
     ctx: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: PrintsJson = False,
 ) -> None:
     """Show where answers are kept, how much room they take, and of which models they are."""
     if ctx.invoked_subcommand is not None:
@@ -75,7 +76,9 @@ def prune(
     older_than: Annotated[
         float | None,
         typer.Option(
-            metavar="DAYS", min=0, help="Answers of models not used for so many days."
+            metavar="DAYS",
+            min=0,
+            help="Answers of models not used for so many days.",
         ),
     ] = None,
     dry_run: Annotated[

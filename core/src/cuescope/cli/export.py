@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cuescope.cli.asked_again import Run
 from cuescope.cli.choices import Form, What
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Run,
     to: Annotated[
         Form | None,
         typer.Option("--to", help="Format. [default: csv, jsonl with --affected]"),
@@ -99,7 +100,10 @@ def _write(table: "pa.Table", form: Form, out: Path) -> None:
 
 
 def _export_affected(
-    run: "StoredRun", wanted: str, form: Form, out: Path | None
+    run: "StoredRun",
+    wanted: str,
+    form: Form,
+    out: Path | None,
 ) -> None:
     import pyarrow as pa
 
@@ -153,7 +157,9 @@ def _export_affected(
 
 
 def _audit_command(
-    report: "Report", manifest: Path, samples: "dict[str, Sample]"
+    report: "Report",
+    manifest: Path,
+    samples: "dict[str, Sample]",
 ) -> str:
     """The run's own command, on these samples."""
     from cuescope.report.steps import words_without

@@ -87,7 +87,9 @@ def _forwarding(name: str, entry: Entry) -> Any:
     def forward(ctx: typer.Context) -> Any:
         command = installed().load(entry)
         return command(
-            ctx.args, prog_name=f"cuescope {entry.name}", standalone_mode=False
+            ctx.args,
+            prog_name=f"cuescope {entry.name}",
+            standalone_mode=False,
         )
 
     return typer.main.get_command(stub)

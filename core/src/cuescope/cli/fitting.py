@@ -14,6 +14,9 @@ def show_use(entry: Entry, registry: Registry) -> None:
     from cuescope.building import find_installed
 
     plugin = registry.load(entry)
+    if entry.kind == "command":
+        return
+    spec = _with_argument(entry.name, plugin)
     if entry.kind == "method":
         models = find_installed(lambda model: fits(plugin, model), "model", registry)
         echo(f"models that fit: {', '.join(models) or 'none is installed'}")
@@ -26,14 +29,11 @@ def show_use(entry: Entry, registry: Registry) -> None:
         echo(f"methods that fit: {', '.join(methods) or 'none is installed'}")
         if methods:
             method = registry.load(registry.find("method", methods[0]))
-            spec = _with_argument(entry.name, plugin)
             echo(f"example: {_audit(registry, method, methods[0], spec)}")
     elif entry.kind == "dataset":
-        spec = _with_argument(entry.name, plugin)
         words = ["cuescope", "audit", "METHOD", "--model", "SPEC", "--data", spec]
         echo(f"example: {shlex.join(words)}")
     elif entry.kind == "tool":
-        spec = _with_argument(entry.name, plugin)
         for role in _roles(registry):
             if hasattr(plugin, role.method):
                 echo(f"as: --tool {role.name}={spec}")

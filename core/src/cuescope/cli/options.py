@@ -105,6 +105,8 @@ TypedData = Annotated[
     str | None, typer.Option(metavar="SPEC", help=f"Data set {_ELSEWHERE}")
 ]
 Planned = Annotated[bool, typer.Option("--plan", help="Say what it would cost.")]
+PrintsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Again = Annotated[bool, typer.Option("--again", help="Redo the audits that are done.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of the report.")
 ]
@@ -199,7 +201,9 @@ def by_role(
         if not dot or not key:
             flag, _, word = role.partition(" ")
             raise UserError(
-                f"{flag} {name}={value}", expected=f"{word}.key=value", got=f"'{name}'"
+                f"{flag} {name}={value}",
+                expected=f"{word}.key=value",
+                got=f"'{name}'",
             )
         roles.setdefault(own, {})[key] = value
     return roles

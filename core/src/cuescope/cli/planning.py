@@ -79,7 +79,10 @@ class Rehearsal:
         ]
 
     def _answer(
-        self, pace: Pace, keys: Sequence[str], trials: Mapping[str, Trial]
+        self,
+        pace: Pace,
+        keys: Sequence[str],
+        trials: Mapping[str, Trial],
     ) -> None:
         """The answers to trials of one kind, of which none is kept."""
         pace.missing += len(keys)
@@ -186,7 +189,9 @@ def show_plan(
     whole = plan.until is None or more == 0
 
     def between(
-        known: float, each: float = 1.0, text: Callable[[float], str] = "{:,.0f}".format
+        known: float,
+        each: float = 1.0,
+        text: Callable[[float], str] = "{:,.0f}".format,
     ) -> str:
         """What is known so far, and what it is at most."""
         if whole:

@@ -258,7 +258,11 @@ class Bars:
 
     @hookimpl
     def responses_progressed(
-        self, audit: "Audit", done: int, total: int, cached: int
+        self,
+        audit: "Audit",
+        done: int,
+        total: int,
+        cached: int,
     ) -> None:
         """Move the bar of the model's answers."""
         if self._answers is None:
@@ -311,7 +315,9 @@ class Bars:
             if self._shows_bars:
                 self._progress.start()
             task = self._progress.add_task(
-                work.description, total=work.total, work=work
+                work.description,
+                total=work.total,
+                work=work,
             )
             self._progress.update(task, completed=work.done)
             self._works[task] = work

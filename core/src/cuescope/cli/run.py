@@ -8,6 +8,7 @@ import typer
 from cuescope.cli.echo import echo
 from cuescope.cli.options import (
     RUNS,
+    Again,
     Allow,
     NoCache,
     Observers,
@@ -32,9 +33,7 @@ def run(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder of the runs.")
     ] = RUNS,
-    again: Annotated[
-        bool, typer.Option("--again", help="Redo the audits that are done.")
-    ] = False,
+    again: Again = False,
     allow: Allow = None,
     observe: Observers = None,
     no_cache: NoCache = False,

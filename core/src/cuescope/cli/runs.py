@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import RUNS
+from cuescope.cli.options import RUNS, PrintsJson
 from cuescope.errors import UserError, nearest
 from cuescope.whole_files import read_whole
 
@@ -22,7 +22,7 @@ def runs(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where the runs are.")
     ] = RUNS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: PrintsJson = False,
 ) -> None:
     """List the runs of a folder with what they found; the newest first."""
     if not folder.is_dir():
@@ -31,7 +31,9 @@ def runs(
         echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
         return
     rows = sorted(
-        map(_row, report_files(folder)), key=lambda row: row["date"], reverse=True
+        map(_row, report_files(folder)),
+        key=lambda row: row["date"],
+        reverse=True,
     )
     if as_json:
         echo_json(json.dumps(rows, indent=1))

@@ -62,7 +62,9 @@ class _Printable:
         self._content = content
 
     def __rich_console__(
-        self, console: Console, options: ConsoleOptions
+        self,
+        console: Console,
+        options: ConsoleOptions,
     ) -> RenderResult:
         for line in Segment.split_lines(console.render(self._content, options)):
             # rich fills lines up to the width, and a pipe would keep that
@@ -78,6 +80,8 @@ class _Printable:
             yield Segment.line()
 
     def __rich_measure__(
-        self, console: Console, options: ConsoleOptions
+        self,
+        console: Console,
+        options: ConsoleOptions,
     ) -> Measurement:
         return Measurement.get(console, options, self._content)

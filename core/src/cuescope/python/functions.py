@@ -114,7 +114,9 @@ class Classifier(OfFunction):
         _require_word("takes", takes, ("images", "clips"))
         if not (embed is None or embed == "pixels" or callable(embed)):
             raise UserError(
-                "Classifier: embed", expected="a function or 'pixels'", got=repr(embed)
+                "Classifier: embed",
+                expected="a function or 'pixels'",
+                got=repr(embed),
             )
         self.labels = None if labels is None else tuple(map(str, labels))
         self.embed = embed
@@ -262,7 +264,9 @@ class Classifier(OfFunction):
         return rows
 
     def _by_frame(
-        self, samples: Sequence[Sample], answer: Callable[[Pictures], np.ndarray]
+        self,
+        samples: Sequence[Sample],
+        answer: Callable[[Pictures], np.ndarray],
     ) -> dict[str, np.ndarray]:
         """The answer to each distinct frame, by its key."""
         frames: dict[str, Frame] = {}
@@ -310,7 +314,9 @@ class TextModel(OfFunction):
         if not isinstance(answer, str):
             kind = type(answer).__name__
             raise UserError(
-                f"the function '{self.title}'", expected="words, a str", got=kind
+                f"the function '{self.title}'",
+                expected="words, a str",
+                got=kind,
             )
         return answer
 

@@ -124,7 +124,11 @@ def _taker(item: object, context: Context) -> Entry | None:
 
 
 def _of_taker(
-    entry: Entry, item: object, options: Given, name: str | None, context: Context
+    entry: Entry,
+    item: object,
+    options: Given,
+    name: str | None,
+    context: Context,
 ) -> Held:
     cls = context.registry.load(entry)
     title = name_of(name or f"{entry.name}-in-memory")

@@ -63,7 +63,9 @@ def fragment(report: Report, pictures: Mapping[str, bytes]) -> str:
 
 
 def _contrast(
-    report: Report, score: Score, pictures: Mapping[str, bytes]
+    report: Report,
+    score: Score,
+    pictures: Mapping[str, bytes],
 ) -> dict[str, Any] | None:
     """The finding's first contrast: its rule, and of each side the title and the samples."""
     contrast = report.contrast_of(score)

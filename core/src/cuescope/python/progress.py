@@ -51,7 +51,11 @@ class NotebookBars:
 
     @hookimpl
     def responses_progressed(
-        self, audit: "Audit", done: int, total: int, cached: int
+        self,
+        audit: "Audit",
+        done: int,
+        total: int,
+        cached: int,
     ) -> None:
         """Of what the model is asked."""
         if done == cached:
@@ -77,7 +81,11 @@ class NotebookBars:
 
 
 def bar_line(
-    description: str, done: int, total: int, cached: int, seconds: float
+    description: str,
+    done: int,
+    total: int,
+    cached: int,
+    seconds: float,
 ) -> str:
     """A bar in words, with the time that remains at the pace so far.
 

@@ -63,7 +63,11 @@ def audit(
     given = _method_options(registry, method, dict(method_options or {}), options)
     # checked before an object is opened, which may take long
     draft = make_request(
-        method=method, model="-", data="-", method_options=given, **settings
+        method=method,
+        model="-",
+        data="-",
+        method_options=given,
+        **settings,
     )
     bars = _bars() if progress else None
     announce = _announce if progress else ignore
@@ -167,13 +171,18 @@ def _may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> b
 
 
 def _method_options(
-    registry: Registry, method: Any, given: dict[str, Any], options: Given
+    registry: Registry,
+    method: Any,
+    given: dict[str, Any],
+    options: Given,
 ) -> dict[str, Any]:
     """The method's options; raises UserError for one that neither it nor `audit` has."""
     if not isinstance(method, str):
         kind = type(method).__name__
         raise UserError(
-            "method", expected="the name of a method, as 'trove'", got=f"a {kind}"
+            "method",
+            expected="the name of a method, as 'trove'",
+            got=f"a {kind}",
         )
     name = Spec.parse(method).name
     of_method = registry.load(registry.find("method", name)).Options.model_fields

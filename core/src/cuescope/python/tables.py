@@ -72,7 +72,10 @@ def _is_dataset(item: object) -> bool:
 
 
 def table_images(
-    item: Any, options: Mapping[str, Any], name: str, progress: Progress = silent
+    item: Any,
+    options: Mapping[str, Any],
+    name: str,
+    progress: Progress = silent,
 ) -> Images:
     """The rows as samples; raises UserError for columns that are missing, and for empty tables."""
     try:
@@ -103,7 +106,9 @@ def table_images(
 
 
 def _of_dataset(
-    item: Any, options: TableOptions, datasets: Any
+    item: Any,
+    options: TableOptions,
+    datasets: Any,
 ) -> tuple[dict[str, Sequence[Any]], list[str], tuple[str, ...] | None]:
     """Columns that are used, the names of all, and the classes that it declares."""
     if not isinstance(item, datasets.Dataset):

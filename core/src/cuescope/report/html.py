@@ -65,7 +65,9 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
 
 
 def _cards(
-    report: Report, pictures: Mapping[str, bytes], axes: Mapping[str, Axis]
+    report: Report,
+    pictures: Mapping[str, bytes],
+    axes: Mapping[str, Axis],
 ) -> list[Drawn]:
     """A feature a card, in the order of its first headline: labels, frames, checks, contrasts."""
     features = {feature.key: feature for feature in report.features}

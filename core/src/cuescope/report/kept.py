@@ -75,10 +75,8 @@ class AnyCache(CacheFile):
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk."""
         # it writes the whole file into the log, which is then emptied
-        self._transact(lambda connection: connection.execute("VACUUM"))
-        self._transact(
-            lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        )
+        self._rows("VACUUM")
+        self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
 
 
 def _exhibit_pictures(
-    report: Report, by_key: Mapping[str, Sample], side: int
+    report: Report,
+    by_key: Mapping[str, Sample],
+    side: int,
 ) -> dict[str, bytes]:
     return {exhibit_key(o): _jpeg(o, by_key, side) for o in exhibits(report)}
 

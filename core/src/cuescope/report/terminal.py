@@ -32,7 +32,10 @@ VERDICT_STYLE = {"supported": "green", "refuted": "red", "inconclusive": "yellow
 
 
 def show(
-    report: Report, console: Console, run: str = "RUN", program: str = "cuescope"
+    report: Report,
+    console: Console,
+    run: str = "RUN",
+    program: str = "cuescope",
 ) -> None:
     """Print a report: findings in words and samples, the ranked table, checks, what to do next.
 
@@ -71,7 +74,10 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
 
 
 def _print_steps(
-    head: str, steps: Iterable[Step], console: Console, program: str
+    head: str,
+    steps: Iterable[Step],
+    console: Console,
+    program: str,
 ) -> None:
     """Words as they are; commands begin with `program`, and can be copied."""
     console.print(Text(head, "bold cyan"))
@@ -237,7 +243,11 @@ def _ranking(report: Report, width: int) -> RenderableType:
 
 
 def _table(
-    report: Report, metrics: Sequence[Metric], *, gap: int, with_intervals: bool
+    report: Report,
+    metrics: Sequence[Metric],
+    *,
+    gap: int,
+    with_intervals: bool,
 ) -> Table:
     """The first rows; each column is as wide as what must not be broken, and not wider."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, gap, 0, 0), pad_edge=False)

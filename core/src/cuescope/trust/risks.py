@@ -59,7 +59,11 @@ class Risk(ABC):
 
     @abstractmethod
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Why the value of option `name` is not taken from `source`, None where it is."""
 
@@ -77,7 +81,11 @@ class NamesPart(Risk):
     """A part of the data, such as a split; it may be the name of a folder in it."""
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it is a path that leads elsewhere."""
         for text in _texts(value):
@@ -104,7 +112,11 @@ class NamesPlugin(Risk):
     or_file: bool = False
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Of a folder alone: `Context.resolve` asks the source about a plugin that is named."""
         files = NamesFile(or_words=True)
@@ -119,7 +131,11 @@ class OpensGuard(Risk):
     typed_anew: ClassVar[bool] = True
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where the flag is set."""
         return Refusal(name, name, self.why) if value else None
@@ -139,7 +155,11 @@ class RaisesLimit(Risk):
     why: str
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it is higher than the plugin's own."""
         usual = type(options).model_fields[name].get_default(call_default_factory=True)
@@ -155,7 +175,11 @@ class NamesFile(Risk):
     or_words: bool = False
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it does not lie in the source's own folder."""
         for text in _texts(value):
@@ -177,7 +201,11 @@ class NamesRepository(Risk):
     words: tuple[str, ...] = ()
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it is no file of the source's own folder."""
         for text in _texts(value):
@@ -206,7 +234,11 @@ class NamesHost(Risk):
     vendors: tuple[str, ...] = ()
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it is none of the vendors', or not by https."""
         for text in _texts(value):
@@ -231,7 +263,11 @@ class NamesSecret(Risk):
     usual: str
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where the variable's value would go to another host than its vendor's."""
         address = getattr(options, self.host)
@@ -247,7 +283,11 @@ class NamesPattern(Risk):
     """A regular expression: one that is made for it runs for hours."""
 
     def refusal(
-        self, name: str, value: Any, source: Sender, options: Any
+        self,
+        name: str,
+        value: Any,
+        source: Sender,
+        options: Any,
     ) -> Refusal | None:
         """Where it is more than plain text."""
         for text in _texts(value):

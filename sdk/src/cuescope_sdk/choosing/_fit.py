@@ -163,7 +163,9 @@ def refusal(method: Any, has: Capabilities) -> str | None:
 
 
 def _of_model(
-    method: Any, has: Capabilities | None, registry: Registry
+    method: Any,
+    has: Capabilities | None,
+    registry: Registry,
 ) -> Iterator[Lack]:
     # without a model in the question nothing of it is missing
     if has is None or (why := refusal(method, has)) is None:
@@ -179,7 +181,9 @@ def _of_model(
 
 
 def _of_tools(
-    requires: Requirements, given: Collection[str], registry: Registry
+    requires: Requirements,
+    given: Collection[str],
+    registry: Registry,
 ) -> Iterator[Lack]:
     roles = ROLES | {role.name: role for role in requires.roles}
     for name in sorted(requires.tools - set(given)):
@@ -194,7 +198,10 @@ def _of_tools(
 
 
 def _of_data(
-    name: str, method: Any, profile: DataProfile | None, tools: Collection[str]
+    name: str,
+    method: Any,
+    profile: DataProfile | None,
+    tools: Collection[str],
 ) -> Iterator[Lack]:
     if profile is None:
         return

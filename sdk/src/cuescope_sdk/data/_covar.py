@@ -116,7 +116,9 @@ class CovarManifest:
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise BadDataError(
-                f"covar: {path} cannot be read", got=reason, remedy=_AGAIN
+                f"covar: {path} cannot be read",
+                got=reason,
+                remedy=_AGAIN,
             ) from None
         rows = []
         for number, values in enumerate(table.to_pylist(), 1):
@@ -184,7 +186,9 @@ def _check_row(values: Mapping[str, Any], where: str) -> CovarRow:
         if not isinstance(value, kind):
             expected = formatannotation(kind)
             raise BadDataError(
-                f"{where}: {field.name}", expected=expected, got=repr(value)
+                f"{where}: {field.name}",
+                expected=expected,
+                got=repr(value),
             )
     row = CovarRow(**known)
     subsets = CovarManifest.SUBSETS
@@ -202,6 +206,8 @@ def _check_row(values: Mapping[str, Any], where: str) -> CovarRow:
         parameters = None
     if not isinstance(parameters, dict):
         raise BadDataError(
-            f"{where}: parameters", expected="a JSON object", got=row.parameters
+            f"{where}: parameters",
+            expected="a JSON object",
+            got=row.parameters,
         )
     return row

@@ -35,7 +35,11 @@ class Grouping:
 
     @classmethod
     def by_rule(
-        cls, rule: str, keys: Sequence[str], names: Sequence[str], title: str
+        cls,
+        rule: str,
+        keys: Sequence[str],
+        names: Sequence[str],
+        title: str,
     ) -> Self:
         """What the rule's one capturing group finds in each name.
 
@@ -90,7 +94,9 @@ def _compile(rule: str, title: str) -> re.Pattern[str]:
         pattern = re.compile(rule)
     except (re.error, RecursionError, OverflowError) as error:
         raise UserError(
-            f"{title}: group", expected=expected, got=f"'{rule[:_SHOWN]}': {error}"
+            f"{title}: group",
+            expected=expected,
+            got=f"'{rule[:_SHOWN]}': {error}",
         ) from None
     if pattern.groups != 1:
         raise UserError(

@@ -221,7 +221,7 @@ class ImageFolder(Layout):
             else:
                 problems[item.key] = problem
         self.items = self._group(good)
-        require_enough(
+        left_out = require_enough(
             self.title,
             "image",
             len(problems),
@@ -230,7 +230,11 @@ class ImageFolder(Layout):
             got=describe_problems(problems, "image"),
             remedy=f"They are looked for in {self.root}",
         )
-        self.facts |= self._facts(len(items), problems)
+        classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"
+        self.facts["images"] = (
+            f"{len(self.items):,} of {classes}, split {options.split}"
+        )
+        self.facts |= left_out
         if unread := unread_beside(item.path for item in self.items).in_words():
             self.facts["not read"] = unread
         self.facts |= loss_facts(self.probes.values())
@@ -329,8 +333,7 @@ class ImageFolder(Layout):
             for index, group in enumerate(grouping.groups):
                 items[index] = replace(items[index], group=group)
         if grouping.groups:
-            labels = [item.label for item in items]
-            self.facts["groups"] = grouping.describe(labels)
+            self.facts["groups"] = grouping.describe([item.label for item in items])
         return items
 
     def _problem(self, item: ImageItem) -> str | None:
@@ -352,16 +355,3 @@ class ImageFolder(Layout):
         for name in self.options.classes:
             refuse_unknown(self.title, "class", name, labels)
         return tuple(label for label in labels if label in self.options.classes)
-
-    def _facts(self, opened: int, problems: Mapping[str, str]) -> dict[str, str]:
-        classes = f"{len(self.labels):,} class{'es' * (len(self.labels) != 1)}"
-        facts = {
-            "images": f"{len(self.items):,} of {classes}, split {self.options.split}"
-        }
-        if problems:
-            share = f"at most {self.options.max_missing:.0%} may be"
-            why = describe_problems(problems, "image")
-            facts["left out"] = (
-                f"{len(problems):,} of {opened:,} images ({share}): {why}"
-            )
-        return facts

@@ -59,7 +59,10 @@ def typical(distance: Distance) -> float:
 
 
 def alike_pairs(
-    distance: Distance, index: Codes, stratum: Codes, rng: np.random.Generator
+    distance: Distance,
+    index: Codes,
+    stratum: Codes,
+    rng: np.random.Generator,
 ) -> list[tuple[int, int]]:
     """The pairs of samples that look nearly alike, the nearest first.
 
@@ -75,7 +78,10 @@ def alike_pairs(
 
 
 def near_neighbours(
-    near: Near, index: Codes, stratum: Codes, rng: np.random.Generator
+    near: Near,
+    index: Codes,
+    stratum: Codes,
+    rng: np.random.Generator,
 ) -> Near:
     """The neighbours that are near; none where these are as many in other orders of each stratum.
 

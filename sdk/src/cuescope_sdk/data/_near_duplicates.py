@@ -12,7 +12,9 @@ BLOCK = 2000  # samples that are compared with each other: their shuffles take 2
 
 
 def near_duplicate_groups(
-    samples: Sequence[Sample], labels: Sequence[str], rng: np.random.Generator
+    samples: Sequence[Sample],
+    labels: Sequence[str],
+    rng: np.random.Generator,
 ) -> Mapping[str, str]:
     """The group of each sample that looks like another one, by key; others are not in it.
 
@@ -30,7 +32,9 @@ def near_duplicate_groups(
 
 
 def _groups_in(
-    samples: Sequence[Sample], labels: Sequence[str], rng: np.random.Generator
+    samples: Sequence[Sample],
+    labels: Sequence[str],
+    rng: np.random.Generator,
 ) -> dict[str, str]:
     from scipy import sparse  # here, since it takes a second
     from scipy.sparse.csgraph import connected_components

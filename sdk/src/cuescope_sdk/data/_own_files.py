@@ -10,7 +10,7 @@ from cuescope_sdk import Options, UserError
 
 MOST_BYTES = 2**31  # of a file of annotations: the largest in use have a quarter of it
 # a pipe in the place of a file must not be waited for
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def typed_folders(options: Options) -> list[Path]:
@@ -49,12 +49,15 @@ def require_inside_one(folder: Path, file: Path, title: str) -> Path:
 def read_own_bytes(path: Path, title: str, most: int = MOST_BYTES) -> bytes:
     """The bytes of a file; raises UserError for a pipe or device, and for more than `most`."""
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = os.open(path, READ_FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
+                kind = "folder" if stat.S_ISDIR(status.st_mode) else "pipe or a device"
                 raise UserError(
-                    f"{title}: {path.name}", expected="a file", got=_kind(status)
+                    f"{title}: {path.name}",
+                    expected="a file",
+                    got=f"a {kind}",
                 )
             # one more than is allowed: a file may grow while it is read
             content = file.read(most + 1) if status.st_size <= most else b""
@@ -97,7 +100,3 @@ def _require_one_inside(folders: Sequence[Path], file: Path, title: str) -> None
         if _is_within([folder], file):
             return
     inside(last, file.absolute(), f"{title}: '{file}'")
-
-
-def _kind(status: os.stat_result) -> str:
-    return "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"

@@ -146,7 +146,10 @@ def warn_of_weak_data(audit: Audit, line: str) -> None:
 
 
 def find_shortages(
-    needs: DataNeeds, profile: DataProfile, tools: Collection[str], method: str
+    needs: DataNeeds,
+    profile: DataProfile,
+    tools: Collection[str],
+    method: str,
 ) -> Iterator[Shortage]:
     """What the data lack for a method that has such tools, what is fatal first."""
     if needs.questions and not profile.questions:
@@ -194,7 +197,9 @@ def find_shortages(
 
 
 def _of_numbers(
-    needs: DataNeeds, profile: DataProfile, method: str
+    needs: DataNeeds,
+    profile: DataProfile,
+    method: str,
 ) -> Iterator[Shortage]:
     # nothing is labelled
     counts = profile.counts[needs.each] or profile.counts["data set"]

@@ -16,7 +16,9 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 def table_rows(
-    text: str, name: str, delimiter: str = ","
+    text: str,
+    name: str,
+    delimiter: str = ",",
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with a header, each by column, behind the number of its last line.
 
@@ -52,7 +54,9 @@ def table_rows(
 
 
 def _records(
-    text: str, name: str, delimiter: str
+    text: str,
+    name: str,
+    delimiter: str,
 ) -> Iterator[tuple[int, list[str], str]]:
     """The last line, the cells and the raw text of each record; blank lines are none."""
     lines = _NEWLINE.split(text)

@@ -122,13 +122,17 @@ class TextFile:
             code, _, name = line.partition(" ")
             if not name:
                 raise UserError(
-                    location, expected="a code and a name", got=f"'{line[:_SHOWN]}'"
+                    location,
+                    expected="a code and a name",
+                    got=f"'{line[:_SHOWN]}'",
                 )
             names[code] = name.strip()
         return names
 
     def table(
-        self, delimiter: str = ",", most: int = MOST_BYTES
+        self,
+        delimiter: str = ",",
+        most: int = MOST_BYTES,
     ) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a table with a header, each by column, behind the number of its last line.
 
@@ -149,7 +153,6 @@ class TextFile:
 
     def json_rows(self, row: type[Row]) -> list[Row]:
         """The rows of a JSON list of objects."""
-        expected = "a JSON list of objects"
         try:
             entries = json.loads(self.text())
         except json.JSONDecodeError as error:
@@ -161,7 +164,11 @@ class TextFile:
             raise UserError(f"{self.name} is no JSON list of objects") from None
         if not isinstance(entries, list):
             kind = _JSON_KINDS.get(type(entries), "value")
-            raise UserError(self.name, expected=expected, got=f"a JSON {kind}")
+            raise UserError(
+                self.name,
+                expected="a JSON list of objects",
+                got=f"a JSON {kind}",
+            )
         self._require_rows(entries)
         rows = []
         for number, entry in enumerate(entries, start=1):

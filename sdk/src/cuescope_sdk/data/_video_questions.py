@@ -49,7 +49,9 @@ _ACTION = re.compile(r"(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)")
 
 
 def parse_timed_actions(
-    text: str, classes: Mapping[str, str], location: str
+    text: str,
+    classes: Mapping[str, str],
+    location: str,
 ) -> tuple[Timed, ...]:
     """(name, start, end) in seconds of each action in "c092 11.90 21.20;c147 0.00 12.60".
 
@@ -67,7 +69,9 @@ def _parse_action(text: str, classes: Mapping[str, str], location: str) -> Timed
     match = _ACTION.fullmatch(text)
     if match is None:
         raise UserError(
-            location, expected="actions 'c092 11.90 21.20'", got=f"'{text[:60]}'"
+            location,
+            expected="actions 'c092 11.90 21.20'",
+            got=f"'{text[:60]}'",
         )
     code, start, end = match.groups()
     if code not in classes:
@@ -128,9 +132,9 @@ class Videos:
         total: int,
         max_missing: float,
         thing: str = "question",
-    ) -> None:
-        """Raise BadDataError where more than `max_missing` of `total` are left out, or all."""
-        require_enough(
+    ) -> dict[str, str]:
+        """The fact of what is left out; raises BadDataError for more than `max_missing`, or all."""
+        return require_enough(
             title,
             thing,
             out,
@@ -143,7 +147,9 @@ class Videos:
 
 
 def find_videos(
-    root: Path, names: Mapping[str, Sequence[str]], title: str
+    root: Path,
+    names: Mapping[str, Sequence[str]],
+    title: str,
 ) -> dict[str, Path]:
     """The file of each video that is there: one whose name without suffix is among its `names`.
 
@@ -259,8 +265,15 @@ class VideoQuestions(Layout):
         )
         total = len(questions)
         out = total - len(self.questions)
-        videos.require_enough(self.title, out, total, options.max_missing, self.thing)
-        self.facts |= self._facts(out, videos.describe_problems())
+        left_out = videos.require_enough(
+            self.title, out, total, options.max_missing, self.thing
+        )
+        shown = {question.video for question in self.questions}
+        about = count_in_words(len(shown), "video")
+        self.facts[f"{self.thing}s"] = (
+            f"{len(self.questions):,} about {about}, split {options.split}"
+        )
+        self.facts |= left_out | loss_facts(self.clips.values())
 
     def read(self, split: str) -> Iterable[Question]:
         """The questions of a split; may add to `facts`."""
@@ -303,18 +316,3 @@ class VideoQuestions(Layout):
             group=self.group_of(index),
             annotations={**base, **question.annotations},
         )
-
-    def _facts(self, out: int, problems: str) -> dict[str, str]:
-        total = len(self.questions)
-        videos = count_in_words(
-            len({question.video for question in self.questions}), "video"
-        )
-        facts = {
-            f"{self.thing}s": f"{total:,} about {videos}, split {self.options.split}"
-        }
-        if out:
-            share = f"at most {self.options.max_missing:.0%} may be"
-            facts["left out"] = (
-                f"{out:,} of {out + total:,} {self.thing}s ({share}): {problems}"
-            )
-        return facts | loss_facts(self.clips.values())

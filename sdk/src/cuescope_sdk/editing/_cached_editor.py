@@ -99,10 +99,15 @@ class CachedEditor:
         return self.plan_of(count, count - len(self._lacking(edits)), size)
 
     def plan_of(
-        self, edits: int, cached: int, size: tuple[int, int] = (512, 512)
+        self,
+        edits: int,
+        cached: int,
+        size: tuple[int, int] = (512, 512),
     ) -> EditPlan:
         """The same of numbers alone; `size` of an image is for an editor that never worked."""
         pace = self._read_pace()
+        folders = (self.folder, *self.folder.parents)
+        existing = next(folder for folder in folders if folder.exists())
         return EditPlan(
             edits=edits,
             cached=cached,
@@ -111,7 +116,7 @@ class CachedEditor:
             bytes_each=pace.bytes / pace.edits
             if pace
             else ESTIMATE * size[0] * size[1],
-            free_bytes=disk_usage(_existing(self.folder)).free,
+            free_bytes=disk_usage(existing).free,
         )
 
     @property
@@ -131,7 +136,10 @@ class CachedEditor:
         ]
 
     def _make_all(self, lacking: Sequence[ImageEdit]) -> None:
-        self._open_weights()
+        # before the clock runs
+        open_weights: Any = getattr(self._editor, "open_weights", None)
+        if open_weights is not None:
+            open_weights()
         size = max(1, int(getattr(self._editor, "batch_size", 1)))
         with self._context.progress("editing images", len(lacking)) as advance:
             for start in range(0, len(lacking), size):
@@ -153,12 +161,6 @@ class CachedEditor:
         self._pace = self._pace.add(len(batch), time.perf_counter() - since, written)
         pace = self.folder / PACE
         _write(pace, with_pace(pace, self._device, self._pace))
-
-    def _open_weights(self) -> None:
-        """Before the clock runs."""
-        open_weights: Any = getattr(self._editor, "open_weights", None)
-        if open_weights is not None:
-            open_weights()
 
     def _file(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.png"  # 1,500 files a folder, of 396,000
@@ -227,9 +229,3 @@ def _open_edited(file: Path) -> Image.Image:
             expected="the file as it was written",
             remedy="Run the same command again: it is made anew",
         ) from error
-
-
-def _existing(folder: Path) -> Path:
-    while not folder.exists():
-        folder = folder.parent
-    return folder

@@ -105,7 +105,9 @@ def keep_outside(
         return Image.fromarray(result)
     seam = mask & ~ndimage.minimum_filter(mask, 2 * feather + 1, mode="nearest")
     beside = ~mask & ndimage.maximum_filter(
-        mask, 3, mode="nearest"
+        mask,
+        3,
+        mode="nearest",
     )  # the nearest are of these
     outside = np.argwhere(beside)
     distance, nearest = cKDTree(outside).query(np.argwhere(seam))

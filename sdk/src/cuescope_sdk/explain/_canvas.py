@@ -17,7 +17,10 @@ class Explainer(Protocol):
     """A method that tells where in an image the similarity to a text comes from."""
 
     def maps(
-        self, audit: Audit, samples: Sequence[Sample], choices: Sequence[str]
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        choices: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a sample, with respect to the text beside it.
 
@@ -32,11 +35,12 @@ class Canvas(Readout):
     name: ClassVar[str] = "canvas"
 
     def read(
-        self, model: Any, trials: Sequence[Trial]
+        self,
+        model: Any,
+        trials: Sequence[Trial],
     ) -> list[UInt8[np.ndarray, "row col 3"]]:
         """By the model's own `canvas`."""
-        frames = [single_frame(trial.sample) for trial in trials]
-        return list(model.canvas(frames))
+        return list(model.canvas([single_frame(trial.sample) for trial in trials]))
 
 
 def single_frame(sample: Sample) -> Frame:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product
 from typing import Literal
 
 import numpy as np
@@ -137,7 +137,7 @@ class Perturbation(Options):
         """
         for sample in samples:
             if sample.label is None:
-                raise _unfit(sample, "a label", "none")
+                raise _unfit(sample, "a label")
         steps = self.steps + 1
         curves = {k: np.empty((len(samples), steps), dtype=bool) for k in top}
         # whole images: an image's steps share its pixels
@@ -174,9 +174,8 @@ class Perturbation(Options):
         paths = self._paths(audit, asked, maps)
         every_step = range(self.steps + 1)
         curves: dict[str, np.ndarray] = {}
-        for task in ("IR", "TR"):
-            for k in at:
-                curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
+        for task, k in product(("IR", "TR"), at):
+            curves[f"{task}@{k}"] = np.empty((len(samples), len(every_step)))
         count = owns.sum(axis=1)
         most = min(
             TRIALS_AT_ONCE // max(1, len(paths)), NUMBERS_AT_ONCE // max(1, owns.size)
@@ -231,7 +230,10 @@ class Perturbation(Options):
         return Difference(float(gains.mean()), low or 0.0, high or 0.0)
 
     def _paths(
-        self, audit: Audit, samples: Sequence[Sample], maps: Maps
+        self,
+        audit: Audit,
+        samples: Sequence[Sample],
+        maps: Maps,
     ) -> "list[_Path]":
         paths = []
         # same noise for all maps: only the order differs
@@ -270,7 +272,7 @@ def _captions_of(
     owns = np.zeros((len(samples), len(choices)), dtype=bool)
     for row, sample, own in zip(owns, samples, captions, strict=True):
         if not own:
-            raise _unfit(sample, "a caption", "none")
+            raise _unfit(sample, "a caption")
         row[:] = [choice in set(own) for choice in choices]
     return choices, owns
 
@@ -294,5 +296,5 @@ class _Path:
         return Trial(sample=self.sample.with_frames((frame,), suffix))
 
 
-def _unfit(sample: Sample, expected: str, got: str) -> UserError:
-    return UserError(f"faithfulness of {sample.key}", expected=expected, got=got)
+def _unfit(sample: Sample, expected: str) -> UserError:
+    return UserError(f"faithfulness of {sample.key}", expected=expected, got="none")

@@ -35,7 +35,10 @@ class FaithfulnessCheck:
         return few * (2 + curves * (self.steps + 1))
 
     def evidence(
-        self, audit: Audit, method: Explainer, name: str
+        self,
+        audit: Audit,
+        method: Explainer,
+        name: str,
     ) -> Iterator[Evidence]:
         """`faithfulness_evidence` of an explainer about the true class of audited images."""
         # by key, so that the draw does not depend on the data set's order
@@ -132,7 +135,9 @@ def _evidence(
 
 
 def _table(
-    rows: Sequence[dict[str, Cell]], schedule: Perturbation, images: int
+    rows: Sequence[dict[str, Cell]],
+    schedule: Perturbation,
+    images: int,
 ) -> Table:
     deletion, insertion = schedule.both
     changed = f"{schedule.steps} steps of {schedule.per_step:.2%} of the pixels"
@@ -151,7 +156,10 @@ def _table(
 
 
 def _picture(
-    perturbation: Perturbation, curves: Mapping[str, ByTop], k: int, groups: Groups
+    perturbation: Perturbation,
+    curves: Mapping[str, ByTop],
+    k: int,
+    groups: Groups,
 ) -> Picture:
     lines = {}
     areas = []

@@ -65,7 +65,10 @@ class FilledImage:
 
 
 def perturb_image(
-    ground: FilledImage, ranking: Ranking, direction: Direction, count: int
+    ground: FilledImage,
+    ranking: Ranking,
+    direction: Direction,
+    count: int,
 ) -> Frame:
     """The image with its `count` most important pixels deleted, or with no others inserted.
 

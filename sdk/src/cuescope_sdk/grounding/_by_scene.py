@@ -137,7 +137,10 @@ class SceneEvidence:
         return Judgement.of(False)
 
     def _meant(
-        self, frame: SceneFrame, things: Sequence[Thing], phrase: str
+        self,
+        frame: SceneFrame,
+        things: Sequence[Thing],
+        phrase: str,
     ) -> list[Thing]:
         """Those of the things that a phrase means for certain."""
         return [
@@ -235,7 +238,11 @@ class SceneEvidence:
         return self._frames[0].load().width  # all frames of a video have one size
 
     def _judge_relation(
-        self, frame: SceneFrame, subject: Thing, relation: str, target: Thing
+        self,
+        frame: SceneFrame,
+        subject: Thing,
+        relation: str,
+        target: Thing,
     ) -> Judgement:
         spatial = RELATIONS.get(relation)
         told = [(subject.id, relation, target.id)]

@@ -33,14 +33,13 @@ class SpatialRelation:
             case "above":
                 return y < other_y  # rows count from the top
             case "on":
-                touching = _touch(subject, other) and _share_columns(subject, other)
-                return y < other_y and touching
+                share_columns = min(subject[2], other[2]) > max(subject[0], other[0])
+                return y < other_y and share_columns and _touch(subject, other)
             case "touching":
                 return _touch(subject, other)
-            case "near":
-                return gap(subject, other) < NEAR * _diagonal(subject, other)
-            case "far from":
-                return gap(subject, other) >= NEAR * _diagonal(subject, other)
+            case "near" | "far from":
+                is_near = gap(subject, other) < NEAR * _diagonal(subject, other)
+                return is_near == (self.name == "near")
             case "inside":
                 # not 1: boxes are drawn by hand, a few pixels off
                 return _share_inside(subject, other) >= 0.9
@@ -89,10 +88,6 @@ def _diagonal(box: Box, other: Box) -> float:
     """The mean of both."""
     sizes = [hypot(x1 - x0, y1 - y0) for x0, y0, x1, y1 in (box, other)]
     return sum(sizes) / 2
-
-
-def _share_columns(box: Box, other: Box) -> bool:
-    return min(box[2], other[2]) > max(box[0], other[0])
 
 
 def _share_inside(box: Box, other: Box) -> float:

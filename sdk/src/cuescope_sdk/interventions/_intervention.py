@@ -82,7 +82,10 @@ class Intervention(Plugin, ABC):
 
     @classmethod
     def why_not(
-        cls, known: Set[str], has: Capabilities, tools: Sequence[str]
+        cls,
+        known: Set[str],
+        has: Capabilities,
+        tools: Sequence[str],
     ) -> str | None:
         """Why it does not apply where this is `known` of a cue, in a line; None where it does."""
         lacking = cls.lacks(has, tools)

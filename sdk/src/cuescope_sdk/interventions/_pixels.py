@@ -73,7 +73,10 @@ def forget_frames() -> None:
 
 
 def change_frames(
-    sample: Sample, place: Place, operation: str, paint: Callable[[int], Paint]
+    sample: Sample,
+    place: Place,
+    operation: str,
+    paint: Callable[[int], Paint],
 ) -> Trial:
     """The sample with its frames painted under the place's masks, one each.
 
@@ -95,7 +98,9 @@ def change_frames(
 
 
 def _under(
-    mask: Bool[np.ndarray, "row col"], paint: Paint, image: Image.Image
+    mask: Bool[np.ndarray, "row col"],
+    paint: Paint,
+    image: Image.Image,
 ) -> Image.Image:
     pixels = np.asarray(image)
     # whatever `paint` does elsewhere, other pixels stay as they are to the bit

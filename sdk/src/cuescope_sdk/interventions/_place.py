@@ -52,7 +52,9 @@ class Place:
         return frozenset(name for name, there in has.items() if there)
 
     def elsewhere(
-        self, objects: Sequence[Mask], rng: np.random.Generator
+        self,
+        objects: Sequence[Mask],
+        rng: np.random.Generator,
     ) -> "Place | None":
         """The region moved to another place, round the edges: the same area in the same frames.
 

@@ -36,7 +36,10 @@ class Question:
         )
 
     def with_warning(
-        self, cues: Sequence[str], thing: str, claim: str = "it is there"
+        self,
+        cues: Sequence[str],
+        thing: str,
+        claim: str = "it is there",
     ) -> str:
         """The question after a warning that the cues go with `thing`, but prove no claim."""
         return (

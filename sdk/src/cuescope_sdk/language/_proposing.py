@@ -135,8 +135,7 @@ def parse_list(reply: str) -> list[str]:
     if not pieces:
         lines = text[:_MOST_OF_LINES].splitlines()
         pieces = list(chain.from_iterable(map(_of_line, lines)))
-    names = filter(None, map(clean_name, pieces))
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(filter(None, map(clean_name, pieces))))
 
 
 def _of_json(text: str) -> list[str]:

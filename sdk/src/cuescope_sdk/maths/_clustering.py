@@ -27,7 +27,11 @@ def normalise(points: Points) -> Points:
 
 
 def spherical_kmeans(
-    points: Points, k: int, seed: int, *, restarts: int = 1
+    points: Points,
+    k: int,
+    seed: int,
+    *,
+    restarts: int = 1,
 ) -> tuple[Centres, Labels, PerPoint]:
     """At most `k` clusters of unit vectors by cosine, the largest first; all points are used.
 
@@ -48,7 +52,10 @@ def spherical_kmeans(
     cluster, strength = _assign(unit, centroid)
     # without empty clusters, the largest first, ties by first point
     used, first, cluster, size = np.unique(
-        cluster, return_index=True, return_inverse=True, return_counts=True
+        cluster,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
     order = np.lexsort((first, -size))
     place = np.argsort(order)  # the inverse

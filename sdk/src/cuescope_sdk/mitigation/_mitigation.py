@@ -127,7 +127,10 @@ class Mitigation(ABC):
         ) as error:  # the reader of a stranger's bytes fails in any way it likes
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             raise UserError(
-                f"mitigated={folder}", expected=WANTED, got=reason, remedy=REMEDY
+                f"mitigated={folder}",
+                expected=WANTED,
+                got=reason,
+                remedy=REMEDY,
             ) from error
 
 

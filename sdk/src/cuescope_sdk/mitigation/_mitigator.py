@@ -138,7 +138,12 @@ class Mitigator(Plugin, ABC):
 
 
 def _changed_class(
-    kind: Any, learned: Mitigation, *, fingerprint: str, options: Any, name: str
+    kind: Any,
+    learned: Mitigation,
+    *,
+    fingerprint: str,
+    options: Any,
+    name: str,
 ) -> type:
     """A class of the model's own kind, so that all that it exposes is found as before."""
 
@@ -179,13 +184,17 @@ def _changed_class(
 def _wider(own: Any, mitigated: Path) -> Any:
     """The model's options, and the folder that it was mitigated by."""
     wider = create_model(
-        type(own).__name__, __base__=type(own), mitigated=(Path | None, mitigated)
+        type(own).__name__,
+        __base__=type(own),
+        mitigated=(Path | None, mitigated),
     )
     return wider(**{field: getattr(own, field) for field in type(own).model_fields})
 
 
 def _in_batches(
-    model: Any, respond: Any, trials: Sequence[Trial]
+    model: Any,
+    respond: Any,
+    trials: Sequence[Trial],
 ) -> Iterator[Response]:
     """The model's own answers, as the engine would ask for them."""
     size = model.context.batch_size

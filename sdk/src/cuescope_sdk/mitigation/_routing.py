@@ -79,7 +79,9 @@ class CueRouter:
         return self.place(trials, stack_embeddings(list(answers)))
 
     def place(
-        self, trials: Sequence[Trial], embedding: Float[np.ndarray, "still dim"]
+        self,
+        trials: Sequence[Trial],
+        embedding: Float[np.ndarray, "still dim"],
     ) -> Shown:
         """Which clusters each sample shows, and the cosine of each of its frames with each.
 

@@ -40,7 +40,9 @@ def archive_limit(owner: str) -> int:
         return int(float(text) * 1e9)
     except (ValueError, OverflowError):  # also of nan and inf
         raise UserError(
-            f"{owner}: {LIMIT}", expected="a number of gigabytes", got=text
+            f"{owner}: {LIMIT}",
+            expected="a number of gigabytes",
+            got=text,
         ) from None
 
 

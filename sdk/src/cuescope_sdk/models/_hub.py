@@ -50,7 +50,10 @@ def fetch_repository(
 
     title = repository if revision is None else f"{repository}@{revision}"
     snapshot: Any = partial(
-        huggingface_hub.snapshot_download, repository, revision=revision, **patterns
+        huggingface_hub.snapshot_download,
+        repository,
+        revision=revision,
+        **patterns,
     )
     try:
         return opened(Path(snapshot(local_files_only=True)))

@@ -26,7 +26,9 @@ def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
 
 
 def refuse_unanswerable(
-    name: str, capabilities: Capabilities, trials: Iterable[Trial]
+    name: str,
+    capabilities: Capabilities,
+    trials: Iterable[Trial],
 ) -> None:
     """Raises UserError for an edit or output that is not declared, and for logits over no choices.
 

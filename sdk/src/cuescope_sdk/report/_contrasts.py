@@ -89,7 +89,10 @@ def contrast(
         both.append(Side(title=heading, exhibits=tuple(exhibits)))
     rule = rule or (PAIRED_RULE if paired else RULE)
     return Contrast(
-        feature=feature, label=label, sides=(both[0], both[1]), rule=rule + drawn
+        feature=feature,
+        label=label,
+        sides=(both[0], both[1]),
+        rule=rule + drawn,
     )
 
 
@@ -115,7 +118,10 @@ def typical(
 
 
 def _of_same_labels(
-    shown: Sequence[Outcome], others: Sequence[Outcome], count: int, correct: Judge
+    shown: Sequence[Outcome],
+    others: Sequence[Outcome],
+    count: int,
+    correct: Judge,
 ) -> list[Outcome]:
     beside: list[Outcome] = []
     labels = Counter(outcome.trial.sample.label for outcome in shown)

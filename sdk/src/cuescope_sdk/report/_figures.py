@@ -119,7 +119,12 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
     for column, name in enumerate(shown):
         middle = (MARGIN + PANEL * column + side / 2) / width
         figure.text(
-            middle, 1 - 0.15 / height, titles[name], weight="bold", ha="center", **SMALL
+            middle,
+            1 - 0.15 / height,
+            titles[name],
+            weight="bold",
+            ha="center",
+            **SMALL,
         )
     bottom = height - HEAD + MARGIN
     for row in rows:
@@ -141,7 +146,9 @@ def image_panels(rows: Sequence[PanelRow]) -> bytes:
 
 
 def frame_strips(
-    rows: Sequence[tuple[str, Sequence[Frame]]], most: int = 8, side: int = SMALL_SIDE
+    rows: Sequence[tuple[str, Sequence[Frame]]],
+    most: int = 8,
+    side: int = SMALL_SIDE,
 ) -> bytes:
     """A JPEG: the frames of each row side by side under its caption, at most `most` of them.
 
@@ -163,8 +170,7 @@ def frame_strips(
         for column, index in enumerate(shown.tolist()):
             left = MARGIN + STRIP * column
             axes = _image_axes(figure, left, top + MARGIN, STRIP - MARGIN)
-            pixels = thumbnail(frames[round(index)], side)
-            axes.imshow(pixels, interpolation="lanczos")
+            axes.imshow(thumbnail(frames[round(index)], side), interpolation="lanczos")
     return _jpeg(figure)
 
 
@@ -196,7 +202,9 @@ def overlay_heat(image: Pixels, heat: Heat) -> Pixels:
 
 
 def _blend(
-    image: Pixels, above: np.ndarray, opacity: np.ndarray | np.float64
+    image: Pixels,
+    above: np.ndarray,
+    opacity: np.ndarray | np.float64,
 ) -> Pixels:
     """Colours over the image in grey, half way to white, so that they show on dark images."""
     grey = (image.mean(axis=2, keepdims=True) + 255) / 2
@@ -216,7 +224,10 @@ def _outline(axes: Any, mask: Float[np.ndarray, "row col"]) -> None:
 
 
 def line_chart(
-    lines: Mapping[str, Sequence[Curve]], title: str, xlabel: str, ylabel: str
+    lines: Mapping[str, Sequence[Curve]],
+    title: str,
+    xlabel: str,
+    ylabel: str,
 ) -> bytes:
     """A PNG: lines by name, each named at its end: its x and y, then low and high of its band.
 
@@ -275,7 +286,13 @@ def scatter_plot(
     for number, (name, (x, y)) in enumerate(groups.items()):
         label = _words(name)
         axes.scatter(
-            x, y, s=14, color=_colour(number), label=label, linewidths=0, zorder=3
+            x,
+            y,
+            s=14,
+            color=_colour(number),
+            label=label,
+            linewidths=0,
+            zorder=3,
         )
     across, up = np.concatenate(list(groups.values()), axis=1)
     if np.ptp(across) > 0:  # else no line is defined

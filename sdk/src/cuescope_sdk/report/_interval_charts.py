@@ -25,7 +25,9 @@ FOOT = 0.4
 
 
 def interval_chart(
-    rows: Mapping[str, Mapping[str, Ends]], title: str, xlabel: str
+    rows: Mapping[str, Mapping[str, Ends]],
+    title: str,
+    xlabel: str,
 ) -> bytes:
     """A PNG: in each row a dot and its interval for each series (value, low, high).
 

@@ -33,7 +33,9 @@ def hundredths(share: float) -> str:
 
 
 def interval(
-    low: float | None, high: float | None, write: Callable[[float], str] = signed
+    low: float | None,
+    high: float | None,
+    write: Callable[[float], str] = signed,
 ) -> str:
     """What follows a figure, "" where it has no interval.
 

@@ -62,10 +62,13 @@ class AssociationTests:
         q_table[tested] = q_values[:-1]
         # of the draws alone: the data may hold what is looked for
         largest = statistics[1:].max(axis=1)
-        critical = float(np.quantile(largest, 1 - level))
-        overall_p = float(p_values[-1])
-        overall_q = float(q_values[-1])
-        return cls(p_table, q_table, overall_p, overall_q, critical)
+        return cls(
+            p_table,
+            q_table,
+            overall_p=float(p_values[-1]),
+            overall_q=float(q_values[-1]),
+            critical=float(np.quantile(largest, 1 - level)),
+        )
 
     @classmethod
     def of_sums(

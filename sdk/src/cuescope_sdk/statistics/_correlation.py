@@ -111,7 +111,10 @@ def _residual(values: PerRow, control: PerRow) -> PerRow:
 
 
 def _orders(
-    strata: IntPerRow, units: list[np.ndarray], rng: np.random.Generator, draws: int
+    strata: IntPerRow,
+    units: list[np.ndarray],
+    rng: np.random.Generator,
+    draws: int,
 ) -> tuple[list[IntPerRow], bool]:
     """Orders of the rows that deal whole units, and whether these are all orders there are.
 

@@ -27,7 +27,10 @@ class Estimate(Generic[Figure]):
 
     @staticmethod
     def of_mean(
-        values: PerSample, groups: Groups, *, confidence: float = 0.95
+        values: PerSample,
+        groups: Groups,
+        *,
+        confidence: float = 0.95,
     ) -> "Estimate[float]":
         """The mean of values from 0 to 1, with `mean_interval`; raises ValueError for none."""
         low, high = mean_interval(values, groups, confidence=confidence)

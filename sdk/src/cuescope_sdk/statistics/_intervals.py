@@ -86,11 +86,9 @@ def change_interval(
     if bound is not None:
         largest = max(largest, bound)
     shares = np.asarray(change, dtype=float) / largest
-    won = np.maximum(shares, 0)
-    lost = np.maximum(-shares, 0)
     low, high = _difference(
-        _mean_of(won, everyone, groups, confidence),
-        _mean_of(lost, everyone, groups, confidence),
+        _mean_of(np.maximum(shares, 0), everyone, groups, confidence),
+        _mean_of(np.maximum(-shares, 0), everyone, groups, confidence),
     )
     return largest * float(low[0]), largest * float(high[0])
 
@@ -179,7 +177,10 @@ class _Mean(NamedTuple):
 
 
 def _mean_of(
-    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+    shares: PerSample,
+    member: SampleByCell,
+    groups: Groups,
+    confidence: float,
 ) -> _Mean:
     limits = _limits(shares, member, groups, confidence)
     # a cell without members divides 0 by 0, and is NaN
@@ -190,7 +191,10 @@ def _mean_of(
 
 
 def _limits(
-    shares: PerSample, member: SampleByCell, groups: Groups, confidence: float
+    shares: PerSample,
+    member: SampleByCell,
+    groups: Groups,
+    confidence: float,
 ) -> Limits:
     """Mean, lower and upper limit of the shares of each cell's members; NaN without members."""
     sizes = groups.sums(member)
@@ -224,7 +228,10 @@ def _limits(
 
 
 def _variance(
-    shares: PerSample, member: SampleByCell, sizes: GroupByCell, groups: Groups
+    shares: PerSample,
+    member: SampleByCell,
+    sizes: GroupByCell,
+    groups: Groups,
 ) -> tuple[PerCell, PerCell]:
     """Of the mean of each cell, and how many degrees of freedom it was estimated with."""
     count = sizes.sum(axis=0)

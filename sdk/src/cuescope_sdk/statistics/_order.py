@@ -15,7 +15,9 @@ TIE = 1e-9  # the same terms add up otherwise in another order
 
 
 def neighbour_p_value(
-    values: PerSample, strata: IntPerSample, rng: np.random.Generator
+    values: PerSample,
+    strata: IntPerSample,
+    rng: np.random.Generator,
 ) -> float:
     """One-sided p-value that neighbours of a stratum agree in their values (Monte Carlo).
 

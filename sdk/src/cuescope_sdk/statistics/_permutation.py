@@ -182,7 +182,10 @@ def change_p_value(
         parts = level_indices(strata)
         p_values = [
             change_p_value(
-                change[part], groups.take(part), rng, alternative=alternative
+                change[part],
+                groups.take(part),
+                rng,
+                alternative=alternative,
             )
             for part in parts
         ]

@@ -88,7 +88,9 @@ class GapPlan:
         return float(optimize.brentq(lacking, 0.0, self.rate, xtol=1e-3))
 
     def split(
-        self, share: float, quantiles: Sequence[float]
+        self,
+        share: float,
+        quantiles: Sequence[float],
     ) -> list[tuple["GapPlan", "GapPlan"]]:
         """A random `share` of the samples, and the others, as a cue may fall into both.
 

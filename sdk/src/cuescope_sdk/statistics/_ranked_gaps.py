@@ -54,7 +54,9 @@ def gap_weights(
 
 
 def expected_gaps(
-    rates: PerUnit, weights: CueByUnit, stratum: IntPerUnit | None
+    rates: PerUnit,
+    weights: CueByUnit,
+    stratum: IntPerUnit | None,
 ) -> PerCue:
     """The gap that the strata alone make: each unit has the mean rate of its stratum."""
     if stratum is None:
@@ -135,7 +137,10 @@ class GapTest:
         return cls(gaps, strength, p_value, expected, dealt.max(axis=1))
 
     def against_random_rankings(
-        self, rates: PerUnit, k: int, rng: Generator
+        self,
+        rates: PerUnit,
+        k: int,
+        rng: Generator,
     ) -> "GapTest":
         """The same with the p-values that rankings by chance give: as many of them as cues."""
         maxima = random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
@@ -146,7 +151,13 @@ class GapTest:
         return float(np.quantile(self.maxima, 1 - level))
 
     def smallest_gap(
-        self, rates: PerUnit, k: int, level: float, rng: Generator, *, lowers: bool
+        self,
+        rates: PerUnit,
+        k: int,
+        level: float,
+        rng: Generator,
+        *,
+        lowers: bool,
     ) -> float | None:
         """The smallest gap that 8 of 10 draws find, had a cue made it in these very answers.
 
@@ -184,7 +195,11 @@ class GapTest:
 
 
 def random_maxima(
-    rates: PerUnit, rankings: int, k: int, draws: int, rng: Generator
+    rates: PerUnit,
+    rankings: int,
+    k: int,
+    draws: int,
+    rng: Generator,
 ) -> PerDraw:
     """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
@@ -200,7 +215,9 @@ def random_maxima(
 
 
 def _draw_counts(
-    counts: Int[np.ndarray, "row level"], k: int, rng: Generator
+    counts: Int[np.ndarray, "row level"],
+    k: int,
+    rng: Generator,
 ) -> Int[np.ndarray, "row level"]:
     """How many of each level are among k drawn without replacement, row by row."""
     # Level after level, each given those before: numpy's multivariate_hypergeometric takes one

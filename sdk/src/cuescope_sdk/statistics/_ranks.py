@@ -6,7 +6,7 @@ from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
 from cuescope_sdk.statistics._resampling import percentile_interval
-from cuescope_sdk.statistics._shapes import BoolPerItem, PerDraw, PerItem
+from cuescope_sdk.statistics._shapes import BoolPerItem, PerItem
 
 RESAMPLES = 2000
 
@@ -80,16 +80,11 @@ def rank_correlation_interval(
     resampled = np.take_along_axis(values[None], draws, axis=2)
     # The data are the first row, so that they and their draws are ranked alike.
     rows = np.concatenate([values[None], resampled]).reshape(resamples + 1, -1)
-    rank = stats.rankdata(np.repeat(levels, repeats))
-    correlation = _correlations(rank, rows)
-    low, high = percentile_interval(correlation[1:], confidence)
-    return float(correlation[0]), low, high
-
-
-def _correlations(rank: PerItem, values: Float[np.ndarray, "draw item"]) -> PerDraw:
-    """Of ranks with the ranks of each draw."""
-    centred = rank - rank.mean()
-    ranks = stats.rankdata(values, axis=1)
+    centred = stats.rankdata(np.repeat(levels, repeats))
+    centred -= centred.mean()
+    ranks = stats.rankdata(rows, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
-    return np.asarray(ranks @ centred / scale)
+    correlation = ranks @ centred / scale
+    low, high = percentile_interval(correlation[1:], confidence)
+    return float(correlation[0]), low, high

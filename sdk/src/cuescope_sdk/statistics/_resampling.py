@@ -98,7 +98,9 @@ def monte_carlo_p_value(reached: int, draws: int) -> float:
 
 
 def stratified_orders(
-    stratum: Shaped[np.ndarray, " sample"], draws: int, rng: Generator
+    stratum: Shaped[np.ndarray, " sample"],
+    draws: int,
+    rng: Generator,
 ) -> Int[np.ndarray, "draw sample"]:
     """Random orders of samples that change places within their stratum (Pitman, 1937)."""
     orders = np.empty((draws, len(stratum)), dtype=int)

@@ -52,7 +52,11 @@ class WeightedMeans:
 
     @classmethod
     def over(
-        cls, stratum: IntPerSample, groups: Groups, *, unit: float = 1.0
+        cls,
+        stratum: IntPerSample,
+        groups: Groups,
+        *,
+        unit: float = 1.0,
     ) -> "WeightedMeans":
         """Equal weight to each stratum, which are numbered from 0."""
         counts = np.bincount(stratum)
@@ -65,7 +69,9 @@ class WeightedMeans:
         return self.unit * float((values * self.weight).mean())
 
     def mean_interval(
-        self, values: PerSample, confidence: float
+        self,
+        values: PerSample,
+        confidence: float,
     ) -> tuple[float, float]:
         """Interval of the mean of values from 0 to 1, by `mean_interval` of whole groups."""
         # within 0 and 1 again, as the binomial limits take them
@@ -76,7 +82,9 @@ class WeightedMeans:
         return scale * (low or 0.0), min(scale * (high or 0.0), self.unit)
 
     def change_interval(
-        self, change: PerSample, confidence: float
+        self,
+        change: PerSample,
+        confidence: float,
     ) -> tuple[float, float]:
         """Interval of the mean of changes from -1 to 1, by `change_interval` of whole groups."""
         shares = change * self.weight / self.most
@@ -160,7 +168,10 @@ class MarginTest:
         return min(1.0, factor * interval_p_value(holds))
 
     def _beyond_share(
-        self, low: float, high: float, confidence: float
+        self,
+        low: float,
+        high: float,
+        confidence: float,
     ) -> tuple[float, float]:
         """Interval of the change less the share of what is above chance, from the change's."""
         least, most = self.means.mean_interval(self.values, confidence)

@@ -87,7 +87,10 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, completion(server.brain(body)))
 
     def reply(
-        self, status: int, content: object, headers: dict[str, str] | None = None
+        self,
+        status: int,
+        content: object,
+        headers: dict[str, str] | None = None,
     ) -> None:
         """Send JSON, or text as it is."""
         text = content if isinstance(content, str) else json.dumps(content)

@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -14,8 +14,10 @@ from tempfile import mkdtemp
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, overload
 from unittest import SkipTest
 
+import numpy as np
+
 from cuescope.trust.risks import Undeclared, risks_of
-from cuescope_sdk import Context, Dataset, PluginError, Sample, UserError
+from cuescope_sdk import Context, Dataset, Frame, PluginError, Sample, UserError
 from cuescope_sdk.testing import _global_state
 from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._fresh_import import import_freshly
@@ -87,7 +89,10 @@ class Contract:
         """What the plugin is built with; the other plugins that are installed can be reached."""
         shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
         return Context(
-            registry=shelf, cache=cls.cache_folder(), device=cls.device, dtype=cls.dtype
+            registry=shelf,
+            cache=cls.cache_folder(),
+            device=cls.device,
+            dtype=cls.dtype,
         )
 
     @classmethod
@@ -254,7 +259,7 @@ class FingerprintedContract(Contract):
         """The response cache tells models apart by it, and a report says what was audited."""
         fingerprint = getattr(self.built, "fingerprint", None)
         expect(
-            isinstance(fingerprint, str) and bool(fingerprint),
+            isinstance(fingerprint, str) and fingerprint,
             "a fingerprint, some text",
             got=repr(fingerprint),
             remedy="Set self.fingerprint = digest(weights and preprocessing version, or content)",
@@ -276,10 +281,9 @@ class FingerprintedContract(Contract):
             raise NotApplicable(
                 "needs `other_options` that change the answers or the content"
             )
-        # the other options alone, not beside the first ones
-        other = self.build(self.other_options)
         expect(
-            other.fingerprint != self.built.fingerprint,
+            # the other options alone, not beside the first ones
+            self.build(self.other_options).fingerprint != self.built.fingerprint,
             "another fingerprint",
             got=f"the same for {dict(self.other_options)}",
             remedy="Let every option that changes an answer or a sample enter the fingerprint",
@@ -288,23 +292,26 @@ class FingerprintedContract(Contract):
     def test_states_facts_in_words(self) -> None:
         """Facts are printed at the head of a report."""
         facts = getattr(self.built, "facts", None)
-        are_texts = False
-        if isinstance(facts, Mapping):
-            are_texts = all(isinstance(word, str) for word in (*facts, *facts.values()))
         expect(
-            are_texts,
+            isinstance(facts, Mapping)
+            and all(isinstance(word, str) for word in (*facts, *facts.values())),
             "`facts`, text by text",
             got=repr(facts),
             remedy="Set self.facts = {'validation accuracy': '0.93'}, or {}",
         )
 
 
+def temporary_folder(owner: str) -> Path:
+    """A folder that goes with this process."""
+    folder = Path(mkdtemp(prefix=f"cuescope-{owner}-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @cache
 def _process_folder() -> Path:
     # not the user's cache: a check must not read what an older version kept
-    folder = mkdtemp(prefix="cuescope-contract-")
-    atexit.register(rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    return temporary_folder("contract")
 
 
 # --------------------------------------------------------------------------------------- violation
@@ -322,7 +329,7 @@ class NotApplicable(SkipTest):
     """The check asks about something that this plugin does not claim; pytest shows it skipped."""
 
 
-def expect(condition: bool, expected: str, *, got: object, remedy: str) -> None:
+def expect(condition: object, expected: str, *, got: object, remedy: str) -> None:
     """Raise ContractViolation unless the condition holds."""
     if not condition:
         raise ContractViolation(expected, got=str(got), remedy=remedy)
@@ -330,7 +337,11 @@ def expect(condition: bool, expected: str, *, got: object, remedy: str) -> None:
 
 @contextmanager
 def expect_error(
-    kind: type[Exception], expected: str, *, got: str, remedy: str
+    kind: type[Exception],
+    expected: str,
+    *,
+    got: str,
+    remedy: str,
 ) -> Iterator[None]:
     """Raise ContractViolation unless the block raises an error of this kind; `got` if it ends."""
     try:
@@ -350,6 +361,23 @@ def expect_no_error(expected: str, *, remedy: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise ContractViolation(expected, got=repr(error), remedy=remedy) from error
+
+
+def same_pixels(frame: Frame, other: Frame, mask: np.ndarray | None = None) -> bool:
+    """Whether two frames show the same, outside of a mask (row, col) where there is one."""
+    if frame is other:  # the same object is not loaded twice
+        return True
+    before = np.asarray(frame.load())
+    after = np.asarray(other.load())
+    if mask is not None and before.shape == after.shape:
+        before = before[~mask]
+        after = after[~mask]
+    return np.array_equal(before, after)
+
+
+def with_sample(asked: Any, **changes: Any) -> Any:
+    """A trial or a case whose sample is changed."""
+    return replace(asked, sample=replace(asked.sample, **changes))
 
 
 def lies_within(box: Sequence[float], size: tuple[int, int]) -> bool:

@@ -26,6 +26,7 @@ from cuescope_sdk.testing._contract import (
     expect,
     expect_error,
     expect_no_error,
+    same_pixels,
 )
 
 LOOKED_AT = 10  # samples whose annotations are looked at: masks are loaded
@@ -51,6 +52,10 @@ class DatasetContract(FingerprintedContract):
         # many data sets are sorted by label, so the first alone would be of one
         indices = np.linspace(0, len(data) - 1, min(cls.count, len(data))).round()
         return tuple(data[int(index)] for index in indices)
+
+    def has_content(self, samples: tuple[Sample, ...]) -> bool:
+        """Whether these are `samples` once more, pixels aside."""
+        return list(map(_content, samples)) == list(map(_content, self.samples))
 
     @property
     def frames(self) -> list[Frame]:
@@ -138,8 +143,7 @@ class DatasetContract(FingerprintedContract):
     def test_gives_the_same_sample_twice(self) -> None:
         """Reading moves nothing."""
         expect(
-            list(map(_content, self.read(self.data)))
-            == list(map(_content, self.samples)),
+            self.has_content(self.read(self.data)),
             "the same samples when they are read again",
             got="others",
             remedy="Draw once, in __init__, from cuescope_sdk.generator(seed, name)",
@@ -149,10 +153,9 @@ class DatasetContract(FingerprintedContract):
         """Equal fingerprints, equal samples, down to the pixels."""
         again = self.read(self.build())
         # pixels of one sample alone: to load all of them twice takes long
-        same_content = list(map(_content, again)) == list(map(_content, self.samples))
         expect(
-            same_content
-            and all(map(_same_pixels, again[0].frames, self.samples[0].frames)),
+            self.has_content(again)
+            and all(map(same_pixels, again[0].frames, self.samples[0].frames)),
             "the same samples from a second build",
             got="others",
             remedy="Sort what a folder lists, and seed what is drawn",
@@ -235,7 +238,7 @@ class DatasetContract(FingerprintedContract):
         by_key: dict[str, Frame] = {}
         for frame in self.frames:
             expect(
-                _same_pixels(by_key.setdefault(frame.key, frame), frame),
+                same_pixels(by_key.setdefault(frame.key, frame), frame),
                 "one picture a frame key",
                 got=f"two of {frame.key}",
                 remedy="Use Frame.from_array, Frame.from_file or frame.derive, or digest content",
@@ -251,9 +254,9 @@ class DatasetContract(FingerprintedContract):
             ):
                 sent = pickle.loads(pickle.dumps(sample))  # noqa: S301 - its own
             # equal keys alone would pass with a loader that draws
-            same_pixels = all(map(_same_pixels, sent.frames, sample.frames))
+            same_frames = all(map(same_pixels, sent.frames, sample.frames))
             expect(
-                same_pixels and _content(sent) == _content(sample),
+                same_frames and _content(sent) == _content(sample),
                 "the same sample after pickling",
                 got="another",
                 remedy="Keep loaders pure",
@@ -379,10 +382,3 @@ def _describe(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
     return reprlib.repr(value)
-
-
-def _same_pixels(frame: Frame, other: Frame) -> bool:
-    # the same object is not loaded twice
-    return frame is other or np.array_equal(
-        np.asarray(frame.load()), np.asarray(other.load())
-    )

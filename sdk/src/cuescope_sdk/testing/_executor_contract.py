@@ -1,6 +1,5 @@
 """What every executor and every observer must hold."""
 
-import atexit
 import inspect
 import json
 import os
@@ -14,8 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +37,7 @@ from cuescope_sdk.testing._contract import (
     PerClass,
     expect,
     expect_no_error,
+    temporary_folder,
 )
 from cuescope_sdk.testing._fake_method import FakeMethod
 from cuescope_sdk.testing._running import Setup, temporary_cache
@@ -60,7 +58,7 @@ class ExecutorContract(Contract):
 
     kind: ClassVar[str] = "executor"
     device: ClassVar[str] = "cpu"  # the model under watch needs no GPU
-    watched: PerClass[Path] = PerClass(lambda contract: new_folder())
+    watched: PerClass[Path] = PerClass(lambda contract: temporary_folder("executor"))
     opener: PerClass[Any] = PerClass(
         # one function for all checks: workers may stay between calls
         lambda contract: partial(
@@ -101,7 +99,9 @@ class ExecutorContract(Contract):
         return dict(self.batches())
 
     def compare(
-        self, answers: Mapping[int, list[Response]], expected: Iterable[int]
+        self,
+        answers: Mapping[int, list[Response]],
+        expected: Iterable[int],
     ) -> None:
         """Raise ContractViolation unless the answers are those of this process, in its order."""
         # batches may come in any order
@@ -129,12 +129,11 @@ class ExecutorContract(Contract):
         # a worker that was asked all the same would show
         self.prepare("refuses")
         answered = len(list(self.built.map(self.opener, [])))
-        remedy = "Return before workers start where there are no batches"
         expect(
             not answered,
             "nothing for no batches",
             got=f"{answered} batches",
-            remedy=remedy,
+            remedy="Return before workers start where there are no batches",
         )
 
     def test_errors_of_a_worker_arrive(self) -> None:
@@ -163,21 +162,20 @@ class ExecutorContract(Contract):
             generator.close()
         # monotonic: the clock may be set meanwhile
         seconds = time.monotonic() - since
-        remedy = (
-            "Cancel what has not begun, and wait for nothing, where the loop is left"
-        )
         expect(
             seconds < STOP_SECONDS,
             "an end within seconds",
             got=f"{seconds:.0f} s",
-            remedy=remedy,
+            remedy="Cancel what has not begun, and wait for nothing, where the loop is left",
         )
 
     def test_hands_on_each_answer_at_once(self) -> None:
         """Answers are kept as they come: what is not handed on is lost when the audit is killed."""
         self.prepare("waits")
-        remedy = "Yield a batch as soon as it is done, not at the end"
-        with expect_no_error("answers as they come", remedy=remedy):
+        with expect_no_error(
+            "answers as they come",
+            remedy="Yield a batch as soon as it is done, not at the end",
+        ):
             for _ in self.batches():
                 (self.watched / "handed-on").touch()
 
@@ -238,7 +236,7 @@ class ExecutorContract(Contract):
 
     def stop_a_driver(self, number: signal.Signals) -> None:
         """Stop it when it asks its third batch; raise where a worker outlives it."""
-        folder = new_folder()
+        folder = temporary_folder("executor")
         (folder / "fault").write_text("slow")
         driver = self.start_a_driver(folder)
         # workers must start first, which can take long
@@ -272,13 +270,11 @@ class ExecutorContract(Contract):
 
     def start_a_driver(self, folder: Path) -> "subprocess.Popen[bytes]":
         """A process that answers the batches through the executor, as slowly as the fault says."""
-        file = inspect.getsourcefile(self.plugin) or ""
-        options = json.dumps(dict(self.options))
         words = [
             self.plugin.__module__,
-            file,
+            inspect.getsourcefile(self.plugin) or "",
             self.plugin.__qualname__,
-            options,
+            json.dumps(dict(self.options)),
             str(folder),
         ]
         with (folder / "said").open(
@@ -307,7 +303,10 @@ class ExecutorContract(Contract):
                     continue
                 right = equal(batch, [kept[key] for key in keys if key in kept])
                 expect(
-                    right, "whole batches of true answers", got="others", remedy=ONCE
+                    right,
+                    "whole batches of true answers",
+                    got="others",
+                    remedy=ONCE,
                 )
         workers = len(callers(folder))
         # each worker may have been at one batch when the driver was stopped
@@ -356,13 +355,6 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def new_folder() -> Path:
-    """A folder that is gone with this process."""
-    folder = Path(mkdtemp(prefix="cuescope-executor-"))
-    atexit.register(rmtree, folder, ignore_errors=True)
-    return folder
-
-
 class ObserverContract(Contract):
     """Checks of an observer: it follows an audit without a fault, and changes nothing of it."""
 
@@ -396,5 +388,9 @@ class ObserverContract(Contract):
         """The report is the same with and without it."""
         alone = Setup(FakeMethod).report().hash
         followed = self.follow()
-        remedy = "Only look at the audit: note, attach and respond belong to the method"
-        expect(followed == alone, f"the report {alone}", got=followed, remedy=remedy)
+        expect(
+            followed == alone,
+            f"the report {alone}",
+            got=followed,
+            remedy="Only look at the audit: note, attach and respond belong to the method",
+        )

@@ -31,6 +31,8 @@ CUE = "red corner"
 DECOY = "blue corner"
 CUE_BOX = (0, 0, 3, 3)
 DECOY_BOX = (0, 5, 3, 8)
+# where each is, and the channel that it is painted in
+CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
 SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 # the share of each label's samples that shows the cue; the model takes every one for the first
 CUE_RATES = (0.75, 0.3, 0.3)
@@ -52,7 +54,10 @@ class FakeDataOptions(Options):
     )
     frames: PositiveInt = Field(3, description="frames of a sequence")
     labels: int = Field(
-        len(LABELS), ge=1, le=len(LABELS), description="how many classes"
+        len(LABELS),
+        ge=1,
+        le=len(LABELS),
+        description="how many classes",
     )
     scale: PositiveInt = Field(
         1, description="pixels a side of each of the 8 x 8 cells"
@@ -89,7 +94,9 @@ class FakeDataset(Plugin):
         super().__init__(options, context)
         if options.split not in SPLITS:
             raise UserError(
-                "fake: split", expected=", ".join(SPLITS), got=f"'{options.split}'"
+                "fake: split",
+                expected=", ".join(SPLITS),
+                got=f"'{options.split}'",
             )
         self.labels = LABELS[: options.labels]
         # by split, so that no split is another's start
@@ -173,7 +180,9 @@ def _part(pixels: np.ndarray, box: Box) -> np.ndarray:
 
 
 def _spread(
-    label: np.ndarray, rates: tuple[float, ...], rng: np.random.Generator
+    label: np.ndarray,
+    rates: tuple[float, ...],
+    rng: np.random.Generator,
 ) -> Bool[np.ndarray, " sample"]:
     """Who bears it: this share of each label's samples, to the nearest sample."""
     bears = np.zeros(len(label), dtype=bool)
@@ -181,20 +190,21 @@ def _spread(
         # label by label, so that the rates hold in each
         samples = rng.permutation(np.flatnonzero(label == index))
         # so many, not about so many: a small data set has its cue too
-        count = round(rate * len(samples))
-        bears[samples[:count]] = True
+        bears[samples[: round(rate * len(samples))]] = True
     return bears
 
 
 def points_at(
-    feature: Feature, samples: Mapping[str, Sample], *, decoy: bool = False
+    feature: Feature,
+    samples: Mapping[str, Sample],
+    corner: str = CUE,
 ) -> float | None:
     """Share of a feature's occurrences that lie on the cue (or on the decoy); None without any.
 
     An occurrence with a region lies on the cue where it covers half of the corner or more. One
     without lies on it where the frame shows it, and without a frame, where any frame does.
     """
-    box, channel = (DECOY_BOX, 2) if decoy else (CUE_BOX, 0)
+    box, channel = CORNERS[corner]
 
     def is_hit(occurrence: Occurrence) -> bool:
         if occurrence.region is not None:
@@ -233,7 +243,9 @@ def frames_of(
 
 
 def _share_covered(
-    occurrence: Occurrence, samples: Mapping[str, Sample], box: Box
+    occurrence: Occurrence,
+    samples: Mapping[str, Sample],
+    box: Box,
 ) -> float:
     """How much of `box`, in cells, the region of an occurrence covers; it is given in pixels."""
     # regions are pixels of the frame, which a data set of larger cells draws larger

@@ -73,7 +73,10 @@ class FakeMethod(Plugin):
                 quarter = region(name, sample.frames[0].load().size)
                 places.append(Occurrence(sample=sample.key, region=quarter))
             yield Feature(
-                key=name, kind="quarter", name=f"the {name}", occurrences=tuple(places)
+                key=name,
+                kind="quarter",
+                name=f"the {name}",
+                occurrences=tuple(places),
             )
 
     @hookimpl
@@ -87,7 +90,10 @@ class FakeMethod(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterator[Score]:
         """Accuracy won by hiding, for each quarter and label."""
         labels = np.array([sample.label for sample in audit.samples])
@@ -172,10 +178,7 @@ def show(audit: Audit, score: Score, outcomes: Sequence[Outcome]) -> None:
 
 def correct(outcomes: Sequence[Outcome], feature: str | None) -> np.ndarray:
     """Whether each sample is answered right with the feature hidden, or as it is (None)."""
-    right = {
-        o.trial.sample.key: o.correct() for o in outcomes if o.trial.feature == feature
-    }
-    return np.array(list(right.values()))
+    return np.array([o.correct() for o in outcomes if o.trial.feature == feature])
 
 
 def region(name: str, size: tuple[int, int]) -> tuple[float, float, float, float]:

@@ -22,20 +22,12 @@ from cuescope_sdk import (
     digest,
     generator as seeded,
 )
-from cuescope_sdk.testing._fake_data import (
-    CUE,
-    CUE_BOX,
-    DECOY_BOX,
-    LABELS,
-    SIDE,
-    SIGNAL_ROWS,
-)
+from cuescope_sdk.testing._fake_data import CORNERS, CUE, LABELS, SIDE, SIGNAL_ROWS
 
 NAMED = len(LABELS) + 2
 # two columns of noise, in three colours
 STRIP = 2 * SIDE * 3
 NOISE_CEILING = 60 / 255
-_CORNERS = ((CUE_BOX, 0), (DECOY_BOX, 2))
 # the corner outweighs the patch, and the patch outweighs the noise most of the time
 SIGNAL = 4.0
 LEAN = 12.0
@@ -106,7 +98,9 @@ class FakeModel(Plugin):
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError(
-                    "fake: edit", expected="hide-tokens", got=f"'{trial.edit.kind}'"
+                    "fake: edit",
+                    expected="hide-tokens",
+                    got=f"'{trial.edit.kind}'",
                 )
             # hidden is black: features are differences of colours, so nothing is seen
             pixels = np.where(
@@ -119,7 +113,9 @@ class FakeModel(Plugin):
         return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[np.ndarray]:
         """A patch is a pixel; its features are its colour, and whether it is read as noise."""
         strip = np.zeros((SIDE, SIDE, 1))
@@ -181,7 +177,7 @@ class FakeReader(FakeModel):
 def _feature_matrix() -> Float[np.ndarray, "dim value"]:
     """What each feature takes of each pixel value (row, col, channel)."""
     areas = [(rows, slice(5, 8), 1) for rows in SIGNAL_ROWS]
-    for (x0, y0, x1, y1), channel in _CORNERS:
+    for (x0, y0, x1, y1), channel in CORNERS.values():
         areas += [(slice(y0, y1), slice(x0, x1), channel)]
     weights = np.zeros((NAMED, SIDE, SIDE, 3))
     for weight, (rows, cols, channel) in zip(weights, areas, strict=True):

@@ -8,21 +8,12 @@ from PIL import Image, ImageDraw
 
 from cuescope_sdk import Detection, Frame, ImageEdit, Plugin, Sample, digest, generator
 from cuescope_sdk.grounding import Case, Claim, Judgement, judge_claims
-from cuescope_sdk.testing._fake_data import (
-    CUE,
-    CUE_BOX,
-    DECOY,
-    DECOY_BOX,
-    LABELS,
-    SIDE,
-    shows,
-)
+from cuescope_sdk.testing._fake_data import CORNERS, CUE, DECOY, LABELS, SIDE, shows
 from cuescope_sdk.tools import FrameGroup, NameGuess
 
 # -------------------------------------------------------------------------------------- fake tools
 
 
-CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
 Box = tuple[float, float, float, float]
 
 
@@ -30,7 +21,9 @@ class FakeDetector(Plugin):
     """Finds the red corner and the blue corner."""
 
     def detect(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[tuple[Detection, ...]]:
         """A detection for each of the names that a frame shows."""
         return [self._detect(frame, names) for frame in frames]
@@ -46,7 +39,9 @@ class FakeSegmenter(Plugin):
     """Outlines the corners."""
 
     def segment(
-        self, frames: Sequence[Frame], names: Sequence[str]
+        self,
+        frames: Sequence[Frame],
+        names: Sequence[str],
     ) -> list[np.ndarray]:
         """Bool masks (name, row, col), an array a frame."""
         return [np.stack([_mask(frame, name) for name in names]) for frame in frames]
@@ -169,7 +164,9 @@ def _judge(sample: Sample, claim: Claim, index: int) -> Judgement:
 
 
 def _paint(
-    image: Image.Image, instruction: str, mask: np.ndarray | None
+    image: Image.Image,
+    instruction: str,
+    mask: np.ndarray | None,
 ) -> Image.Image:
     changed = image.copy()
     scale = image.width / SIDE

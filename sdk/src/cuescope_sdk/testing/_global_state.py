@@ -124,8 +124,7 @@ def _fork(request: Mapping[str, Any]) -> tuple[int, str, str]:
             # the child must not go on with the loop of its parent
             os._exit(_exit_code(request))
         # waits, so that no dead child is left, and its files are whole
-        status = os.waitpid(child, 0)[1]
-        code = os.waitstatus_to_exitcode(status)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return code, _text_of(output), _text_of(errors)
 
 

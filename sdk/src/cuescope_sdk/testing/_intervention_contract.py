@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +12,12 @@ from cuescope.capabilities import Capabilities
 from cuescope.digest import digest
 from cuescope_sdk import Sample, Trial, generator
 from cuescope_sdk.interventions import Case, Intervention, Place
-from cuescope_sdk.testing._contract import ShownContract, expect
+from cuescope_sdk.testing._contract import (
+    ShownContract,
+    expect,
+    same_pixels,
+    with_sample,
+)
 from cuescope_sdk.testing._fake_data import CUE, CUE_BOX, SIDE
 from cuescope_sdk.testing._fake_tools import FakeImageEditor
 
@@ -97,8 +103,7 @@ class InterventionContract(ShownContract):
         """A report names each witness, and what it was measured beside."""
         cls: type[Intervention] = self.plugin
         expect(
-            bool(getattr(cls, "title", ""))
-            and isinstance(getattr(cls, "needs", None), str),
+            getattr(cls, "title", "") and isinstance(getattr(cls, "needs", None), str),
             "a title in words, and what it needs to know of the cue",
             got=f"title {getattr(cls, 'title', None)!r}, needs {getattr(cls, 'needs', None)!r}",
             remedy="Set title, needs ('region', 'frames', 'words', 'name' ...), effect",
@@ -141,12 +146,8 @@ class InterventionContract(ShownContract):
                     trial.sample.frames,
                     strict=True,
                 ):
-                    before = np.asarray(old.load())
-                    after = np.asarray(new.load())
                     expect(
-                        # of other shapes numpy would compare nothing, or raise
-                        before.shape == after.shape
-                        and bool((before == after)[~mask].all()),
+                        same_pixels(old, new, mask),
                         "the sample's own pixels outside of the mask",
                         got="others",
                         remedy="`change_frames` takes painted pixels under the mask alone",
@@ -157,15 +158,8 @@ class InterventionContract(ShownContract):
         if self.plugin.needs != "region" or self.plugin.placebo != "elsewhere":
             return
         for case, placebo in zip(self.cases, self.placebos, strict=True):
-            first = self.trials([case])
-            second = self.trials([placebo])
-            areas = [
-                float(np.mean([changed(o, n).mean() for o, n in pairs]))
-                for pairs in (
-                    list(zip(case.sample.frames, trial.sample.frames, strict=True))
-                    for trial in (*first, *second)
-                )
-            ]
+            trials = (*self.trials([case]), *self.trials([placebo]))
+            areas = [changed_share(case.sample, trial.sample) for trial in trials]
             expect(
                 # half: what is painted may equal some pixels that were there by chance
                 abs(areas[0] - areas[1]) <= 0.5 * max(*areas, 1e-9),
@@ -177,16 +171,13 @@ class InterventionContract(ShownContract):
     def test_gives_the_same_twice(self) -> None:
         """A report that runs again finds the same; equal keys are equal pixels."""
         for one, other in zip(
-            self.trials(self.cases), self.trials(self.cases), strict=True
+            self.trials(self.cases),
+            self.trials(self.cases),
+            strict=True,
         ):
-            same = content(one) == content(other) and all(
-                (np.asarray(first.load()) == np.asarray(second.load())).all()
-                for first, second in zip(
-                    one.sample.frames, other.sample.frames, strict=True
-                )
-            )
             expect(
-                same,
+                content(one) == content(other)
+                and all(map(same_pixels, one.sample.frames, other.sample.frames)),
                 "the same trial for the same case",
                 got="another",
                 remedy="Draw from generator(case.seed, ...), made anew for each case",
@@ -197,11 +188,8 @@ class InterventionContract(ShownContract):
         trials = [*self.trials(self.cases), *self.trials(self.placebos)]
         seen: dict[str, bytes] = {}
         # the sample's own frames are in the cache under their keys as well
-        originals = [frame for case in self.cases for frame in case.sample.frames]
-        for frame in [
-            *originals,
-            *(f for trial in trials for f in trial.sample.frames),
-        ]:
+        shown: list[Case | Trial] = [*self.cases, *trials]
+        for frame in chain.from_iterable(asked.sample.frames for asked in shown):
             pixels = np.asarray(frame.load()).tobytes()
             expect(
                 seen.setdefault(frame.key, pixels) == pixels,
@@ -214,7 +202,7 @@ class InterventionContract(ShownContract):
         """What is changed must not depend on the right answer."""
         bare = [
             # the place was found before, so the cue is still where it was
-            replace(case, sample=replace(case.sample, label=None, annotations={}))
+            with_sample(case, label=None, annotations={})
             for case in self.cases
         ]
         pairs = zip(self.trials(self.cases), self.trials(bare), strict=True)
@@ -230,7 +218,7 @@ class InterventionContract(ShownContract):
         nothing = frozenset[str]()
         reason = self.plugin.why_not(nothing, Capabilities(outputs=frozenset()), ())
         expect(
-            isinstance(reason, str) and bool(reason.strip()) and "\n" not in reason,
+            isinstance(reason, str) and reason.strip() and "\n" not in reason,
             "a reason in one line",
             got=repr(reason),
             remedy="Leave `why_not` as it is, or return super().why_not(...) first",
@@ -271,6 +259,10 @@ def content(trial: Trial) -> str:
     )
 
 
-def changed(old: Any, new: Any) -> Bool[np.ndarray, "row col"]:
-    """Which pixels differ."""
-    return np.asarray((np.asarray(old.load()) != np.asarray(new.load())).any(axis=2))
+def changed_share(sample: Sample, other: Sample) -> float:
+    """How much of the frames two samples show unlike."""
+    areas = []
+    for old, new in zip(sample.frames, other.frames, strict=True):
+        differs = np.asarray(old.load()) != np.asarray(new.load())
+        areas.append(differs.any(axis=2).mean())
+    return float(np.mean(areas))

@@ -184,7 +184,10 @@ def _odd_images() -> Iterator[OddImage]:
     deep = generator(0, "odd", "deep").integers(0, 2**16, (20, 30), dtype=np.uint16)
     for name, kind in (("deep.png", "PNG"), ("deep.tif", "TIFF"), ("deep.pgm", "PPM")):
         yield _odd(
-            name, Image.fromarray(deep), _rgb((deep // 256).astype(np.uint8)), kind=kind
+            name,
+            Image.fromarray(deep),
+            _rgb((deep // 256).astype(np.uint8)),
+            kind=kind,
         )
 
     # Red, then black: a still image of it is the first.
@@ -192,7 +195,12 @@ def _odd_images() -> Iterator[OddImage]:
     second = Image.new("RGB", (30, 20), "black")
     animation = {"save_all": True, "append_images": [second], "duration": 100}
     yield _odd(
-        "animated.gif", first, np.asarray(first), JPEG_ROUNDING, "GIF", **animation
+        "animated.gif",
+        first,
+        np.asarray(first),
+        JPEG_ROUNDING,
+        "GIF",
+        **animation,
     )
 
     # Four inks: no cyan, all magenta and yellow, no black.

@@ -17,6 +17,7 @@ from cuescope_sdk.testing._contract import (
     PerClass,
     ShownContract,
     expect,
+    with_sample,
 )
 from cuescope_sdk.testing._fake_data import CUE
 from cuescope_sdk.testing._fake_models import FakeModel
@@ -131,9 +132,7 @@ class MitigatorContract(ShownContract):
 
     def test_does_not_look_at_labels(self) -> None:
         """At test time nobody knows them."""
-        bare = [
-            _with_sample(trial, label=None, annotations={}) for trial in self.trials
-        ]
+        bare = [with_sample(trial, label=None, annotations={}) for trial in self.trials]
         self._expect_same(
             self._logits(bare),
             "the same answers to samples without label and annotations",
@@ -142,10 +141,9 @@ class MitigatorContract(ShownContract):
 
     def test_takes_the_choices_in_any_order(self) -> None:
         """Logits belong to the choices of their own trial."""
-        turned = [_with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
-        backwards = np.stack(self._logits(turned))[:, ::-1]
+        turned = [with_sample(t, choices=t.sample.choices[::-1]) for t in self.trials]
         self._expect_same(
-            backwards,
+            np.stack(self._logits(turned))[:, ::-1],
             "logits in the order of each sample's choices",
             "`self.columns(trial)` gives the place of each choice among the labels",
             got="another order",
@@ -169,7 +167,7 @@ class MitigatorContract(ShownContract):
     def test_refuses_or_answers_other_choices(self) -> None:
         """A choice that was not learned is one line, no wrong answer in silence."""
         choices = ("left", "right")
-        other = [_with_sample(t, choices=choices, label=None) for t in self.trials[:2]]
+        other = [with_sample(t, choices=choices, label=None) for t in self.trials[:2]]
         try:
             answers = self.learned.answer(other, self.ask)
         except UserError:
@@ -182,18 +180,19 @@ class MitigatorContract(ShownContract):
         )
 
     def _expect_same(
-        self, logits: ArrayLike, expected: str, remedy: str, *, got: str = "others"
+        self,
+        logits: ArrayLike,
+        expected: str,
+        remedy: str,
+        *,
+        got: str = "others",
     ) -> None:
-        same = bool(np.allclose(self._logits(self.trials), logits, atol=1e-4))
+        same = np.allclose(self._logits(self.trials), logits, atol=1e-4)
         expect(same, expected, got=got, remedy=remedy)
 
     def _logits(self, trials: list[Trial]) -> list[np.ndarray]:
         answers = self.learned.answer(trials, self.ask)
         return [np.asarray(answer.logits) for answer in answers]
-
-
-def _with_sample(trial: Trial, **changes: Any) -> Trial:
-    return replace(trial, sample=replace(trial.sample, **changes))
 
 
 def _is_whole(trial: Trial, answer: Response) -> bool:

@@ -22,7 +22,10 @@ class PluginShelf(Registry):
     """A registry of the given classes by (kind, name), before the installed plugins if asked."""
 
     def __init__(
-        self, plugins: Mapping[tuple[str, str], Any], *, installed: bool = False
+        self,
+        plugins: Mapping[tuple[str, str], Any],
+        *,
+        installed: bool = False,
     ) -> None:
         super().__init__(None if installed else ())
         self._own = {
@@ -52,7 +55,12 @@ def installed_entries() -> tuple[Entry, ...]:
 def _entry(kind: str, name: str, cls: Any) -> Entry:
     target = f"{cls.__module__}:{cls.__qualname__}"
     return Entry(
-        kind, name, target, dist="not-installed", version="0", summary=cls.__doc__ or ""
+        kind,
+        name,
+        target,
+        dist="not-installed",
+        version="0",
+        summary=cls.__doc__ or "",
     )
 
 

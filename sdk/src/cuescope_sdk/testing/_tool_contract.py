@@ -8,7 +8,7 @@ import numpy as np
 from cuescope_sdk import Detection, Frame
 from cuescope_sdk.grounding import Judgement
 from cuescope_sdk.testing._asked_tool import AskedTool
-from cuescope_sdk.testing._contract import expect, lies_within
+from cuescope_sdk.testing._contract import expect, lies_within, same_pixels
 
 
 class ToolContract(AskedTool):
@@ -31,7 +31,7 @@ class ToolContract(AskedTool):
     def test_fills_a_role(self) -> None:
         """A method asks for a tool by role."""
         expect(
-            bool(self.roles),
+            self.roles,
             f"one of the methods {', '.join(role.method for role in self.known_roles)}",
             got="none",
             remedy="Name the method as the Protocol of the role does",
@@ -91,7 +91,11 @@ class ToolContract(AskedTool):
             )
 
     def expect_alike(
-        self, role: str, others: Sequence[Any], expected: str, remedy: str
+        self,
+        role: str,
+        others: Sequence[Any],
+        expected: str,
+        remedy: str,
     ) -> None:
         """Raise ContractViolation where the role's results, pair by pair, are no such `others`."""
         # lengths are another check's
@@ -150,7 +154,7 @@ class ToolContract(AskedTool):
         """A completion is some text."""
         for text in self.results("text-generator"):
             expect(
-                isinstance(text, str) and bool(text.strip()),
+                isinstance(text, str) and text.strip(),
                 "some text",
                 got=repr(text),
                 remedy="Decode without special tokens, and return the completion alone",
@@ -195,12 +199,8 @@ class ToolContract(AskedTool):
     def test_keeps_what_lies_outside_of_the_mask(self) -> None:
         """Where the mask is False every pixel is the source's, to the bit."""
         for edit, edited in self.answered("image-editor"):
-            before = np.asarray(edit.frame.load())
-            after = np.asarray(edited.load())
-            # arrays of other shapes cannot be indexed by the mask
-            same = before.shape == after.shape and (before == after)[~edit.mask].all()
             expect(
-                bool(same),
+                same_pixels(edit.frame, edited, edit.mask),
                 "the source's own pixels outside of the mask",
                 got="others",
                 remedy="Put the edited pixels under the mask onto the source",
@@ -209,11 +209,9 @@ class ToolContract(AskedTool):
     def test_edits_under_another_key(self) -> None:
         """Equal keys mean equal pixels: a changed frame has a key of its own."""
         for edit, edited in self.answered("image-editor"):
-            frame = edit.frame
-            same = np.array_equal(np.asarray(frame.load()), np.asarray(edited.load()))
             expect(
                 # an edit that changes nothing may keep the key
-                same or frame.key != edited.key,
+                same_pixels(edit.frame, edited) or edit.frame.key != edited.key,
                 "another key for other pixels",
                 got=edited.key,
                 remedy="Use frame.derive(operation with all its parameters, function)",
@@ -234,8 +232,7 @@ class ToolContract(AskedTool):
         """A guess says by how much the group differs from the rest, or there is none."""
         for guess in self.results("namer"):
             expect(
-                guess is None
-                or (bool(guess.name.strip()) and guess.score > guess.elsewhere),
+                guess is None or (guess.name.strip() and guess.score > guess.elsewhere),
                 "a name with a larger figure in the group than elsewhere, or None",
                 got=guess,
                 remedy="Take `NameGuess.best`",
@@ -263,7 +260,9 @@ class ToolContract(AskedTool):
         """A reason goes with "unverifiable", and with nothing else; a moment outside is open."""
         for (_, claims), judgements in self.answered("claim-verifier"):
             for claim, judgement in zip(
-                claims, judgements, strict=False
+                claims,
+                judgements,
+                strict=False,
             ):  # counted above
                 open_ = judgement.verdict == "unverifiable"
                 expect(

@@ -97,9 +97,8 @@ def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) ->
         everything = ~_nothing(tower, inputs)
         dropped = _encode(tower, inputs, everything, "drop")
         masked = _encode(tower, inputs, everything, "mask")
-        finite = bool(dropped.isfinite().all() and masked.isfinite().all())
         expect(
-            finite,
+            dropped.isfinite().all() and masked.isfinite().all(),
             "finite embeddings with all hidden",
             got="others",
             remedy="Keep a key",
@@ -153,7 +152,7 @@ def patch_features_lie_on_the_grid(tower: ImageTower, frames: Sequence[Frame]) -
             Frame.from_array(np.asarray(canvas)), -1
         )
         expect(
-            features.shape[:2] == (rows, cols) and bool(np.isfinite(features).all()),
+            features.shape[:2] == (rows, cols) and np.isfinite(features).all(),
             f"finite features (row, col, dim) on a grid of {rows} x {cols}",
             got=f"{features.shape}",
             remedy="Check `grid` and `prefix`",
@@ -221,7 +220,10 @@ def _half(tower: ImageTower, inputs: Inputs, index: int) -> Bool[Tensor, "image 
 
 @torch.inference_mode()
 def _encode(
-    tower: ImageTower, inputs: Inputs, hidden: Tensor | None, how: Hiding = "drop"
+    tower: ImageTower,
+    inputs: Inputs,
+    hidden: Tensor | None,
+    how: Hiding = "drop",
 ) -> Tensor:
     on_device = None if hidden is None else hidden.to(tower.device)
     # compared on the CPU in float32, whatever the tower computes in

@@ -96,7 +96,10 @@ class CachedDetector:
             yield distinct[start : start + size]
 
     def _ask(
-        self, batch: Sequence[Frame], names: tuple[str, ...], stored: dict[Key, Boxes]
+        self,
+        batch: Sequence[Frame],
+        names: tuple[str, ...],
+        stored: dict[Key, Boxes],
     ) -> dict[Key, Boxes]:
         """What the real detector says of what is not stored, which then is."""
         lacking = {frame.key: _lacking(frame, names, stored) for frame in batch}
@@ -115,7 +118,8 @@ class CachedDetector:
                 boxes = tuple(box for box in detections if box.name == name)
                 pair = (frame.key, name)
                 new[pair] = boxes
-                texts[self._key(pair, names)] = _to_json(boxes)
+                rows = [(box.score, *box.box) for box in boxes]
+                texts[self._key(pair, names)] = json.dumps(rows)
         # a free detector answers in a plan, and counts in the audit
         if not self._context.planning:
             self._cache.put(texts)
@@ -144,10 +148,6 @@ def _distinct(frames: Sequence[Frame]) -> list[Frame]:
 
 def _lacking(frame: Frame, names: Sequence[str], stored: dict[Key, Boxes]) -> list[str]:
     return [name for name in names if (frame.key, name) not in stored]
-
-
-def _to_json(boxes: Boxes) -> str:
-    return json.dumps([(detection.score, *detection.box) for detection in boxes])
 
 
 def _from_json(name: str, text: str) -> Boxes:

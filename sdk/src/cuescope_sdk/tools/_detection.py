@@ -52,7 +52,9 @@ def sort_by_score(detections: Iterable[Detection]) -> tuple[Detection, ...]:
 
 
 def suppress_overlaps(
-    scores: Float[np.ndarray, " box"], boxes: Boxes, overlap: float
+    scores: Float[np.ndarray, " box"],
+    boxes: Boxes,
+    overlap: float,
 ) -> Int[np.ndarray, " kept"]:
     """Places that greedy non-maximum suppression keeps, best first; the first of equals."""
     # stable: equal scores are common in half precision

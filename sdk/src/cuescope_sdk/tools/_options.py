@@ -9,7 +9,10 @@ class DetectionOptions(Options):
     """Which boxes a detector keeps, and how many images it is shown at once."""
 
     threshold: float = Field(
-        0.05, ge=0, lt=1, description="boxes must score more than this (SpurLens: 0.05)"
+        0.05,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this (SpurLens: 0.05)",
     )
     overlap: float = Field(
         0.5,

@@ -170,7 +170,9 @@ class TowerEncoder:
 
     @torch.inference_mode()
     def _forward(
-        self, inputs: Sequence[Inputs], hidden: Sequence[np.ndarray | None]
+        self,
+        inputs: Sequence[Inputs],
+        hidden: Sequence[np.ndarray | None],
     ) -> np.ndarray:
         """Rows of inputs with what is hidden of each."""
         placed = [self._place(tensors) for tensors in inputs]
@@ -242,7 +244,10 @@ class TowerEncoder:
         return np.stack(patches)
 
     def _canvas_of(
-        self, mask: np.ndarray, frame: Frame, grid: tuple[int, int]
+        self,
+        mask: np.ndarray,
+        frame: Frame,
+        grid: tuple[int, int],
     ) -> np.ndarray | None:
         """A mask in the frame's pixels as the network sees it; None for any other mask."""
         if mask.shape == grid or mask.shape != frame.load().size[::-1]:

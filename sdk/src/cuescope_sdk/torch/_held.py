@@ -53,7 +53,9 @@ def _is_content(name: str, value: object) -> bool:
 
 
 def place_of(
-    owner: str, network: nn.Module, tower: nn.Module | None = None
+    owner: str,
+    network: nn.Module,
+    tower: nn.Module | None = None,
 ) -> tuple[torch.device, torch.dtype]:
     """Device and dtype of a network that is held in memory: those of the first matrix in `tower`.
 

@@ -31,7 +31,10 @@ Tokens = Bool[Tensor, "image token"]
 
 
 def encode_visible(
-    tower: ImageTower, inputs: Inputs, hidden: Patches | None, how: Hiding = "drop"
+    tower: ImageTower,
+    inputs: Inputs,
+    hidden: Patches | None,
+    how: Hiding = "drop",
 ) -> Float[Tensor, "input dim"]:
     """Embeddings of inputs of which the `hidden` patches are absent; None is the plain forward.
 
@@ -56,7 +59,9 @@ def encode_visible(
 
 @contextmanager
 def show_only(
-    tower: ImageTower, visible: Patches, how: Hiding = "drop"
+    tower: ImageTower,
+    visible: Patches,
+    how: Hiding = "drop",
 ) -> Iterator[None]:
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images = len(visible)
@@ -113,7 +118,9 @@ def _masking(masked: Masked, present: Tokens) -> AbstractContextManager[None]:
 
 
 def _averaging(
-    module: nn.Module, present: Tokens, prefix: int
+    module: nn.Module,
+    present: Tokens,
+    prefix: int,
 ) -> AbstractContextManager[None]:
     """Hidden tokens take the mean of the seen ones, which leaves the mean of all at just that."""
     patches = present[:, prefix:, None]
@@ -129,7 +136,9 @@ def _averaging(
 
 
 def _placing(
-    module: nn.Module, index: Tensor, present: Tokens
+    module: nn.Module,
+    index: Tensor,
+    present: Tokens,
 ) -> AbstractContextManager[None]:
     """The tokens at `index` (image, token) go back to their places; the hidden ones are NaN."""
 

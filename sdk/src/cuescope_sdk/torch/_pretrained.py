@@ -81,7 +81,9 @@ class Source:
         title = model if revision is None else f"{model}@{revision}"
         # no network for what is there: audits must run on a closed machine
         cached = huggingface_hub.try_to_load_from_cache(
-            model, CONFIG, revision=revision
+            model,
+            CONFIG,
+            revision=revision,
         )
         if isinstance(cached, str):
             source = cls(owner, Path(cached).parent, title)
@@ -179,9 +181,10 @@ class Source:
         """
         try:
             with quiet():
-                trusted = bool(trust_remote_code)
                 return cls.from_pretrained(
-                    self.folder, trust_remote_code=trusted, **options
+                    self.folder,
+                    trust_remote_code=bool(trust_remote_code),
+                    **options,
                 )
         # the reader of a stranger's files fails in any way it likes
         except Exception as error:
@@ -281,11 +284,10 @@ class Pretrained:
         config = source.read(
             "configuration", transformers.AutoConfig, trust_remote_code
         )
-        builder = builder_of(config, source)
         return cls(
             source,
             config,
-            builder,
+            builder_of(config, source),
             context,
             device,
             dtype,

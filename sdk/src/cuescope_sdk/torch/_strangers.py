@@ -91,7 +91,10 @@ def read_weights(owner: str, path: Path) -> Any:
         require_small_archive(owner, path)
         # mapped: what nobody looks at is never read from the disk
         content = torch.load(
-            path, map_location="cpu", weights_only=True, mmap=is_stored(path)
+            path,
+            map_location="cpu",
+            weights_only=True,
+            mmap=is_stored(path),
         )
         require_stored_tensors(owner, path, content)
     except UserError:

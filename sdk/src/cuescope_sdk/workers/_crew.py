@@ -73,7 +73,9 @@ class Crew:
         self._vain_openings = self._vain_deaths = 0
 
     def map(
-        self, batches: Sequence[Sequence[Trial]], pack: Pack
+        self,
+        batches: Sequence[Sequence[Trial]],
+        pack: Pack,
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses as soon as they are here.
 
@@ -119,7 +121,10 @@ class Crew:
             self.pool.start(worker, self._setup)
 
     def _feed(
-        self, waiting: deque[int], batches: Sequence[Sequence[Trial]], pack: Pack
+        self,
+        waiting: deque[int],
+        batches: Sequence[Sequence[Trial]],
+        pack: Pack,
     ) -> None:
         """A batch for each worker first; a second one while more wait than there are workers."""
         workers = [worker for worker in self._batches if worker not in self._opening]
@@ -148,7 +153,9 @@ class Crew:
         return list(self._batches.pop(worker))
 
     def _poison_error(
-        self, batches: Sequence[Sequence[Trial]], reasons: dict[int, str]
+        self,
+        batches: Sequence[Sequence[Trial]],
+        reasons: dict[int, str],
     ) -> UserError:
         trials = chain.from_iterable(batches)
         samples = ", ".join(dict.fromkeys(trial.sample.key for trial in trials))
@@ -173,10 +180,9 @@ def pack(item: Any, what: str, expected: str) -> bytes:
     try:
         return pickle.dumps(item)
     except Exception as error:
-        words = f"{type(error).__name__}: {error}".split()
         raise UserError(
             f"{what} cannot be sent to workers",
             expected=expected,
-            got=" ".join(words),
+            got=" ".join(f"{type(error).__name__}: {error}".split()),
             remedy="Leave --executor out: this process answers then",
         ) from error

@@ -75,7 +75,9 @@ class WorkerExecutor(Plugin):
         return pack_trials(trials)
 
     def map(
-        self, build: Callable[[], Respond], batches: Sequence[Sequence[Trial]]
+        self,
+        build: Callable[[], Respond],
+        batches: Sequence[Sequence[Trial]],
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index with its responses, as soon as it is done, in any order."""
         if not batches:

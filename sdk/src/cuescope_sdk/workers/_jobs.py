@@ -108,8 +108,7 @@ class KeptJobs:
         return json.loads(text)["result"]
 
     def _read(self, name: str) -> Any:
-        content = read_sealed(self.file(name))
-        return json.loads(content)["result"]
+        return json.loads(read_sealed(self.file(name)))["result"]
 
 
 @contextmanager

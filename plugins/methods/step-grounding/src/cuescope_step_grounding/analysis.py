@@ -285,8 +285,7 @@ def rank(
     what is said of the whole.
     """
     ranked = []
-    p_values = list(map(attrgetter("p_value"), results))
-    q_values = benjamini_hochberg(p_values)
+    q_values = benjamini_hochberg(list(map(attrgetter("p_value"), results)))
     for result, q_value in zip(results, q_values, strict=True):
         finding = result.large and q_value is not None and q_value <= level
         ranked.append((result, q_value, finding))

@@ -136,7 +136,6 @@ def calibrate(
 
 def labelled_pairs() -> tuple[list[tuple[str, str]], Bool[np.ndarray, " pair"]]:
     """A hundred pairs of successive steps, and whether they believe the same: half of them do."""
-    lines = read_text("step_pairs.jsonl").splitlines()
-    rows = list(map(json.loads, lines))
+    rows = list(map(json.loads, read_text("step_pairs.jsonl").splitlines()))
     pairs = list(map(itemgetter("first", "second"), rows))
     return pairs, np.array(list(map(itemgetter("same"), rows)))

@@ -147,7 +147,8 @@ def _temporal(frames: Frames, rng: Generator) -> Frames | None:
         order = tuple(map(frames.__getitem__, rng.permutation(len(frames))))
         if _keys(order) != keys:
             return order
-    return (*frames[1:], frames[0]) if keys[::-1] == keys else frames[::-1]
+    mirrored = keys[::-1] == keys
+    return (*frames[1:], frames[0]) if mirrored else frames[::-1]
 
 
 def _keys(frames: Frames) -> list[str]:
@@ -280,8 +281,9 @@ def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:
     """Whole pixels within the image, of boxes of which anything is there."""
     cells = []
     for box in boxes:
-        left, top = np.maximum(np.floor(box[:2]), 0).astype(int).tolist()
-        right, bottom = np.minimum(np.ceil(box[2:]), image.size).astype(int).tolist()
+        corners = np.array([np.floor(box[:2]), np.ceil(box[2:])])
+        inside = corners.clip(0, image.size).astype(int).ravel()
+        left, top, right, bottom = inside.tolist()
         if left < right and top < bottom:
             cells.append((left, top, right, bottom))
     return cells

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from cuescope_sdk import BadDataError
+from cuescope_sdk.data._own_files import READ_FLAGS
 
 IN_MEMORY = 2**26  # bytes: larger files are digested first, and read again
-# a named pipe in the place of a file must not be waited for
-_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class ChangedError(OSError):
@@ -62,7 +61,7 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
 
     The path is opened once: a file or link that takes its place later is not read.
     """
-    descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    descriptor = os.open(path, READ_FLAGS)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

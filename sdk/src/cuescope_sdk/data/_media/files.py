@@ -143,7 +143,9 @@ def require_distinct(title: str, thing: str, keys: Sequence[str], split: str) ->
     key, count = Counter(keys).most_common(1)[0]
     if count > 1:
         raise UserError(
-            f"{title}: {thing} '{key}'", expected="it once", got=f"it {count} times"
+            f"{title}: {thing} '{key}'",
+            expected="it once",
+            got=f"it {count} times",
         )
 
 
@@ -156,16 +158,20 @@ def require_enough(
     *,
     got: str,
     remedy: str,
-) -> None:
-    """Raise BadDataError where more than `max_missing` of `total` things are left out, or all."""
-    problem = f"{title}: {out:,} of {total:,} {thing}s cannot be shown"
+) -> dict[str, str]:
+    """The fact of what is left out; raises BadDataError for more than `max_missing`, or all."""
+    counted = f"{out:,} of {total:,} {thing}s"
+    allowed = f"at most {max_missing:.0%}"
     # even max_missing=1 must leave something to audit
     if out <= max_missing * total and out < total:
-        return
+        return {"left out": f"{counted} ({allowed} may be): {got}"} if out else {}
     if out < total:
         remedy += f", or accept it with -D max_missing={ceil(100 * out / total) / 100}"
     raise BadDataError(
-        problem, expected=f"at most {max_missing:.0%}", got=got, remedy=remedy
+        f"{title}: {counted} cannot be shown",
+        expected=allowed,
+        got=got,
+        remedy=remedy,
     )
 
 

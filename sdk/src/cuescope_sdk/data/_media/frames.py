@@ -64,7 +64,10 @@ class Probe:
         return Frame(key, load, FrameSource(self.path))
 
     def clip(
-        self, wanted: int, start: float = 0.0, end: float | None = None
+        self,
+        wanted: int,
+        start: float = 0.0,
+        end: float | None = None,
     ) -> tuple[Frame, ...]:
         """`wanted` frames spread over a video or animation, or over its seconds [start, end).
 
@@ -98,7 +101,9 @@ class Probe:
         return within, Segment(max(start, 0.0), stop, length)
 
     def frames_at(
-        self, indices: Sequence[int], segment: Segment | None = None
+        self,
+        indices: Sequence[int],
+        segment: Segment | None = None,
     ) -> tuple[Frame, ...]:
         """These frames of a video or animation, in any order; decoded together when one is loaded.
 
@@ -134,7 +139,9 @@ def sample_indices(count: int, wanted: int) -> tuple[int, ...]:
 
 
 def frames_between(
-    times: Float[np.ndarray, " frame"], start: float, end: float | None = None
+    times: Float[np.ndarray, " frame"],
+    start: float,
+    end: float | None = None,
 ) -> range:
     """Indices of the frames that come on screen in the seconds [start, end).
 

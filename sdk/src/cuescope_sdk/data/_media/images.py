@@ -155,7 +155,10 @@ class _TooManyPixelsError(Exception):
 
 @contextmanager
 def _open(
-    file: BinaryIO, formats: list[str], max_pixels: int, wanted: int = 0
+    file: BinaryIO,
+    formats: list[str],
+    max_pixels: int,
+    wanted: int = 0,
 ) -> Iterator[Image.Image]:
     """The image before it is decoded, with the memory reserved that it takes, and its frames."""
     with Image.open(file, formats=formats) as image:

@@ -107,7 +107,9 @@ _SAVE_EVERY = 256  # files; a kill loses the look at so many and no more
 
 
 def probe_all(
-    paths: Iterable[Path], context: Context, max_pixels: int = MAX_PIXELS
+    paths: Iterable[Path],
+    context: Context,
+    max_pixels: int = MAX_PIXELS,
 ) -> dict[Path, Probe]:
     """The probes of all the files, from memory where a file has not changed since.
 

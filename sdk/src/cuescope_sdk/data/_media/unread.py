@@ -87,8 +87,7 @@ def unread_beside(shown: Iterable[Path]) -> Unread:
 def why_unread(path: Path) -> str | None:
     """Why a file is not read: its suffix, or without one its content; None where it is."""
     if kind_of(path) is None:
-        needs = unknown_suffix(path)
-        return needs.partition(" needs ")[2] or "no image or video"
+        return unknown_suffix(path).partition(" needs ")[2] or "no image or video"
     if path.suffix or _is_image(path):
         return None
     return "no image by their content"

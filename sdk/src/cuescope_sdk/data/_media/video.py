@@ -150,7 +150,9 @@ def _rate(stream: "VideoStream") -> float:
 
 @contextmanager
 def _open(
-    file: BinaryIO, max_pixels: int = MOST_PIXELS, wanted: int = 0
+    file: BinaryIO,
+    max_pixels: int = MOST_PIXELS,
+    wanted: int = 0,
 ) -> "Iterator[tuple[InputContainer, VideoStream]]":
     """The video stream with the memory reserved that it takes, with so many wanted frames of it."""
     import av

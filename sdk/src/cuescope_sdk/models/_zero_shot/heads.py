@@ -120,7 +120,11 @@ class EmbeddingTable(Head):
 
     @classmethod
     def read(
-        cls, owner: str, path: Path, dim: int, logit_scale: float | None
+        cls,
+        owner: str,
+        path: Path,
+        dim: int,
+        logit_scale: float | None,
     ) -> "EmbeddingTable":
         """From an .npz of `names` and `embeddings` (name, dim); rows are made unit.
 

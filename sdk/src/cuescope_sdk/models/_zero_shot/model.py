@@ -61,7 +61,9 @@ class ZeroShotOptions(Options):
     )
 
     def text_content(
-        self, owner: str, more: Mapping[str, Sequence[str]]
+        self,
+        owner: str,
+        more: Mapping[str, Sequence[str]],
     ) -> tuple[object, ...]:
         """How choices become texts, for a digest: files count by what is in them.
 
@@ -112,7 +114,11 @@ class ZeroShotModel(Plugin, LazyWeights):
         return {}
 
     def choose_head(
-        self, name: str, device: str, texts: TextTower | None, dim: int
+        self,
+        name: str,
+        device: str,
+        texts: TextTower | None,
+        dim: int,
     ) -> Head:
         """Take what scores choices: a table, prompts through `texts`, or nothing.
 
@@ -178,13 +184,11 @@ class ZeroShotModel(Plugin, LazyWeights):
         refuse_unanswerable(self.owner, self.capabilities, trials)
         inputs = [tower_inputs(trial, self.image_tower.frames) for trial in trials]
         # one call for the inputs of all trials: what they share is encoded once
-        rows = self._encoder.embed(list(chain.from_iterable(inputs)))
+        rows = iter(self._encoder.embed(list(chain.from_iterable(inputs))))
         responses = []
-        start = 0
         for trial, of_trial in zip(trials, inputs, strict=True):
-            end = start + len(of_trial)
-            responses.append(self._answer(trial, np.stack(rows[start:end])))
-            start = end
+            of_frames = np.stack([next(rows) for _ in of_trial])
+            responses.append(self._answer(trial, of_frames))
         return responses
 
     def _answer(self, trial: Trial, rows: Rows) -> Response:
@@ -201,7 +205,9 @@ class ZeroShotModel(Plugin, LazyWeights):
         return unit_mean(unit(rows))  # each frame counts alike, whatever its norm
 
     def logits(
-        self, rows: Rows, choices: Sequence[str]
+        self,
+        rows: Rows,
+        choices: Sequence[str],
     ) -> Float[np.ndarray, " choice"]:
         """scale * cosine + bias."""
         head = self._head
@@ -234,7 +240,9 @@ class ZeroShotModel(Plugin, LazyWeights):
         return [self.image_tower.canvas(frame.load()) for frame in frames]
 
     def patch_features(
-        self, frames: Sequence[Frame], layer: int = -1
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
     ) -> list[Float[np.ndarray, "row col dim"]]:
         """Patch tokens after a block, float32, on the model's own grid."""
         return [self._encoder.features(frame, layer) for frame in frames]

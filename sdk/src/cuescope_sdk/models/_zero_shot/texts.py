@@ -38,7 +38,10 @@ class Templates:
 
     @classmethod
     def find(
-        cls, name: str, owner: str, more: Mapping[str, Sequence[str]] | None = None
+        cls,
+        name: str,
+        owner: str,
+        more: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """A named set, or a file.
 
@@ -106,7 +109,9 @@ def _action_templates() -> tuple[str, ...]:
 
 
 def _from_file(
-    name: str, owner: str, named: tuple[str, ...]
+    name: str,
+    owner: str,
+    named: tuple[str, ...],
 ) -> tuple[str, ...] | ByLabel:
     path = Path(name).expanduser()
     if not path.is_file():
@@ -219,7 +224,9 @@ class TextTower:
         return np.concatenate(rows)
 
     def embed_label(
-        self, label: str, templates: Templates
+        self,
+        label: str,
+        templates: Templates,
     ) -> Float[np.ndarray, " dim"]:
         """Unit mean of the unit embeddings of a label's prompts (Radford et al., 2021)."""
         return unit_mean(self.embed(templates.prompts(label)))

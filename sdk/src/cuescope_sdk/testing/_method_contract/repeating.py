@@ -28,10 +28,9 @@ class MethodRepeats(MethodSetting):
 
     def test_reports_the_same_twice(self) -> None:
         """Same seed, same hash."""
-        # a new setup: nothing that the first built is used again
-        again = self.setup().report()
         expect(
-            again.hash == self.base.report.hash,
+            # a new setup: nothing that the first built is used again
+            self.setup().report().hash == self.base.report.hash,
             "the same report hash",
             got="another",
             remedy="Draw from audit.rng(name), and iterate over no set",

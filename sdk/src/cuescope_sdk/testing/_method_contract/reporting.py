@@ -136,7 +136,7 @@ class MethodReports(MethodSetting):
         """The four hooks together give features and scores."""
         report = self.base.report
         expect(
-            bool(report.features) and bool(report.scores),
+            report.features and report.scores,
             "features and scores",
             got=f"{len(report.features)} features, {len(report.scores)} scores",
             remedy="Yield from propose_features and compute_scores on any data with errors",
@@ -280,9 +280,8 @@ class MethodReports(MethodSetting):
             scores = rows[finding.feature, finding.label]
             # in any row: the headline may be a figure that has none
             has_interval = any(None not in (score.low, score.high) for score in scores)
-            is_corrected = any(score.q_value is not None for score in scores)
             expect(
-                has_interval and is_corrected,
+                has_interval and any(score.q_value is not None for score in scores),
                 "an interval and a q_value among the rows of each finding",
                 got=f"none for {finding.feature}",
                 remedy="See paired_flips and benjamini_hochberg of cuescope_sdk.statistics",

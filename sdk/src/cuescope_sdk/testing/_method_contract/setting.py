@@ -16,7 +16,7 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.testing._contract import Contract, ContractViolation, PerClass, expect
-from cuescope_sdk.testing._fake_data import POINTS, FakeDataset, points_at
+from cuescope_sdk.testing._fake_data import DECOY, POINTS, FakeDataset, points_at
 from cuescope_sdk.testing._fake_models import FakeModel
 from cuescope_sdk.testing._fake_tools import FAKE_TOOLS
 from cuescope_sdk.testing._running import Setup, temporary_cache
@@ -75,7 +75,9 @@ class MethodSetting(Contract):
 
     @classmethod
     def setup(
-        cls, data: Mapping[str, Any] = {}, model: Mapping[str, Any] = {}
+        cls,
+        data: Mapping[str, Any] = {},
+        model: Mapping[str, Any] = {},
     ) -> Setup:
         """The audit of the contract, with other options of data and model."""
         # what it may use is not given: it must do without
@@ -178,7 +180,7 @@ def on_cue(feature: Feature, samples: Mapping[str, Sample]) -> bool:
 
 def on_decoy(feature: Feature, samples: Mapping[str, Sample]) -> bool:
     """Whether a feature lies on the blue corner and not on the red one."""
-    decoy = points_at(feature, samples, decoy=True) or 0.0
+    decoy = points_at(feature, samples, DECOY) or 0.0
     # on both corners, as a whole frame is, is no mistake for the decoy
     return decoy >= POINTS > 0.5 >= (points_at(feature, samples) or 0.0)
 
@@ -196,7 +198,7 @@ class MethodDeclares(MethodSetting):
         """A report is headed by it."""
         title = getattr(self.plugin, "title", None)
         expect(
-            isinstance(title, str) and bool(title.strip()),
+            isinstance(title, str) and title.strip(),
             "a class attribute `title`, in words",
             got=repr(title),
             remedy="Write title = 'NAME: what it finds'",

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,12 +13,15 @@ from cuescope_sdk.testing._contract import (
     NotApplicable,
     expect,
     expect_no_error,
+    with_sample,
 )
 from cuescope_sdk.testing._model_contract.setting import (
     EDITS,
     TOLERANCE,
     ModelSetting,
+    are_units,
     distance,
+    edit_of,
     with_choices,
 )
 
@@ -100,7 +103,9 @@ class ModelAnswers(ModelSetting):
             turned_logits = turned_response.logits
             if logits is None or turned_logits is None:
                 raise ContractViolation(
-                    "logits", got="none", remedy="Answer what is asked for"
+                    "logits",
+                    got="none",
+                    remedy="Answer what is asked for",
                 )
             expect(
                 self.alike(
@@ -131,12 +136,8 @@ class ModelAnswers(ModelSetting):
             raise NotApplicable("asks about `embed_texts`, which this model has not")
         # the same text twice: order and rows that depend on their batch show
         rows = np.asarray(embed(["a dog", "a cat", "a dog"]))
-        are_units = rows.ndim == 2 and np.allclose(
-            np.linalg.norm(rows, axis=1), 1, atol=1e-2
-        )
         expect(
-            are_units
-            and len(rows) == 3
+            are_units(rows, 3, 1e-2)
             and np.allclose(rows[0], rows[2], atol=1e-2)
             and not np.allclose(rows[0], rows[1]),
             "a unit row a text, in order",
@@ -206,20 +207,18 @@ class ModelDepends(ModelSetting):
     def test_does_not_read_the_label(self) -> None:
         """The right answer is the answer sheet."""
 
-        def relabel(trial: Trial) -> Trial:
+        def relabel(trial: Trial) -> Any:
             sample = trial.sample
             # a wrong label, not none: a model may treat a missing one apart
-            other = next(
-                (name for name in sample.choices if name != sample.label), None
-            )
-            return replace(trial, sample=replace(sample, label=other))
+            others = (name for name in sample.choices if name != sample.label)
+            return with_sample(trial, label=next(others, None))
 
         self.answers_stay(relabel, "label")
 
     def test_does_not_read_annotations(self) -> None:
         """They hold the cues, and do not enter the cache key."""
         self.answers_stay(
-            lambda trial: replace(trial, sample=replace(trial.sample, annotations={})),
+            lambda trial: with_sample(trial, annotations={}),
             "annotations",
         )
 
@@ -233,7 +232,7 @@ class ModelDepends(ModelSetting):
     def test_does_not_read_the_sample_key(self) -> None:
         """Samples that look alike share one answer in the cache, whatever they are called."""
         self.answers_stay(
-            lambda trial: replace(trial, sample=replace(trial.sample, key="another")),
+            lambda trial: with_sample(trial, key="another"),
             "key",
         )
 
@@ -266,7 +265,7 @@ class ModelLimits(ModelSetting):
             raise NotApplicable("asks about undeclared edits, and all are declared")
         for kind in others:
             # of everything: an empty edit is ignored with reason
-            edit = EDITS[kind](self.samples[0], self.token_grid, True)
+            edit = edit_of(kind, self.samples[0], self.token_grid)
             self.refuses(self.trials(edit=edit)[0], f"the edit '{kind}'")
 
     def test_refuses_more_frames_than_it_takes(self) -> None:
@@ -290,9 +289,13 @@ class ModelLimits(ModelSetting):
             sample = self.samples[0]
             clip = sample.with_frames((sample.frames[0],) * count, f"length-{count}")
             trial = Trial(sample=clip, outputs=self.capabilities.outputs)
-            expected = f"an answer to {count} frames, or a UserError"
-            remedy = "Check the number of frames, and raise UserError(...)"
-            with expect_no_error(expected, remedy=remedy), suppress(UserError):
+            with (
+                expect_no_error(
+                    f"an answer to {count} frames, or a UserError",
+                    remedy="Check the number of frames, and raise UserError(...)",
+                ),
+                suppress(UserError),
+            ):
                 [_] = self.model.respond([trial])
 
     def test_leaves_an_empty_edit_without_effect(self) -> None:

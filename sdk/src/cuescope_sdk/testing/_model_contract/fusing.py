@@ -30,7 +30,9 @@ class ModelFuses(ModelSetting):
         trials = []
         # of two lengths, so that a batch has padding
         for sample, question in zip(
-            self.samples[:SAMPLES], cycle(QUESTIONS), strict=False
+            self.samples[:SAMPLES],
+            cycle(QUESTIONS),
+            strict=False,
         ):
             # a question of the data's own is what the model was made for
             asked = replace(sample, question=sample.question or question)
@@ -139,7 +141,10 @@ class ModelFuses(ModelSetting):
 
 
 def _off(
-    before: np.ndarray, after: np.ndarray, kinds: np.ndarray, quadrants: frozenset[str]
+    before: np.ndarray,
+    after: np.ndarray,
+    kinds: np.ndarray,
+    quadrants: frozenset[str],
 ) -> float:
     """How far `after` is from the average of `before`'s quadrants."""
     rows = kinds[: before.shape[1]]

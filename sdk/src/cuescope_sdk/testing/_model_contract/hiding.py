@@ -17,6 +17,7 @@ from cuescope_sdk.testing._contract import (
 from cuescope_sdk.testing._model_contract.setting import (
     TOLERANCE,
     ModelSetting,
+    are_units,
     distance,
     noise_under,
 )
@@ -72,9 +73,10 @@ class ModelLooks(ModelSetting):
         # the last and the first, between which a network may merge tokens
         for layer in (-1, 0):
             for features in self.open_model.patch_features(self.frames[:2], layer):
-                whole = features.dtype == np.float32 and features.ndim == 3
                 expect(
-                    whole and bool(np.isfinite(features).all()),
+                    features.dtype == np.float32
+                    and features.ndim == 3
+                    and np.isfinite(features).all(),
                     "finite float32 patch features (row, col, dim)",
                     got=f"{features.dtype} of shape {features.shape}",
                     remedy="Leave class tokens, registers and padding out, and unflatten the rest",
@@ -92,11 +94,13 @@ class ModelLooks(ModelSetting):
         model = self.open_model
         # from both ends: a negative index is an index in Python
         for layer in (FAR, -FAR):
-            expected = f"a UserError for layer {layer}"
-            remedy = (
-                "Raise UserError(problem, expected=...) with the layers that there are"
-            )
-            with expect_no_error(expected, remedy=remedy), suppress(UserError):
+            with (
+                expect_no_error(
+                    f"a UserError for layer {layer}",
+                    remedy="Raise UserError(problem, expected=...) with the layers that there are",
+                ),
+                suppress(UserError),
+            ):
                 model.patch_features(self.frames[:1], layer)
 
     def test_reads_each_frame_by_itself(self) -> None:
@@ -124,12 +128,9 @@ class ModelLooks(ModelSetting):
         choices = self.samples[0].choices
         rows = np.asarray(self.comparing.embed_choices(choices))
         turned = np.asarray(self.comparing.embed_choices(choices[::-1]))[::-1]
-        are_units = rows.ndim == 2 and np.allclose(
-            np.linalg.norm(rows, axis=1), 1, atol=1e-3
-        )
-        in_order = np.allclose(rows, turned, atol=TOLERANCE[self.dtype])
         expect(
-            are_units and in_order and len(rows) == len(choices),
+            are_units(rows, len(choices), 1e-3)
+            and np.allclose(rows, turned, atol=TOLERANCE[self.dtype]),
             "a unit row a choice, in order",
             got=f"shape {rows.shape}",
             remedy="Normalise the text embeddings and keep their order",
@@ -151,7 +152,7 @@ class ModelLooks(ModelSetting):
             # by the order of cosines, logits must never fall, but for ties
             rises = np.diff(logits[np.argsort(cosines)])
             expect(
-                bool((rises >= -tie).all()),
+                (rises >= -tie).all(),
                 "logits in the order of the cosines with `embed_choices`",
                 got=f"{logits} for {cosines}",
                 remedy="Give the rows that image embeddings are compared with",

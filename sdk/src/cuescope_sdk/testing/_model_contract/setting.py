@@ -58,6 +58,12 @@ def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> flo
     return float(np.abs(vector - other).max(initial=0.0) / scale)
 
 
+def are_units(rows: np.ndarray, count: int, tolerance: float) -> bool:
+    """Whether there are so many rows (row, dim) of length 1."""
+    norms = np.linalg.norm(rows, axis=-1)
+    return norms.shape == (count,) and np.allclose(norms, 1, atol=tolerance)
+
+
 def noise_under(
     pixels: UInt8[np.ndarray, "height width 3"],
     mask: Bool[np.ndarray, "row col"],
@@ -74,35 +80,29 @@ def noise_under(
     return np.where(under[..., None], noise, pixels)
 
 
-def _hide(sample: Sample, grid: tuple[int, int], whole: bool) -> HideTokens:
-    mask = np.zeros((len(sample.frames), *grid), dtype=bool)
-    mask[:, : grid[0] // 2] = (
-        whole  # half of them: a model may need some token to answer
-    )
-    return HideTokens.from_mask(mask)
+EDITS = ("hide-tokens", "average-attention", "average-tokens")
 
 
-def _average_attention(
-    sample: Sample, grid: tuple[int, int], whole: bool
-) -> AverageAttention:
-    return AverageAttention(
-        quadrants=frozenset(("VV", "VT", "TV", "TT")) if whole else frozenset()
-    )
-
-
-def _average_tokens(
-    sample: Sample, grid: tuple[int, int], whole: bool
-) -> AverageTokens:
-    return AverageTokens(
-        modalities=frozenset(("video", "text")) if whole else frozenset()
-    )
-
-
-EDITS: dict[str, Callable[[Sample, tuple[int, int], bool], Edit]] = {
-    "hide-tokens": _hide,
-    "average-attention": _average_attention,
-    "average-tokens": _average_tokens,
-}
+def edit_of(
+    kind: str,
+    sample: Sample,
+    grid: tuple[int, int],
+    whole: bool = True,
+) -> Edit:
+    """An edit of everything that its kind can change, or of nothing."""
+    match kind:
+        case "hide-tokens":
+            mask = np.zeros((len(sample.frames), *grid), dtype=bool)
+            # half of them: a model may need some token to answer
+            mask[:, : grid[0] // 2] = whole
+            return HideTokens.from_mask(mask)
+        case "average-attention":
+            quadrants = ("VV", "VT", "TV", "TT") if whole else ()
+            return AverageAttention(quadrants=frozenset(quadrants))
+        case "average-tokens":
+            modalities = ("video", "text") if whole else ()
+            return AverageTokens(modalities=frozenset(modalities))
+    raise KeyError(kind)
 
 
 # ----------------------------------------------------------------------------------------- setting
@@ -187,7 +187,7 @@ class ModelSetting(ShownContract, FingerprintedContract):
         """The answers under an edit of everything, or of nothing."""
         trials = []
         for trial in self.trials():
-            edit = EDITS[kind](trial.sample, self.token_grid, whole)
+            edit = edit_of(kind, trial.sample, self.token_grid, whole)
             # made for each: a mask has as many frames as its sample
             trials.append(replace(trial, edit=edit))
         return self.model.respond(trials)
@@ -220,7 +220,10 @@ class ModelSetting(ShownContract, FingerprintedContract):
         )
 
     def expect_as_alone(
-        self, trials: Sequence[Trial], expected: str, remedy: str
+        self,
+        trials: Sequence[Trial],
+        expected: str,
+        remedy: str,
     ) -> None:
         """Raise ContractViolation where a batch is answered otherwise than trial by trial."""
         # a batch of one has neither padding nor neighbours
@@ -238,7 +241,7 @@ class ModelDeclares(ModelSetting):
         """Pairs of method and model are refused before weights load, from the class alone."""
         declared = getattr(self.plugin, "capabilities", None)
         expect(
-            isinstance(declared, Capabilities) and bool(declared.outputs),
+            isinstance(declared, Capabilities) and declared.outputs,
             "a class attribute `capabilities = Capabilities(outputs=...)`",
             got=repr(declared),
             remedy="Declare which of logits, text and embedding the model can give",

@@ -68,7 +68,12 @@ def fused_attention(
         # no mask: only so the fast causal kernel runs
         mask = None if visible.square else visible.mask(None, key.shape[2])
         return scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, is_causal=visible.square, scale=scaling
+            query,
+            key,
+            value,
+            attn_mask=mask,
+            is_causal=visible.square,
+            scale=scaling,
         )
     sides = fusion.sides(query.shape[2], key.shape[2], cross)
     if edit is None or fusion.watch is not None or uses_matrix_form.get():
@@ -126,7 +131,10 @@ def fused_self_attention(
 
 
 def _shorten(
-    states: Tensor, fusion: Fusion, edit: AverageTokens, mask: Tensor | None
+    states: Tensor,
+    fusion: Fusion,
+    edit: AverageTokens,
+    mask: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Tokens with one average a modality at their end, their bias, and a factor on their keys."""
     present = (

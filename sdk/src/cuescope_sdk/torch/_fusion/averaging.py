@@ -56,9 +56,8 @@ def average_quadrants(
         mass = (weights * seen_keys).sum(-1, keepdim=True)
         # clamped: a query may see no key of the kind
         count = seen_keys.sum(-1, keepdim=True).clamp_min(1)
-        mean = mass / count
         here = (queries == row)[:, None, :, None] & seen_keys
-        weights = torch.where(here, mean, weights)
+        weights = torch.where(here, mass / count, weights)
     return weights
 
 
@@ -109,7 +108,10 @@ def attend_averaged(
 
 
 def _alike(
-    queries: QueryKinds, quadrants: frozenset[str], modality: int | None, alone: int
+    queries: QueryKinds,
+    quadrants: frozenset[str],
+    modality: int | None,
+    alone: int,
 ) -> Iterator[tuple[frozenset[int], Tensor]]:
     """The rows that are averaged over the same keys.
 
@@ -185,7 +187,9 @@ class _Mixing:
         self._value = wide
 
     def of(
-        self, query: RowStates, rows: Tensor
+        self,
+        query: RowStates,
+        rows: Tensor,
     ) -> Float[Tensor, "batch head row value"]:
         """Attention of these queries, which are the rows `rows` of all."""
         end = self._visible.end(rows)
@@ -204,7 +208,11 @@ class _Mixing:
         value = self._value[:, :, :end]
         query = self._wide(query)
         return scaled_dot_product_attention(
-            query, key, value, scale=self._scaling, **masked
+            query,
+            key,
+            value,
+            scale=self._scaling,
+            **masked,
         )
 
     def _wide(self, states: Tensor) -> Tensor:

@@ -48,7 +48,9 @@ def averaged_blocks(
 
 
 def size_terms(
-    counts: Sizes, edit: AverageTokens, dtype: torch.dtype
+    counts: Sizes,
+    edit: AverageTokens,
+    dtype: torch.dtype,
 ) -> tuple[Sizes, Sizes]:
     """What is multiplied with the logit of an average over `counts` keys, and what is added to it.
 
@@ -66,7 +68,10 @@ def size_terms(
 
 
 def average_logits(
-    logits: Weights, keys: BatchKeyKinds, visible: Seen, edit: AverageTokens
+    logits: Weights,
+    keys: BatchKeyKinds,
+    visible: Seen,
+    edit: AverageTokens,
 ) -> Weights:
     """The same on the matrix: the logit of an averaged key is the mean of its keys' logits.
 
@@ -123,12 +128,11 @@ class _Averages:
     @cached_property
     def means(self) -> list[tuple[Mean, Mean]]:
         """The averaged key and value of each block."""
-        means = []
-        for block in self.blocks:
-            mean_key = self.visible.mean_of(self.key, block)
-            mean_value = self.visible.mean_of(self.value, block)
-            means.append((mean_key, mean_value))
-        return means
+        mean_of = self.visible.mean_of
+        return [
+            (mean_of(self.key, block), mean_of(self.value, block))
+            for block in self.blocks
+        ]
 
     def mix_alike(self, query: Tensor, scaling: float) -> Tensor:
         """Every query sees the same: a shorter sequence of keys through the fused kernel."""
@@ -149,7 +153,11 @@ class _Averages:
         value = torch.cat(values, dim=2)
         mask = torch.cat(bias, dim=-1)
         return scaled_dot_product_attention(
-            query, key, value, attn_mask=mask, scale=scaling
+            query,
+            key,
+            value,
+            attn_mask=mask,
+            scale=scaling,
         )
 
     def mix_before(self, query: Tensor, scaling: float) -> Tensor:
@@ -182,7 +190,11 @@ class _Averages:
         if aligned is not None:
             # a query in front for each average, so that the kernel's causal mask is the right one
             mixed = scaled_dot_product_attention(
-                queries(aligned, count), keys, values, is_causal=True, scale=scaling
+                queries(aligned, count),
+                keys,
+                values,
+                is_causal=True,
+                scale=scaling,
             )
             put(out, aligned, self._with_means(mixed[:, :, count:], aligned))
             rest = rest[~among(rest, aligned, self.visible.queries)]
@@ -194,7 +206,11 @@ class _Averages:
             key = keys[:, :, : count + end]
             value = values[:, :, : count + end]
             mixed = scaled_dot_product_attention(
-                queries(part), key, value, attn_mask=mask, scale=scaling
+                queries(part),
+                key,
+                value,
+                attn_mask=mask,
+                scale=scaling,
             )
             put(out, part, self._with_means(mixed, part))
         return out
@@ -238,7 +254,10 @@ class _Averages:
         return mixed
 
     def _logits(
-        self, query: Tensor, rows: Tensor | None, scaling: float
+        self,
+        query: Tensor,
+        rows: Tensor | None,
+        scaling: float,
     ) -> list[Float[Tensor, "batch head query 1"]]:
         """Of each average, for each of the queries, which are these rows."""
         bias = self.visible.bias_of(rows)

@@ -179,7 +179,9 @@ class Visible:
         return _of_rows(self._seen, rows)
 
     def counts(
-        self, block: Tensor, rows: Tensor | None
+        self,
+        block: Tensor,
+        rows: Tensor | None,
     ) -> Float[Tensor, "#batch #head #row 1"]:
         """How many keys of the block (bool, of the first keys or all) these rows see."""
         if self.prefix is not None:
@@ -228,7 +230,9 @@ class Visible:
         return bool(sees_part.any())
 
     def whole_mean_of(
-        self, states: FirstStates, block: Tensor
+        self,
+        states: FirstStates,
+        block: Tensor,
     ) -> Float[Tensor, "#batch #head 1 dim"]:
         """The mean over the keys of a block that does not differ."""
         if self.prefix is None:
@@ -394,7 +398,10 @@ class Fusion:
         return edit if named else None
 
     def sides(
-        self, queries: int, keys: int, cross: bool
+        self,
+        queries: int,
+        keys: int,
+        cross: bool,
     ) -> tuple[BatchQueryKinds, BatchKeyKinds]:
         """What queries and keys are; cached keys come before the queries of this step.
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import zscore
 
 from cuescope_sdk import Sample, StoredRun, Table
 from cuescope_sdk.grounding import SCENE
@@ -74,7 +73,7 @@ def complexity(
         )
         # Of what is not known of a sample the deviation is none (NaN).
         if column.std() > 0:
-            columns.append(zscore(column))
+            columns.append((column - column.mean()) / column.std())
             names.append(name)
     nothing = np.zeros((len(samples) + len(others), 0))
     table = np.array(columns).T if columns else nothing

@@ -15,7 +15,6 @@ from cuescope_step_grounding.rows.keys import (
     VIDEO,
     VRS,
 )
-from cuescope_step_grounding.scores import Figure
 from cuescope_step_grounding.verification import summaries
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.verdict import (
@@ -51,10 +50,12 @@ def statement_of(audit: Audit, judged: JudgedTraces, result: Result) -> str | No
         )
     if result.feature == VIDEO:
         loss = percent(*told["loss"], unit=" points")
+        vrs, low, high = figures[VRS]
+        ends = interval(low, high, "{:.2f}".format)
         return (
             "{feature}: the reasoning does not change when the video does. When things are moved "
             f"or hidden, or the frames are reordered, support changes by only {loss} "
-            f"(visual reliance, VRS: {_ratio(figures[VRS])})."
+            f"(visual reliance, VRS: {vrs:.2f}{ends})."
         )
     if result.feature.startswith(NAMED):
         never = f"in {told['never'].value} of them the video never shows it"
@@ -94,7 +95,3 @@ def _verdict_sentences(
         yield f"{false} of the steps make at least one unsupported claim."
     if judged.groups.few:
         yield f"These are few samples: {summaries.count_groups(judged.groups)}."
-
-
-def _ratio(figure: Figure) -> str:
-    return f"{figure.value:.2f}{interval(figure.low, figure.high, '{:.2f}'.format)}"

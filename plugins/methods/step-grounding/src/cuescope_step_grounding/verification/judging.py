@@ -226,9 +226,9 @@ def _counterfactual_traces(
 ) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
     wrong: dict[str, list[Claims]] = {}
+    every = frozenset(controls.CHANGES)
     for name in (*controls.CHANGES, ALL):
-        every = controls.CHANGES
-        changes = frozenset(change for change in every if name in (change, ALL))
+        changes = every if name == ALL else every & {name}
         wrong[name] = []
         for trace in traces:
             maker = _maker(audit, trace.sample, "counterfactual", name)

@@ -55,8 +55,11 @@ class Swaps(Placement):
 
         Claims that say the same are counted together, each without its own place.
         """
-        own = np.stack([self.own == HOLDS, self.own != OPEN])
-        return np.asarray(self._counts[:, self.wording] - own)
+        return np.asarray(self._counts[:, self.wording] - self._in_own_place)
+
+    @cached_property
+    def _in_own_place(self) -> Bool[np.ndarray, "2 claim"]:
+        return np.stack([self.own == HOLDS, self.own != OPEN])
 
     @cached_property
     def _counts(self) -> Float[np.ndarray, "2 wording"]:
@@ -69,8 +72,8 @@ class Swaps(Placement):
     @property
     def rate_elsewhere(self) -> float | None:
         """The share of the claims, of those decided in other places of their block, that hold."""
-        held = int((self.verdicts == HOLDS).sum() - (self.own == HOLDS).sum())
-        decided = int((self.verdicts != OPEN).sum() - (self.own != OPEN).sum())
+        own = self._in_own_place.sum(axis=1)
+        held, decided = (self._counts.sum(axis=1) - own).tolist()
         return held / decided if decided else None
 
     @cached_property

@@ -68,8 +68,8 @@ def second_look(words: Sequence[str], analyses: Sequence[Analysis]) -> Look | No
     for index in verbs:
         form = "VB" if doubts.form(index) not in {"", "VBZ"} else "VBZ"
         shown[index] = _PLAIN[form][not doubts.begins_phrase(index + 1)]
-    bare = analyses[0].tag[:2] in {"NN", "JJ"} and doubts.words[1:2] != [","]
-    article = bare and 0 not in verbs
+    bare = analyses[0].tag.startswith(("NN", "JJ"))
+    article = bare and doubts.words[1:2] != [","] and 0 not in verbs
     if article:
         shown = ["The", doubts.words[0], *shown[1:]]
     return Look(tuple(shown), verbs, article)
