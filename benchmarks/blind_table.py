@@ -7,6 +7,7 @@ on which the learner's numbers were chosen, for a grid of them, and no other.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from itertools import product
@@ -104,8 +105,9 @@ def main() -> None:
     lines = (
         tune(given.questions) if given.tune else rows(given.questions, given.redraws)
     )
-    for _line in lines:
-        pass
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
