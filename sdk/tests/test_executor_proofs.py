@@ -28,7 +28,7 @@ A_DRIVER = {
     "test_leaves_no_worker_after_ctrl_c",
 }
 AT_ONCE = "test_hands_on_each_answer_at_once"
-POISON = "test_names_a_batch_that_kills_two_workers"
+POISON = "test_names_a_batch_that_kills_workers"
 
 
 class InTurn(Plugin):

@@ -383,6 +383,12 @@ class Report(Value):
         return tuple(score for score in self.headlines if score.finding)
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why what passes the method's rule is no finding, each reason once; mostly none."""
+        doubts = (score.doubt for score in self.headlines)
+        return tuple(dict.fromkeys(filter(None, doubts)))
+
+    @property
     def statements(self) -> tuple[str, ...]:
         """The sentences about the headlines, ranked: findings, and what is always reported."""
         statements = []

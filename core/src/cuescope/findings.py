@@ -112,7 +112,7 @@ def find_finding(report: Report, wanted: str) -> Score:
         raise UserError(
             f"finding {wanted}",
             expected="a report with findings",
-            got="none in this one",
+            got=" ".join(["none in this one.", *report.doubts]),
         )
     # any other number may be a name: labels are numbers in some data
     if wanted.isdecimal() and 1 <= int(wanted) <= len(findings):

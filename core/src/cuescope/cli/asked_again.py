@@ -301,7 +301,7 @@ def find_again(
         raise UserError(
             f"on part {request.part} of its data {request.method} finds no cue",
             expected="a finding to go on with",
-            got=f"none in {made.provenance.samples} samples",
+            got=" ".join([f"none in {made.provenance.samples} samples.", *made.doubts]),
             remedy="Take more samples, or name another split with --on",
         )
 

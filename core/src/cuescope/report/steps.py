@@ -85,7 +85,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ("See whether another model leans on it too:", other),
             compare,
         ]
-    elif any(score.doubt for score in report.headlines):
+    elif report.doubts:
         words = "Say which samples were drawn together (the checks tell how), and run it again:"
         steps.append((words, asked.command))
     else:

@@ -116,7 +116,7 @@ def copyable(command: str, width: int) -> list[str]:
 
 
 def _head(report: Report) -> str:
-    if any(score.doubt for score in report.headlines):
+    if report.doubts:
         return "Seen, but in doubt"
     return "Finding" if len(report.findings) < 2 else "Findings"
 
@@ -328,7 +328,7 @@ def _legend(report: Report) -> RenderableType:
     rows = [(metric.title, metric.meaning) for metric in report.metrics]
     if report.findings:
         rows.insert(0, ("*", "a finding: it passes the rule of the method"))
-    if any(score.doubt for score in report.headlines):
+    if report.doubts:
         rows.insert(
             0, ("?", "it passes the rule, but what the rule assumes does not hold")
         )

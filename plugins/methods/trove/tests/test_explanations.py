@@ -65,7 +65,9 @@ def test_label_noise_is_named_and_no_cue() -> None:
     report = run_audit(TRoVe, ByLook, Mislabelled)
     assert not report.findings
     words = [
-        words for words in report.statements if words.startswith("It may be label noise")
+        words
+        for words in report.statements
+        if words.startswith("It may be label noise")
     ]
     assert words
     assert "'north'" in words[0]
@@ -121,9 +123,7 @@ def test_the_detected_size_is_held_alike() -> None:
         TRoVe, Leaning, Clips, options, tools={"detector": Measuring}
     ).report()
     assert not report.findings
-    assert report.statements[0].startswith(
-        "It may be the size of the labelled object"
-    )
+    assert report.statements[0].startswith("It may be the size of the labelled object")
     assert by_check(report.evidence, "controlled for").n == 160
     unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()
     assert {unsure.names[score.feature] for score in unsure.findings} == {"red"}

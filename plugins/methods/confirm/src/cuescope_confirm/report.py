@@ -94,6 +94,10 @@ def scores(results: Results) -> Iterator[Score]:
             audit.notes.get(NO_CUE)
             or "No method has a finding, so there is no cue to test."
         )
+        doubts = chain.from_iterable(
+            run.doubts for run in results.study.reports.values()
+        )
+        words = " ".join([words, *dict.fromkeys(doubts)])
         yield Score(
             feature=NOTHING,
             label=None,

@@ -229,6 +229,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
             raise UserError(
                 f"{run.path} has no finding",
                 expected="a run that found a cue",
+                got=" ".join(report.doubts) or None,
                 remedy="There is nothing to confirm; --feature KEY tests a feature that is no "
                 "finding",
             )

@@ -133,7 +133,10 @@ class StepGrounding(Plugin):
 
     @hookimpl
     def compute_scores(
-        self, audit: Audit, features: Sequence[Feature], outcomes: Sequence[Outcome]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
     ) -> Iterable[Score]:
         """Every claim of every trace, judged in one call."""
         from cuescope_step_grounding import report
@@ -161,7 +164,10 @@ class StepGrounding(Plugin):
 
     @hookimpl
     def verify(
-        self, audit: Audit, features: Sequence[Feature], scores: Sequence[Score]
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Counterfactual and random claims, other verifiers, people, noise."""
         from cuescope_sdk.data import independent_samples

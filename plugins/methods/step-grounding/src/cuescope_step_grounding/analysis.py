@@ -69,7 +69,9 @@ class Result:
 
 
 def results_of(
-    audit: Audit, judged: JudgedTraces, reliance: Reliance | None
+    audit: Audit,
+    judged: JudgedTraces,
+    reliance: Reliance | None,
 ) -> list[Result]:
     """The verdict first, then the parts."""
     analysis = _Analysis(audit, judged)
@@ -176,7 +178,10 @@ class _Analysis:
             yield result
 
     def _with_decay(
-        self, result: Result, early: np.ndarray, late: np.ndarray
+        self,
+        result: Result,
+        early: np.ndarray,
+        late: np.ndarray,
     ) -> Result:
         """With what is lost on the way."""
         # a loss needs both ends of a trace

@@ -142,7 +142,9 @@ class StepGroundingBench(Plugin):
         yield figure(models, result)
 
     def _match_tables(
-        self, models: "Sequence[MeasuredModel]", folders: Sequence[tuple[Path, Path]]
+        self,
+        models: "Sequence[MeasuredModel]",
+        folders: Sequence[tuple[Path, Path]],
     ) -> Iterator[Table]:
         """How much harder the other data is, and the law on samples that are alike."""
         from cuescope_step_grounding.law.difficulty import match, on_pairs

@@ -78,7 +78,9 @@ Wanted = Callable[[StepClaim], bool]
 
 
 def attach_evidence(
-    audit: Audit, judged: JudgedTraces, scores: Sequence[Score]
+    audit: Audit,
+    judged: JudgedTraces,
+    scores: Sequence[Score],
 ) -> None:
     """How often the answers are right among their choices, and a contrast for each finding."""
     marked = [trace for trace in judged.baselines if trace.accuracy is not None]
@@ -97,7 +99,9 @@ def attach_evidence(
 
 
 def _sides(
-    judged: JudgedTraces, feature: str, scores: Sequence[Score]
+    judged: JudgedTraces,
+    feature: str,
+    scores: Sequence[Score],
 ) -> tuple[Side, Side] | None:
     """Claims that the video supports beside claims that it does not, of what the finding is of."""
     rates = {}
@@ -270,7 +274,9 @@ def _exhibit(shown: StepClaim) -> Exhibit:
     frames = [sample.frames[index] for index in meant] or sample.frames
     return Exhibit(
         occurrence=Occurrence(
-            sample=sample.key, frame=frame, region=shown.judgement.box
+            sample=sample.key,
+            frame=frame,
+            region=shown.judgement.box,
         ),
         label=sample.label,
         prediction=reasoning.trace.answer,

@@ -42,7 +42,10 @@ LONGEST_STEP = 300  # characters
 
 
 def attach_figures(
-    audit: Audit, judged: JudgedTraces, whole: Result, costs: Sequence[ChangeCost]
+    audit: Audit,
+    judged: JudgedTraces,
+    whole: Result,
+    costs: Sequence[ChangeCost],
 ) -> None:
     audit.attach(metrics_table(audit, judged, whole))
     if costs:
@@ -201,7 +204,9 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     caption += _left_out(trace, PICTURE_STEPS)
     return Picture(
-        title=f"The trace of {sample.key}", caption=caption, image=frame_strips(rows)
+        title=f"The trace of {sample.key}",
+        caption=caption,
+        image=frame_strips(rows),
     )
 
 

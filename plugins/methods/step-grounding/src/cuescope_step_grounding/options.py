@@ -103,13 +103,19 @@ class StepGroundingOptions(Options):
         "columns sample,step,claim,verdict",
     )
     noise: float = Field(
-        0.1, ge=0, le=0.5, description="share of judgements that a check reverses"
+        0.1,
+        ge=0,
+        le=0.5,
+        description="share of judgements that a check reverses",
     )
     shown: NonNegativeInt = Field(
         3, description="traces that are shown with their frames"
     )
     margin: float = Field(
-        0.05, ge=0, le=1, description="smallest difference that is a finding"
+        0.05,
+        ge=0,
+        le=1,
+        description="smallest difference that is a finding",
     )
     level: float = Field(0.05, gt=0, lt=1, description="largest q-value of a finding")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")

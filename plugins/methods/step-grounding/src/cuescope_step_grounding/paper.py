@@ -169,13 +169,18 @@ def _statements(tables: PaperTables) -> Table:
 
 
 def _row(
-    sentence: str, printed: str, agrees: bool, figure: str
+    sentence: str,
+    printed: str,
+    agrees: bool,
+    figure: str,
 ) -> tuple[str, str, str, str]:
     return sentence, printed, figure, _agreement(agrees)
 
 
 def _number_row(
-    sentence: str, printed: float, figure: float
+    sentence: str,
+    printed: float,
+    figure: float,
 ) -> tuple[str, str, str, str]:
     """Whether a figure of one decimal is the printed one."""
     # more than 0.05 by what floats miss it by

@@ -77,7 +77,10 @@ Shift = tuple[float, float]  # across and down, in shares of the room that a box
 
 
 def perturbed_frames(
-    sample: Sample, kind: Perturbation, key: Boxes, rng: Generator
+    sample: Sample,
+    kind: Perturbation,
+    key: Boxes,
+    rng: Generator,
 ) -> Frames | None:
     """The frames after one change of a kind; None where it cannot change anything."""
     match kind:

@@ -64,7 +64,10 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     for name in most_named_things(traces, options.things):
         occurrences = occurrences_of(traces, name)
         yield Feature(
-            key=NAMED + name, kind="thing", name=f"'{name}'", occurrences=occurrences
+            key=NAMED + name,
+            kind="thing",
+            name=f"'{name}'",
+            occurrences=occurrences,
         )
 
 
@@ -72,7 +75,9 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
 
 
 def ranked_scores(
-    audit: Audit, judged: JudgedTraces, results: Sequence[Result]
+    audit: Audit,
+    judged: JudgedTraces,
+    results: Sequence[Result],
 ) -> Iterator[Score]:
     """The verdict, the findings, then the rest by rising support.
 
@@ -97,7 +102,11 @@ def ranked_scores(
             values: dict[str, Any] = figure._asdict() if figure else {"value": None}
             values |= tested if metric == SGR else {}
             yield Score(
-                feature=result.feature, label=None, metric=metric, n=result.n, **values
+                feature=result.feature,
+                label=None,
+                metric=metric,
+                n=result.n,
+                **values,
             )
 
 
@@ -105,7 +114,10 @@ def ranked_scores(
 
 
 def write_notes(
-    audit: Audit, judged: JudgedTraces, reliance: Reliance | None, whole: Result
+    audit: Audit,
+    judged: JudgedTraces,
+    reliance: Reliance | None,
+    whole: Result,
 ) -> None:
     """The facts at the head of the report."""
     options: StepGroundingOptions = audit.options

@@ -250,7 +250,9 @@ class Reliance:
 
 
 def reliance(
-    costs: Sequence[ChangeCost], rng: Generator, options: StepGroundingOptions
+    costs: Sequence[ChangeCost],
+    rng: Generator,
+    options: StepGroundingOptions,
 ) -> Reliance:
     """VRS over the samples that were changed both ways, with its interval over whole groups.
 
@@ -305,7 +307,9 @@ def costs_by_sample(costs: Sequence[ChangeCost]) -> list[list[ChangeCost]]:
 
 
 def mean_over_kinds(
-    costs: Sequence[ChangeCost], kinds: Sequence[str], figure: str
+    costs: Sequence[ChangeCost],
+    kinds: Sequence[str],
+    figure: str,
 ) -> float | None:
     """Over kinds, of each over its instances."""
     return mean(

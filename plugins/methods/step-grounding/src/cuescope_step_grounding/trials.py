@@ -121,7 +121,9 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
 
 
 def read_traces(
-    audit: Audit, requests: Sequence[TraceRequest], outcomes: Sequence[Outcome]
+    audit: Audit,
+    requests: Sequence[TraceRequest],
+    outcomes: Sequence[Outcome],
 ) -> list[Reasoning]:
     reader = claim_parser(audit)
     recorded = is_recorded(audit)
@@ -182,7 +184,10 @@ def _changes(audit: Audit) -> Iterator[TraceRequest]:
 
 
 def _perturbed_samples(
-    audit: Audit, traces: Sequence[Reasoning], name: str, change: Perturbation
+    audit: Audit,
+    traces: Sequence[Reasoning],
+    name: str,
+    change: Perturbation,
 ) -> Iterator[tuple[Sample, Sample]]:
     """Each sample that the change can change, and its changed form."""
     for trace in traces:
@@ -195,7 +200,10 @@ def _perturbed_samples(
 
 
 def _paraphrased_samples(
-    audit: Audit, traces: Sequence[Reasoning], name: str, instance: int
+    audit: Audit,
+    traces: Sequence[Reasoning],
+    name: str,
+    instance: int,
 ) -> Iterator[tuple[Sample, Sample]]:
     questions = [trace.sample.question or NO_QUESTION for trace in traces]
     reworded = paraphrases(questions, audit.tools.get("text-generator"), instance)
@@ -210,7 +218,10 @@ _PROMPTS = read_toml("prompts.toml")
 
 
 def trial_of(
-    audit: Audit, sample: Sample, style: Style, condition: str = "baseline"
+    audit: Audit,
+    sample: Sample,
+    style: Style,
+    condition: str = "baseline",
 ) -> Trial:
     """The trial that brings a trace. What is known of the sample stays behind.
 
@@ -250,7 +261,9 @@ def _frame_count(sample: Sample) -> str:
 
 
 def paraphrases(
-    questions: Sequence[str], generator: TextGenerator | None, instance: int
+    questions: Sequence[str],
+    generator: TextGenerator | None,
+    instance: int,
 ) -> list[str]:
     """Each question in a text generator's words; without one, or where it has none, re-opened.
 

@@ -309,7 +309,10 @@ def within(low: float | None, high: float | None, margin: float) -> Verdict:
 
 
 def another_verifier(
-    audit: Audit, judged: JudgedTraces, spec: str, verifier: ClaimVerifier
+    audit: Audit,
+    judged: JudgedTraces,
+    spec: str,
+    verifier: ClaimVerifier,
 ) -> Evidence:
     """Whether another verifier says the same, claim by claim.
 
@@ -327,7 +330,10 @@ def another_verifier(
     if sgr is None:
         detail = "it could verify no claim"
         return Evidence(
-            check=check, feature=REASONING, verdict="inconclusive", detail=detail
+            check=check,
+            feature=REASONING,
+            verdict="inconclusive",
+            detail=detail,
         )
     own_sgr = judged.mean_rate(first)
     pairs = []
@@ -361,7 +367,9 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
 
 
 def _agreement(
-    audit: Audit, pairs: Sequence[tuple[Sample, str, str]], name: str
+    audit: Audit,
+    pairs: Sequence[tuple[Sample, str, str]],
+    name: str,
 ) -> Agreement:
     options: StepGroundingOptions = audit.options
     return agreement(

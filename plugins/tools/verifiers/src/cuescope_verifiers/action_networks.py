@@ -30,7 +30,9 @@ class XCLIP:
 
     @torch.no_grad()
     def logits(
-        self, clip: Sequence[Image.Image], texts: Sequence[str]
+        self,
+        clip: Sequence[Image.Image],
+        texts: Sequence[str],
     ) -> Float[np.ndarray, " candidate"]:
         """Likeness of the clip to each sentence, times the model's scale."""
         tokens = self._processor.tokenizer(
@@ -66,7 +68,9 @@ class VideoMAE:
 
     @torch.no_grad()
     def logits(
-        self, clip: Sequence[Image.Image], texts: Sequence[str]
+        self,
+        clip: Sequence[Image.Image],
+        texts: Sequence[str],
     ) -> Float[np.ndarray, " candidate"]:
         """Of each class; `texts` are not read."""
         output = self.files.network(
@@ -76,7 +80,9 @@ class VideoMAE:
 
 
 def _pixels(
-    files: Pretrained, processor: Any, clip: Sequence[Image.Image]
+    files: Pretrained,
+    processor: Any,
+    clip: Sequence[Image.Image],
 ) -> torch.Tensor:
     """(1, frame, channel, row, col) on the model's device."""
     # a list of lists: one video of several frames, and not several pictures
@@ -91,7 +97,9 @@ KINDS: Mapping[str, tuple[str, type[XCLIP] | type[VideoMAE]]] = {
 
 
 def find_network(
-    model: str, revision: str | None, context: Context
+    model: str,
+    revision: str | None,
+    context: Context,
 ) -> XCLIP | VideoMAE:
     """The network of a folder or hub id; raises UserError for whatever a person can mend."""
 

@@ -93,7 +93,9 @@ class Actions(Plugin, LazyWeights):
         return look
 
     def _candidates(
-        self, claim: Claim, texts: Sequence[str]
+        self,
+        claim: Claim,
+        texts: Sequence[str],
     ) -> tuple[list[int], list[int]]:
         """Indices of the candidates among the logits, and of the claim's own among those."""
         if claim.kind != "action":

@@ -179,7 +179,11 @@ class BoxEvidence:
         return Judgement.of_count(claim, len(things))
 
     def _judge_relation(
-        self, index: int, subject: str, relation: str, other: str
+        self,
+        index: int,
+        subject: str,
+        relation: str,
+        other: str,
     ) -> Judgement:
         spatial = RELATIONS.get(relation)
         if spatial is None or spatial.in_depth:

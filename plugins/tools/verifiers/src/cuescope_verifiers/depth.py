@@ -74,7 +74,11 @@ class Depth(BoxGeometry):
         return at
 
     def _in_depth(
-        self, frame: Frame, of_boxes: At, claim: Claim, index: int
+        self,
+        frame: Frame,
+        of_boxes: At,
+        claim: Claim,
+        index: int,
     ) -> Judgement:
         """A thing that is not there is neither before nor behind another."""
         boxes = []

@@ -29,7 +29,10 @@ class BoxOptions(Options):
         {}, description="options of that tool"
     )
     threshold: float = Field(
-        0.1, ge=0, lt=1, description="boxes must score more than this to be evidence"
+        0.1,
+        ge=0,
+        lt=1,
+        description="boxes must score more than this to be evidence",
     )
     step: float = Field(
         0.01,

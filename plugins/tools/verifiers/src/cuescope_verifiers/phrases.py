@@ -114,7 +114,9 @@ def atoms(claims: Iterable[Claim]) -> Iterator[Claim]:
 
 
 def names_by_frame(
-    claims: Sequence[Claim], frames: int, vocabulary: frozenset[str] | None
+    claims: Sequence[Claim],
+    frames: int,
+    vocabulary: frozenset[str] | None,
 ) -> list[set[str]]:
     """The names to look for in each frame; what moves is looked for beside it as well."""
     by_frame: list[set[str]] = [set() for _ in range(frames)]

@@ -78,7 +78,10 @@ def library() -> tuple[Any, Any]:
 
 
 def track(
-    frames: Sequence[Sequence[Detection]], lost: int, overlap: float, start: float
+    frames: Sequence[Sequence[Detection]],
+    lost: int,
+    overlap: float,
+    start: float,
 ) -> list[list[TrackedBox]]:
     """The detections of one name in successive frames, each with the number of its track.
 

@@ -15,7 +15,9 @@ def claim_words(claim: Claim) -> str:
     """
     kind = KINDS[claim.kind]
     words = kind.words.format(
-        subject=claim.subject, predicate=claim.predicate, object=claim.object or ""
+        subject=claim.subject,
+        predicate=claim.predicate,
+        object=claim.object or "",
     )
     if kind.composed:
         words = f" {words} ".join(map(claim_words, claim.parts))

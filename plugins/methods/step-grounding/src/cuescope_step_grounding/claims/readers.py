@@ -101,7 +101,10 @@ class WrittenReader:
         return read
 
     def _read(
-        self, steps: Sequence[str], clock: Clock, answers: list[str]
+        self,
+        steps: Sequence[str],
+        clock: Clock,
+        answers: list[str],
     ) -> list[StepClaims]:
         parsed = [StepClaims()] * len(steps)
         if self.parser is not None:
@@ -119,7 +122,9 @@ class WrittenReader:
 
 
 def claims_in(
-    answer: str, step: str, frames: Frames | None
+    answer: str,
+    step: str,
+    frames: Frames | None,
 ) -> tuple[Claim, ...] | None:
     """The claims that an answer holds, line by line; None where any line is none.
 
@@ -162,7 +167,10 @@ def _prompts(steps: Sequence[str]) -> Iterator[str]:
 
 
 def _claim(
-    line: _Line, earlier: Sequence[Claim], step: str, frames: Frames | None
+    line: _Line,
+    earlier: Sequence[Claim],
+    step: str,
+    frames: Frames | None,
 ) -> Claim:
     """Raises ValueError or IndexError of a line that says no claim of its kind."""
     kind = KINDS[line.kind]

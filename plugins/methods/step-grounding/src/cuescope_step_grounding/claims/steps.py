@@ -90,7 +90,10 @@ class _Reader:
         return StepClaims(distinct, any(map(are_contradictory, clauses)))
 
     def _read_sentence(
-        self, step: str, words: Words, when: Sequence[Frames | None]
+        self,
+        step: str,
+        words: Words,
+        when: Sequence[Frames | None],
     ) -> list[Claim]:
         self.story.read(words)
         view = View(words, self.story)
@@ -151,7 +154,9 @@ def _moments_by_clause(sentence: Sentence, words: Words) -> MomentsByClause:
 
 
 def _frames_by_word(
-    words: int, times: MomentsByClause, now: Frames | None
+    words: int,
+    times: MomentsByClause,
+    now: Frames | None,
 ) -> list[Frames | None]:
     """The frames meant at each word's clause: its own, else those told last."""
     frames = []
@@ -163,7 +168,9 @@ def _frames_by_word(
 
 
 def _timed_claim(
-    step: str, untimed: UntimedClaim, when: Sequence[Frames | None]
+    step: str,
+    untimed: UntimedClaim,
+    when: Sequence[Frames | None],
 ) -> Claim:
     word = untimed.word
     words = _words_of(word)

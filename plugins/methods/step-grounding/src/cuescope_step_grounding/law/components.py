@@ -148,7 +148,9 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
 
 
 def _standardised_mean(
-    figures: Sequence[Mapping[str, float]], parts: Sequence[str], strata: np.ndarray
+    figures: Sequence[Mapping[str, float]],
+    parts: Sequence[str],
+    strata: np.ndarray,
 ) -> Float[np.ndarray, " model"]:
     pick = itemgetter(*parts)
     values = np.array(list(map(pick, figures))).reshape(len(figures), -1)

@@ -60,7 +60,9 @@ def model_of(report: Report, other: Report, group: str = "") -> MeasuredModel:
 
 
 def models_of(
-    reports: Sequence[Report], others: Sequence[Report], groups: Sequence[str] = ()
+    reports: Sequence[Report],
+    others: Sequence[Report],
+    groups: Sequence[str] = (),
 ) -> list[MeasuredModel]:
     """Models from two lists of reports in the same order; `groups` name models of one capacity."""
     if len(reports) != len(others) or (groups and len(groups) != len(reports)):
@@ -109,7 +111,10 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
 
 
 def kept_accuracy(
-    grounding: float, accuracy: float, driven_by: DrivenBy, rng: Generator
+    grounding: float,
+    accuracy: float,
+    driven_by: DrivenBy,
+    rng: Generator,
 ) -> float:
     """The accuracy out of distribution that its cause leaves to a reasoner."""
     cause = {
@@ -145,7 +150,10 @@ Data = tuple[str, Mapping[str, Any]]  # SPEC and options
 
 
 def live_requests(
-    models: Sequence[str], known: Data, other: Data, verifier: str
+    models: Sequence[str],
+    known: Data,
+    other: Data,
+    verifier: str,
 ) -> list[tuple[Request, Request]]:
     """The audits of models by SPEC on two data sets; raises UserError where one is not named."""
     if not (known[0] and other[0]):

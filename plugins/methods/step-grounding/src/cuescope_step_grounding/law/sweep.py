@@ -44,7 +44,9 @@ def sweep_table(
 
 
 def _cells(
-    models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], rng: Generator
+    models: Sequence[MeasuredModel],
+    first: Sequence[MeasuredModel],
+    rng: Generator,
 ) -> Iterator[Any]:
     figures = list(map(attrgetter("sgr", "retention"), models))
     sgr, retention = np.array(figures).T
@@ -58,7 +60,9 @@ def _cells(
 
 
 def _rank_agreement(
-    models: Sequence[MeasuredModel], first: Sequence[MeasuredModel], name: str
+    models: Sequence[MeasuredModel],
+    first: Sequence[MeasuredModel],
+    name: str,
 ) -> float | None:
     swept = np.array([model.figures.get(name) for model in models], float)
     others = np.array([model.figures.get(name) for model in first], float)

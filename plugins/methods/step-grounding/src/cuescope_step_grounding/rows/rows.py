@@ -70,7 +70,9 @@ def statement_of(audit: Audit, judged: JudgedTraces, result: Result) -> str | No
 
 
 def _verdict_sentences(
-    judged: JudgedTraces, result: Result, verdict: Verdict
+    judged: JudgedTraces,
+    result: Result,
+    verdict: Verdict,
 ) -> Iterator[str]:
     """The verdict, and the figures behind it, a sentence each."""
     missing = verdict.missing

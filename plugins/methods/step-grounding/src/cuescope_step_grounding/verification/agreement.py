@@ -103,7 +103,9 @@ def _label(path: Path, line: int, row: Mapping[str, str]) -> Label:
 
 
 def labelled_claims(
-    path: Path, labels: Sequence[Label], traces: Sequence[Reasoning]
+    path: Path,
+    labels: Sequence[Label],
+    traces: Sequence[Reasoning],
 ) -> list[tuple[Sample, Claim, str]]:
     """The claims that labels mean, each with its verdict; raises UserError for one of nothing."""
     by_key = {trace.sample.key: trace for trace in traces}
@@ -141,9 +143,16 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
 
 
 def _refusal(
-    path: Path, line: int | None, expected: str, got: str, remedy: str | None = None
+    path: Path,
+    line: int | None,
+    expected: str,
+    got: str,
+    remedy: str | None = None,
 ) -> UserError:
     where = f"{path}" if line is None else f"{path}, line {line}"
     return UserError(
-        f"step-grounding: labels {where}", expected=expected, got=got, remedy=remedy
+        f"step-grounding: labels {where}",
+        expected=expected,
+        got=got,
+        remedy=remedy,
     )

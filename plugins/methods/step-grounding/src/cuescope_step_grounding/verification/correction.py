@@ -16,7 +16,9 @@ _DECIDED = {"supported", "unsupported"}
 
 
 def correct_supported_share(
-    audit: Audit, judged: JudgedTraces, pairs: Pairs
+    audit: Audit,
+    judged: JudgedTraces,
+    pairs: Pairs,
 ) -> Iterator[Evidence]:
     """The share of supported claims without the errors that people's labels show."""
     confidence = audit.options.confidence
@@ -55,7 +57,9 @@ def supported_share(verdicts: Verdicts, confidence: float) -> Estimate[float] | 
 
 
 def corrected_share(
-    observed: Estimate[float], pairs: Pairs, confidence: float
+    observed: Estimate[float],
+    pairs: Pairs,
+    confidence: float,
 ) -> Estimate[float] | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
     by_people: dict[str, list[tuple[Sample, str]]]

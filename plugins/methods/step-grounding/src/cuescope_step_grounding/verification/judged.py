@@ -39,7 +39,9 @@ class Judgements:
         return StepCounts(**Counter(map(attrgetter("verdict"), judgements)))
 
     def count_steps(
-        self, sample: Sample, claims: Sequence[Sequence[Claim]]
+        self,
+        sample: Sample,
+        claims: Sequence[Sequence[Claim]],
     ) -> list[StepCounts]:
         """The same for each step of a trace."""
         return list(map(partial(self.count, sample), claims))

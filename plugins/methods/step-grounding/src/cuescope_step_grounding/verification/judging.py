@@ -110,7 +110,9 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     judgements = judge_claims(verifier, cases)
 
     def count(
-        trace: Reasoning, sample: Sample, consistency: float | None = None
+        trace: Reasoning,
+        sample: Sample,
+        consistency: float | None = None,
     ) -> JudgedTrace:
         steps = tuple(judgements.count_steps(sample, trace.claims))
         return JudgedTrace(
@@ -171,12 +173,17 @@ def _evidence(reasoning: Reasoning, source: str) -> Sample:
     annotations = dict(reasoning.sample.annotations)
     annotations.pop(SCENE, None)
     return replace(
-        reasoning.sample, key=shown.key, frames=shown.frames, annotations=annotations
+        reasoning.sample,
+        key=shown.key,
+        frames=shown.frames,
+        annotations=annotations,
     )
 
 
 def _consistencies(
-    audit: Audit, traces: Sequence[Reasoning], judgements: Judgements
+    audit: Audit,
+    traces: Sequence[Reasoning],
+    judgements: Judgements,
 ) -> Iterator[float | None]:
     options: StepGroundingOptions = audit.options
     policy = options.unverifiable
@@ -188,7 +195,9 @@ def _consistencies(
         return judgements.of(sample, claim).verdict == "unsupported"
 
     def justification(
-        sample: Sample, pair: beliefs.Transition, similarity: float
+        sample: Sample,
+        pair: beliefs.Transition,
+        similarity: float,
     ) -> float | None:
         after = judgements.count(sample, pair.new)
         if of_states:
@@ -278,7 +287,9 @@ def existence(name: str) -> Claim:
 
 
 def claims_of_kind(
-    trace: JudgedTrace, kind: str, judgements: Judgements
+    trace: JudgedTrace,
+    kind: str,
+    judgements: Judgements,
 ) -> JudgedTrace:
     """The trace by its claims of one kind alone."""
     steps = []

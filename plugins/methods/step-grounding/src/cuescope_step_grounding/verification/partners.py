@@ -68,7 +68,10 @@ class Plan:
         return len(self.units) - 1
 
     def add_claim(
-        self, claim: Claim, unit: int, places: Iterable[Place | None]
+        self,
+        claim: Claim,
+        unit: int,
+        places: Iterable[Place | None],
     ) -> None:
         self.claims.append(claim)
         self.unit.append(unit)
@@ -118,7 +121,9 @@ def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, 
 
 
 def _videos(
-    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator
+    groups: Sequence[Sequence[TraceClaims]],
+    partners: int,
+    rng: Generator,
 ) -> Plan:
     """Whole groups, in blocks of groups that are alike in size and question."""
     plan = Plan()
@@ -145,7 +150,9 @@ def _videos(
 
 
 def _clips(
-    groups: Sequence[Sequence[TraceClaims]], partners: int, rng: Generator
+    groups: Sequence[Sequence[TraceClaims]],
+    partners: int,
+    rng: Generator,
 ) -> Plan:
     """The clips of each group among themselves; clips of the same frames are one."""
     plan = Plan()
@@ -208,7 +215,9 @@ def _blocks(items: Sequence[T], partners: int) -> list[Sequence[T]]:
 
 
 def _in_videos(
-    claim: Claim, own: Sample, samples: Sequence[Sample]
+    claim: Claim,
+    own: Sample,
+    samples: Sequence[Sample],
 ) -> Iterator[Place | None]:
     frames = len(own.frames)
     for sample in samples:

@@ -68,7 +68,9 @@ def verdict(
     videos = swaps.get("videos")
     if videos is None or videos.group.max() == 0:
         return Verdict(
-            OPEN, decided, missing="one video alone cannot be compared with others"
+            OPEN,
+            decided,
+            missing="one video alone cannot be compared with others",
         )
     if decided < DECIDED:
         return Verdict(OPEN, decided, missing="most claims could not be checked")

@@ -346,7 +346,9 @@ Order = tuple[UntimedClaim, str, UntimedClaim]
 
 
 def orders_of(
-    view: View, claims: Sequence[UntimedClaim], last: UntimedClaim | None
+    view: View,
+    claims: Sequence[UntimedClaim],
+    last: UntimedClaim | None,
 ) -> Iterator[Order]:
     """The pairs whose order is told; "then" looks back to what happened last, `last` before this
     sentence."""

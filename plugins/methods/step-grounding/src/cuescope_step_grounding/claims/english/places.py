@@ -147,7 +147,11 @@ def relations_between(
 
 
 def _relations_of(
-    view: View, things: Iterable[str], prep: Word, negated: bool, placed: bool = False
+    view: View,
+    things: Iterable[str],
+    prep: Word,
+    negated: bool,
+    placed: bool = False,
 ) -> Iterator[UntimedClaim]:
     name = relation(prep, placed)
     nouns = about(prep)

@@ -140,7 +140,9 @@ def _is_of_weather(verb: Word) -> bool:
 
 
 def _free_mentions(
-    pronoun: Word, here: list[Mention], owner: int | None
+    pronoun: Word,
+    here: list[Mention],
+    owner: int | None,
 ) -> list[Mention]:
     """The mentions before a pronoun in its own sentence that it may mean.
 
