@@ -94,9 +94,8 @@ def scores(results: Results) -> Iterator[Score]:
             audit.notes.get(NO_CUE)
             or "No method has a finding, so there is no cue to test."
         )
-        doubts = chain.from_iterable(
-            run.doubts for run in results.study.reports.values()
-        )
+        runs = results.study.reports.values()
+        doubts = [doubt for run in runs for doubt in run.doubts]
         words = " ".join([words, *dict.fromkeys(doubts)])
         yield Score(
             feature=NOTHING,
