@@ -84,8 +84,7 @@ class VideoQA(Plugin, LazyWeights):
 
     def other_files(self) -> list[list[Path]]:
         """What answers depend on beside the checkpoint; raises UserError for what is not there."""
-        text_encoder = find_folder(self.owner, self.options.text_encoder)
-        return [folder_files(text_encoder)]
+        return [folder_files(find_folder(self.owner, self.options.text_encoder))]
 
     @cached_property
     def device(self) -> str:
@@ -173,8 +172,7 @@ class FrozenBiLM(VideoQA):
         return [language_model, feature_files(self.owner, options.features)]
 
     def _model_files(self, name: str) -> list[Path]:
-        folder = find_folder(self.owner, name, weights=True)
-        return folder_files(folder, weights=True)
+        return folder_files(find_folder(self.owner, name, weights=True), weights=True)
 
 
 class Singularity(VideoQA):

@@ -7,7 +7,7 @@ decides which of them travel; here it is the first and last ones. Modules have t
 authors' checkpoints.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,6 @@ from cuescope_sdk.torch import Checkpoint, fused_self_attention
 from cuescope_videoqa.network import (
     BERT,
     Batch,
-    Modality,
     Network,
     Prompt,
     Scores,
@@ -81,7 +80,10 @@ class Block(nn.Module):
         qkv: Any = self.attn["qkv"]
         weights = qkv.weight.chunk(3)
         biases = qkv.bias.chunk(3)
-        query, key, value = map(_projection, weights, biases)
+        query, key, value = (
+            partial(linear, weight=weight, bias=bias)
+            for weight, bias in zip(weights, biases, strict=True)
+        )
         mixed = fused_self_attention(
             inputs,
             query,
@@ -93,10 +95,6 @@ class Block(nn.Module):
         )
         states = states + self.attn["proj"](mixed)
         return states + self.mlp(self.norm2(states))  # type: ignore[no-any-return]
-
-
-def _projection(weight: Tensor, bias: Tensor) -> Callable[[Tensor], Tensor]:
-    return partial(linear, weight=weight, bias=bias)
 
 
 class Transformer(nn.Module):
@@ -199,7 +197,7 @@ class AllInOneNetwork(Network):
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
         present = ids != self.tokenizer.pad_token_id
-        modality: Modality = present.to(torch.int8) * TEXT
+        modality = present * TEXT
         inputs = {"ids": ids}
         if count:
             require_frames(
@@ -210,7 +208,7 @@ class AllInOneNetwork(Network):
             pixels = [self._pixels(prompt.frames) for prompt in prompts]
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
             tokens = self.transformer.pos_embed.shape[1]
-            video = torch.full((len(ids), tokens), VIDEO, dtype=torch.int8)
+            video = torch.full((len(ids), tokens), VIDEO)
             modality = torch.cat([modality, video], dim=1)
         return self.on_device(modality, rows, **inputs)
 
@@ -234,8 +232,7 @@ class AllInOneNetwork(Network):
             states = block(tokens, mask, number)
         first = self.transformer.norm(states[:, 0])
         # A sequence a frame: their class tokens (or [CLS] without a video) are averaged.
-        by_frame = first.reshape(-1, batch.rows, first.shape[-1])
-        first = by_frame.mean(1)
+        first = first.reshape(-1, batch.rows, first.shape[-1]).mean(1)
         pooled = torch.tanh(self.pooler["dense"](first))
         return list(self.get_submodule(self.head_name)(pooled))
 
@@ -276,9 +273,7 @@ def exchange_patches(patches: States, frames: int) -> States:
     # The class token stays: it is no patch.
     sizes = [1, count, video.shape[2] - 1 - 2 * count, count]
     cls, onward, staying, back = torch.split(video, sizes, dim=2)
-    onward = onward.roll(1, 1)
-    back = back.roll(-1, 1)
-    parts = [cls, onward, staying, back]
+    parts = [cls, onward.roll(1, 1), staying, back.roll(-1, 1)]
     return torch.cat(parts, dim=2).flatten(0, 1)
 
 

@@ -46,8 +46,7 @@ class NetworkRunner:
         sample: Sample,
         answers: tuple[str, ...],
     ) -> Response:
-        scores = self.network.score(states, sample, answers)
-        logits = to_array(scores)
+        logits = to_array(self.network.score(states, sample, answers))
         best = answers[int(logits.argmax())]
         # logits are of choices: a vocabulary would give thousands
         return Response(logits=logits if sample.choices else None, text=best)
@@ -113,16 +112,13 @@ class NetworkRunner:
         keys = key_modality != OTHER
         heads = batch.rows * self.network.fusion.heads
         if layer not in by_layer:  # no video: its cross-attention was skipped
-            count = int(queries.sum())
-            return np.zeros((heads, count, 0), dtype=np.float32)
+            return np.zeros((heads, int(queries.sum()), 0), dtype=np.float32)
         weights = by_layer[layer].flatten(0, 1)
-        between = weights[:, queries][:, :, keys]
-        return to_array(between)
+        return to_array(weights[:, queries][:, :, keys])
 
     def _first_batch(self, trial: Trial, layer: int) -> Batch:
         self._require_layers([layer])
-        prompts = self.network.prompts(trial.sample)
-        return self.network.collate(prompts[:1])
+        return self.network.collate(self.network.prompts(trial.sample)[:1])
 
     def _require_layers(self, asked: Iterable[int] | None) -> None:
         self.network.fusion.require_layers(self.network.owner, asked or ())

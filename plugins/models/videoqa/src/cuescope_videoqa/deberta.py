@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.models.deberta_v2 import modeling_deberta_v2
 
-from cuescope_sdk.torch import fused_attention, split_heads
+from cuescope_sdk.torch import additive, fused_attention, split_heads
 
 States = Float[Tensor, "batch token dim"]
 Mask = Bool[Tensor, "batch token"]
@@ -132,18 +132,17 @@ class PositionBias:
         parts: int,
     ) -> Float[Tensor, "batch _ _ key"]:
         """Additive: the disentangled scores, and -inf for a key that is padding."""
-        hidden = ~self.mask[:, None, None, :]
+        # -inf: padding must have no weight at all, also in the averages of an edit.
+        padding = additive(self.mask, query.dtype)
         if self.embeddings is None:
-            zeros = torch.zeros(hidden.shape, dtype=query.dtype, device=query.device)
-            # -inf: padding must have no weight at all, also in the averages of an edit.
-            return zeros.masked_fill(hidden, -torch.inf)
+            return padding
         query_rows = query.flatten(0, 1)
         key_rows = key.flatten(0, 1)
         scores = module.disentangled_attention_bias(
             query_rows, key_rows, self.relative_positions, self.embeddings, parts
         )
         scores = scores.reshape(*query.shape[:3], -1)
-        return scores.masked_fill(hidden, -torch.inf)  # type: ignore[no-any-return]
+        return scores + padding  # type: ignore[no-any-return]
 
 
 def _attention(

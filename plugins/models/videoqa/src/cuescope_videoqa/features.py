@@ -119,11 +119,10 @@ def shown_video(frames: Sequence[Frame]) -> tuple[str, Segment | None] | None:
         if (source.path, source.segment) != (first.path, first.segment):
             return None
         indices.append(source.index)
-    if first is None or indices != sorted(indices):
+    # (): a part that is not known
+    if first is None or indices != sorted(indices) or first.segment == ():
         return None
-    if first.segment is None:
-        return first.path.stem, None
-    return (first.path.stem, first.segment) if first.segment else None
+    return first.path.stem, first.segment
 
 
 def rows_within(count: int, segment: Segment) -> range:

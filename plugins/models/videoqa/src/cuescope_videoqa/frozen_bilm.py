@@ -69,9 +69,11 @@ class FrozenBiLMNetwork(Network):
                 got=fault_of(error),
             ) from error
         dim = config.hidden_size
-        multiplications = 2 * dim * config.intermediate_size
         self.fusion = fusion_shape(
-            config.num_hidden_layers, config.num_attention_heads, dim, multiplications
+            config.num_hidden_layers,
+            config.num_attention_heads,
+            dim,
+            2 * dim * config.intermediate_size,
         )
         self.source: VideoFeatures | CLIPFeatures
         if options.features is not None:
@@ -141,16 +143,11 @@ class FrozenBiLMNetwork(Network):
         videos = [self._video_features(prompt) for prompt in prompts]
         video, video_mask = pad_features(videos, positions, self._feature_dim)
         modality = torch.cat([video_mask * VIDEO, text_mask * TEXT], dim=1)
-        return self.on_device(
-            modality.to(torch.int8),
-            ids=ids,
-            video=video.to(self.dtype),
-        )
+        return self.on_device(modality, ids=ids, video=video.to(self.dtype))
 
     @property
     def _feature_dim(self) -> int:
-        embeddings = self.body.deberta.embeddings
-        return int(embeddings.linear_video.in_features)
+        return int(self.body.deberta.embeddings.linear_video.in_features)
 
     def _video_features(self, prompt: Prompt) -> Features:
         most = self.options.video_features
@@ -169,8 +166,7 @@ class FrozenBiLMNetwork(Network):
         prompts: Sequence[Prompt],
         ids: Int[Tensor, "batch text"],
     ) -> None:
-        masks = ids == self.tokenizer.mask_token_id
-        counts = masks.sum(1)
+        counts = (ids == self.tokenizer.mask_token_id).sum(1)
         for prompt, count in zip(prompts, counts, strict=True):
             if count != 1:
                 raise UserError(

@@ -121,9 +121,7 @@ class JustAskNetwork(Network):
         )
         # The short-circuits average over what is there: padding is neither text nor video.
         text_mask = ids != self.tokenizer.pad_token_id
-        modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1).to(
-            torch.int8
-        )
+        modality = torch.cat([text_mask * TEXT, video_mask * VIDEO], dim=1)
         video = video.to(self.dtype)
         return self.on_device(modality, ids=ids, text_mask=text_mask, video=video)
 

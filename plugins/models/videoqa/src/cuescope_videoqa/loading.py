@@ -126,15 +126,13 @@ def read_answers(owner: str, path: Path | None) -> tuple[str, ...]:
             expected='{"answer": number} with the numbers 0, 1, 2 ..., or a list of answers',
             got=got,
         )
-    answers = map(str, content)
-    return tuple(sorted(answers, key=lambda answer: int(content[answer])))
+    return tuple(sorted(map(str, content), key=lambda answer: int(content[answer])))
 
 
 def _is_numbered(numbers: Collection[object]) -> bool:
     """Whether they are 0, 1, 2 ..., in any order."""
     # as text: files have 0 or "0", and True must not pass for 1
-    wanted = map(str, range(len(numbers)))
-    return sorted(map(str, numbers)) == sorted(wanted)
+    return sorted(map(str, numbers)) == sorted(map(str, range(len(numbers))))
 
 
 def read_tokenizer(owner: str, folder: Path) -> Any:

@@ -118,10 +118,10 @@ class Network(nn.Module):
     ) -> Scores:
         """Logits of the answers, from the states of `prompts(sample)`."""
 
-    def on_device(self, modality: Modality, rows: int = 1, **inputs: Tensor) -> Batch:
+    def on_device(self, modality: Tensor, rows: int = 1, **inputs: Tensor) -> Batch:
         """A batch, where the network is."""
         moved = {name: tensor.to(self.device) for name, tensor in inputs.items()}
-        return Batch(modality.to(self.device), moved, rows=rows)
+        return Batch(modality.to(self.device, torch.int8), moved, rows=rows)
 
     def forget(self) -> None:
         """Forget the embeddings of answers, where the weights that made them have changed."""

@@ -22,6 +22,7 @@ from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.models import FrameMemory
 from cuescope_sdk.torch import (
     Checkpoint,
+    additive,
     fused_attention,
     fused_self_attention,
     split_heads,
@@ -124,25 +125,18 @@ class SingularityNetwork(Network):
         video = self._video([prompt.frames for prompt in prompts])
         # `on_device` moves no `cross`
         cross = torch.full(video.shape[:2], VIDEO, dtype=torch.int8, device=self.device)
-        modality = (mask * TEXT).to(torch.int8)
-        batch = self.on_device(modality, ids=ids, video=video)
+        batch = self.on_device(mask * TEXT, ids=ids, video=video)
         return replace(batch, cross=cross)
 
     def _video(
         self, videos: Sequence[Sequence[Frame]]
     ) -> Float[Tensor, "batch key dim"]:
         """Encoded patches of equally many frames, after the temporal encoder if there is one."""
-        (width,) = self.vision_layernorm.normalized_shape
         count = len(videos[0])
         if not count:
             # no keys: by that `_fusion_block` knows that nothing is shown
-            return torch.zeros(
-                len(videos),
-                0,
-                width,
-                dtype=self.dtype,
-                device=self.device,
-            )
+            weight = self.vision_layernorm.weight
+            return weight.new_zeros(len(videos), 0, len(weight))
         # video by video: rounding would depend on which are asked together
         rows = [torch.stack(self._frames.rows(frames)) for frames in videos]
         states = torch.stack(rows).to(self.device)
@@ -175,13 +169,10 @@ class SingularityNetwork(Network):
         mask = batch.modality != OTHER
         states = encoder["embeddings"](input_ids=batch.inputs["ids"])
         # The stock layers below the fusion take an additive mask.
-        additive = torch.zeros(mask.shape, dtype=states.dtype, device=states.device)
-        additive = additive.masked_fill(~mask, torch.finfo(states.dtype).min)[
-            :, None, None
-        ]
+        hides_padding = additive(mask, states.dtype)
         for number, layer in enumerate(encoder["encoder"]["layer"]):
             if number < self.first:
-                states = layer(states, additive)
+                states = layer(states, hides_padding)
             else:
                 fusion_layer = 2 * (number - self.first)
                 states = self._fusion_block(layer, fusion_layer, states, mask, video)
@@ -248,8 +239,7 @@ class SingularityNetwork(Network):
             tokens = ids[batch]
             log_p = self._log_probabilities(tokens, question.expand(len(batch), -1, -1))
             # The token at each position is predicted by the state before it.
-            following = tokens[:, 1:, None]
-            log_p = log_p[:, :-1].gather(2, following)[..., 0]
+            log_p = log_p[:, :-1].gather(2, tokens[:, 1:, None])[..., 0]
             mask = tokens[:, 1:] != self.tokenizer.pad_token_id
             scores[batch] = first[batch] + (log_p * mask).sum(1)
         return scores
@@ -279,8 +269,7 @@ class SingularityNetwork(Network):
 
 def preprocess(frame: Frame, side: int) -> Float[Tensor, "3 side side"]:
     """Stretched to a square, bicubic without antialiasing, in -1 ... 1."""
-    image = torch.from_numpy(np.array(frame.load()))
-    pixels = image.permute(2, 0, 1)[None].float()
+    pixels = torch.from_numpy(np.array(frame.load())).permute(2, 0, 1)[None].float()
     # Tensors, not Pillow: the authors resize without antialiasing, and answers depend on it.
     square = interpolate(pixels, (side, side), mode="bicubic", align_corners=False)[0]
     # whole grey levels, as of an image; bicubic goes beyond 0 and 255
