@@ -6,7 +6,6 @@ Rawal et al., 2024, section 5.1 and appendix B.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain, product, starmap
 from pathlib import Path
 from typing import Any, Self
@@ -62,10 +61,9 @@ class Clavi(Plugin):
         self.source = options.source
         self.parts: Mapping[str, frozenset[str]] = {}
         root = Path(options.source).expanduser()
-        read = (
-            partial(self._from_charades, root) if root.is_dir() else self._from_source
+        self.entries, self.footage = (
+            self._from_charades(root) if root.is_dir() else self._from_source()
         )
-        self.entries, self.footage = read()
         if not self.entries:
             raise UserError(
                 f"clavi: no segment can be cut from {options.source}",
@@ -106,9 +104,16 @@ class Clavi(Plugin):
         shown = []
         for entry in self.entries:
             segment = entry.segment
-            content = self.footage[entry.video].content
-            borders = (segment.first, segment.second, segment.cuts)
-            shown.append((entry.key, *borders, entry.questions, content))
+            shown.append(
+                (
+                    entry.key,
+                    segment.first,
+                    segment.second,
+                    segment.cuts,
+                    entry.questions,
+                    self.footage[entry.video].content,
+                )
+            )
         parts: list[object] = ["clavi", self.options.frames, self.shown_split, shown]
         if self.clips:
             parts.append({name: clip.digest for name, clip in self.clips.items()})
@@ -141,10 +146,8 @@ class Clavi(Plugin):
                 expected="a Charades folder, or NAME[:ARG] of a data set",
                 got=f"'{options.source}'",
             )
-        given = {
-            **SOURCES.get(name, {}),
-            **options.source_options,
-        }  # what a person says wins
+        # what a person says wins
+        given = {**SOURCES.get(name, {}), **options.source_options}
         source = self.context.build("dataset", options.source, given)
         if options.split is not None:
             if not isinstance(source, HasSplits):
@@ -186,9 +189,8 @@ class Clavi(Plugin):
             left_out = frozenset[str]() if options.all_classes else classes.objectless
             entries, without = curate(videos, classes.parts, options, left_out)
         else:
-            annotation = options.annotation.expanduser()
             entries, without = published_entries(
-                annotation, split, classes, videos, options
+                options.annotation.expanduser(), split, classes, videos, options
             )
         self._note_without_control(without)
         folder = (options.videos or root).expanduser()
@@ -234,8 +236,8 @@ class Clavi(Plugin):
         )
         if self.shown_split:
             segments += f", split {self.shown_split}"
-        kinds = count_types(self.entries)
-        questions = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        kinds = count_types(self.entries).items()
+        questions = ", ".join(f"{count:,} {kind}" for kind, count in kinds)
         return {"segments": segments, "questions": questions}
 
 
@@ -247,10 +249,8 @@ def of_videos(entries: Sequence[Entry]) -> Iterator[Sequence[Question]]:
 
 def count_types(entries: Sequence[Entry]) -> Counter[str]:
     """How many questions there are of each type."""
-    counts: Counter[str] = Counter()
-    for question in chain.from_iterable(of_videos(entries)):
-        counts[question.kind] += 1
-    return counts
+    questions = chain.from_iterable(of_videos(entries))
+    return Counter(question.kind for question in questions)
 
 
 def _no_charades(source: str, got: str) -> UserError:

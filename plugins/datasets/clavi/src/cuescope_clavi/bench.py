@@ -105,7 +105,7 @@ class ClaviBench(Plugin):
         """Table 13: the paper's data sets, and questions of those that are here."""
         splits = self.options.size_splits
         # in the order of table 13
-        counts: dict[str, int] = dict.fromkeys(PAPER_SIZES, 0)
+        counts = Counter(dict.fromkeys(PAPER_SIZES, 0))
         for name in splits:
             parts = {str(data.benchmark or data.source): data.split(name)}
             for spec in self.options.sizes:
@@ -113,7 +113,7 @@ class ClaviBench(Plugin):
                 benchmark = other.benchmark if isinstance(other, HasBenchmark) else None
                 parts[benchmark or spec] = other
             for title, part in parts.items():
-                counts[title] = counts.get(title, 0) + len(part)
+                counts[title] += len(part)
         return Table.of(
             "Sizes of data sets",
             ("data set", "thousand questions"),
@@ -154,8 +154,7 @@ def segment_lengths(entries: Sequence[Entry]) -> dict[str, np.ndarray]:
     """Seconds of the actions, and of the clips that are cut."""
     actions = [action.end - action.start for action in _actions(entries)]
     cuts = np.array([entry.segment.cuts for entry in entries])
-    videos = cuts[:, -1] - cuts[:, 0]
-    return {"actions": np.array(actions), "videos": videos}
+    return {"actions": np.array(actions), "videos": cuts[:, -1] - cuts[:, 0]}
 
 
 def count_kinds(
@@ -181,13 +180,15 @@ def length_table(lengths: Mapping[str, np.ndarray], published: bool) -> Table:
     for what, values in lengths.items():
         figures = (values.mean(), values.std(), values.min(), values.max())
         rows.append((what, *map(float, figures), len(values)))
-    title = "Length of actions and videos"
     columns = ("length of", "mean", "standard deviation", "least", "most", "n")
-    if not published:
-        return Table.of(title, columns, rows, "Frames.", decimals=2)
-    note = "Seconds. In brackets: appendix B.4 of the paper, all splits."
-    paper = [dict(zip(columns, cells, strict=False)) for cells in PAPER]
-    return Table.of(title, columns, rows, note, paper=paper, decimals=2)
+    note = "Frames."
+    paper: list[dict[str, Cell]] = []
+    if published:
+        note = "Seconds. In brackets: appendix B.4 of the paper, all splits."
+        paper = [dict(zip(columns, cells, strict=False)) for cells in PAPER]
+    return Table.of(
+        "Length of actions and videos", columns, rows, note, paper=paper, decimals=2
+    )
 
 
 def class_table(kinds: Mapping[str, Counter[str]], published: bool) -> Table:
@@ -223,9 +224,8 @@ def bars(title: str, counts: Mapping[str, int]) -> Picture:
 
 def _picture(title: str, counts: Mapping[str, int], total: int) -> Picture:
     rows = {name: {"share": count / total} for name, count in counts.items()}
-    image = bar_chart(rows, title, f"share of {total:,}")
     return Picture(
         title=title,
         caption=f"{title}, as shares of {total:,}.",
-        image=image,
+        image=bar_chart(rows, title, f"share of {total:,}"),
     )

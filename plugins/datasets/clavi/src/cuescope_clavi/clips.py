@@ -35,10 +35,13 @@ def write_clips(
             target = folder / f"{video_key(entry, complemented)}.mp4"
             # a run that was killed goes on where it was
             if not target.exists():
-                source = videos[entry.video].path
                 # under another name until it is whole: a killed run leaves no half clip
                 with Draft(target, suffix=".mp4") as draft:
-                    write_clip(source, entry.segment.spans(complemented), draft.path)
+                    write_clip(
+                        videos[entry.video].path,
+                        entry.segment.spans(complemented),
+                        draft.path,
+                    )
             advance(1)
     questions, answers = question_records(entries)
     (folder / f"{split}_q.json").write_text(json.dumps(questions, indent=1), "utf-8")
@@ -110,16 +113,19 @@ def question_records(
     for entry in entries:
         for complemented in (False, True):
             for question in entry.questions[complemented]:
-                name = video_key(entry, complemented)
                 number = str(len(questions))
-                kind = numbers[question.kind] + OF_COMPLEMENT * complemented
                 questions.append(
                     {
                         "question_id": number,
-                        "video_name": name,
+                        "video_name": video_key(entry, complemented),
                         "question": question.text,
                     }
                 )
-                answer = question.answer(complemented)
-                answers.append({"question_id": number, "answer": answer, "type": kind})
+                answers.append(
+                    {
+                        "question_id": number,
+                        "answer": question.answer(complemented),
+                        "type": numbers[question.kind] + OF_COMPLEMENT * complemented,
+                    }
+                )
     return questions, answers

@@ -137,9 +137,10 @@ def read_charades(root: Path, split: str, classes: Classes) -> list[TimedVideo]:
     for row in table.csv_rows(VideoRow):
         if in_split(row.id, split):
             location = f"{table.name} video {row.id}"
-            timed = parse_timed_actions(row.actions, classes.names, location)
             actions = []
-            for action, start, end in timed:
+            for action, start, end in parse_timed_actions(
+                row.actions, classes.names, location
+            ):
                 # An annotated action may end, or even start, after its video does.
                 within = min(end, row.length)
                 if start < within:
@@ -209,7 +210,7 @@ def read_published_segments(
             first, second = (
                 Action(names[code], start, end) for code, start, end in row.info
             )
-            others = set(map(names.__getitem__, row.other_actions))
+            others = frozenset(map(names.__getitem__, row.other_actions))
         except KeyError as error:
             raise UserError(
                 f"{file.name}: segment {key}",
@@ -219,7 +220,7 @@ def read_published_segments(
         # in the order of time, as `Segment` has them
         cuts = (row.ext.out_a, row.ext.in_a, row.ext.in_b, row.ext.out_b)
         # a negative control must be none of them
-        actions = frozenset(others | {first.name, second.name})
+        actions = others | {first.name, second.name}
         segments.append(
             PublishedSegment(key, row.vid_id, Segment(first, second, cuts), actions)
         )

@@ -106,12 +106,12 @@ def negative_controls(
     """The actions of `parts` that have no part, object or verb, in common with the occurring."""
     shared = frozenset[str]().union(*map(parts.__getitem__, occurring))
     excluded = never_asked.union(occurring)
-    controls = []
-    for name, of_name in parts.items():
+    return tuple(
+        name
+        for name, of_name in parts.items()
         # what occurs excludes itself by name, even where it has no parts
-        if name not in excluded and shared.isdisjoint(of_name):
-            controls.append(name)
-    return tuple(controls)
+        if name not in excluded and shared.isdisjoint(of_name)
+    )
 
 
 def word_parts(names: Sequence[str]) -> dict[str, frozenset[str]]:

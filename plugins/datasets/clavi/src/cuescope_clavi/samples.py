@@ -111,8 +111,7 @@ def curate(
         # of the whole video: questions say that a control never occurs
         occurring = frozenset(action.name for action in video.actions)
         questions = draw_questions(segment, occurring, parts, rng, never_asked)
-        key = f"{name}-{index}"
-        entries.append(questions and Entry(key, name, segment, questions))
+        entries.append(questions and Entry(f"{name}-{index}", name, segment, questions))
     return _complete(entries)
 
 
@@ -244,8 +243,9 @@ def clip_footage(
         # The clip's key would not do: another clip may have it.
         shown = [frame.key for frame in sample.frames]
         content = digest(shown) if group == sample.key else digest(shown, group)
-        look = partial(at_positions, sample.frames)
-        footage[sample.key] = Footage(look, content, group)
+        footage[sample.key] = Footage(
+            partial(at_positions, sample.frames), content, group
+        )
     return videos, footage
 
 
@@ -334,8 +334,8 @@ def visible_actions(
     In the order in which they are seen; an action that falls between two frames is none of them.
     """
     visible = []
+    seconds = np.array(times)
     for action in (segment.first, segment.second):
-        seconds = np.array(times)
         within = np.flatnonzero(
             (action.start <= seconds) & (seconds < action.end)
         ).tolist()

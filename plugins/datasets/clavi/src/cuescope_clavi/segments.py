@@ -133,7 +133,7 @@ def source_times(spans: Sequence[Span], count: int) -> list[float]:
 
     Each is the middle of one of `count` equal parts of their whole length.
     """
-    starts_of_spans, ends_of_spans = np.array(spans, dtype=float).T
+    starts_of_spans, ends_of_spans = np.array(spans, float).T
     ends = np.cumsum(ends_of_spans - starts_of_spans)
     # middles: no frame lies on a cut
     wanted = (np.arange(count) + 0.5) / count * ends[-1]
@@ -150,10 +150,11 @@ def _recurs(
 ) -> bool:
     """Whether either name occurs once more, in the segment or within `neighbourhood` of it."""
     near = np.inf if neighbourhood is None else neighbourhood
-    for action in actions:
-        is_near = action.end > first.start - near and action.start < second.end + near
+    return any(
         # The pair itself is no repetition.
-        is_other = action not in (first, second)
-        if is_near and is_other and action.name in (first.name, second.name):
-            return True
-    return False
+        action not in (first, second)
+        and action.name in (first.name, second.name)
+        and action.end > first.start - near
+        and action.start < second.end + near
+        for action in actions
+    )
