@@ -108,8 +108,7 @@ class Transformers(ZeroShotModel):
             return super().logits(rows, choices)
         dim = self._model.dim
         # behind the embedding: the video's own tokens
-        places = rows[0, dim:].reshape(-1, dim)
-        texts = self._video_texts.rows(choices, places)
+        texts = self._video_texts.rows(choices, rows[0, dim:].reshape(-1, dim))
         # X-CLIP learns no bias
         return np.asarray(self._head.scale * (texts @ self.pool(rows)))
 

@@ -107,15 +107,13 @@ def find_contrastive(
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
-        builder = BUILDERS[kind_of(config, source)]
-        return getattr(transformers, builder)
+        return getattr(transformers, BUILDERS[kind_of(config, source)])
 
     files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
     require_pooling(files)
     image_processor = files.read("image processor", transformers.AutoImageProcessor)
-    alone = kind.endswith("_vision_model")
-    tokenizer = None if alone else files.tokenizer()
+    tokenizer = None if kind.endswith("_vision_model") else files.tokenizer()
     return ContrastiveModel(files, kind, image_processor, tokenizer)
 
 

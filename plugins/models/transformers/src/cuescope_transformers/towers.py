@@ -134,8 +134,7 @@ def canvas(model: ContrastiveModel, inputs: Inputs) -> np.ndarray:
         patches = values[0, : rows * cols].view(rows, cols, size, size, 3)
         pixels = patches.transpose(1, 2).reshape(rows * size, cols * size, 3)
     else:
-        first = values.view(-1, *values.shape[-3:])[0]
-        pixels = first.permute(1, 2, 0)
+        pixels = values.view(-1, *values.shape[-3:])[0].permute(1, 2, 0)
     return as_image(pixels, model.image_processor)
 
 
@@ -150,8 +149,7 @@ def as_image(
     if processor.do_rescale:
         values = values / processor.rescale_factor
     # rounded first: byte() cuts decimals off
-    levels = values.round().clamp(0, 255)
-    return to_array(levels.byte())
+    return to_array(values.round().clamp(0, 255).byte())
 
 
 def block(layer: Any, appended: int = 0, padded: bool = False) -> Block:

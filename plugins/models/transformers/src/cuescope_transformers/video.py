@@ -48,8 +48,7 @@ def video_tower(model: ContrastiveModel) -> ImageTower:
         patches = network.prompts_visual_layernorm(output.last_hidden_state[:, 1:])
         patches = (patches @ network.prompts_visual_projection).float()
         # hidden patches are NaN: the mean is over the frames in which a place is seen
-        by_frame = patches.unflatten(0, (-1, count))
-        places = by_frame.nanmean(dim=1).nan_to_num(0.0)
+        places = patches.unflatten(0, (-1, count)).nanmean(dim=1).nan_to_num(0.0)
         embedding = output.pooler_output.float()
         return torch.cat([embedding, places.flatten(1)], dim=1)
 
@@ -83,8 +82,7 @@ class PromptedTexts:
         for choice in choices:
             # only what `condition` adds depends on the video
             if choice not in self._embedded:
-                prompts = self.templates.prompts(choice)
-                self._embedded[choice] = self.encode(prompts)
+                self._embedded[choice] = self.encode(self.templates.prompts(choice))
         embedded = [self._embedded[choice] for choice in choices]
         rows = unit(condition(self.network, np.concatenate(embedded), places))
         # labels may have prompts of their own, more or fewer

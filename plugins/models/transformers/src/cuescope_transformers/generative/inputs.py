@@ -48,10 +48,9 @@ class Batch:
     @property
     def shows_video(self) -> bool:
         """Whether any token is known to be visual."""
-        visual = bool((self.modality == VIDEO).any())
-        if self.cross is None:
-            return visual
-        return visual or bool((self.cross == VIDEO).any())
+        if self.cross is not None and VIDEO in self.cross:
+            return True
+        return VIDEO in self.modality
 
 
 def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:

@@ -137,7 +137,7 @@ class GenerativeModel:
         follows = [
             part for part in parts if part and "position_ids" in arguments(part.forward)
         ]
-        return bool(follows) or bool(self.network.config.is_encoder_decoder)
+        return bool(follows or self.network.config.is_encoder_decoder)
 
     @property
     def needs_image(self) -> bool:

@@ -95,8 +95,7 @@ def _tokens(
     outputs: list[Tensor] = []
     with quiet(), hook_output(layer, outputs.append):
         encoder.run(base, inputs)
-    tokens = encoder.on_grid(base, inputs, outputs[0])
-    return to_array(tokens)
+    return to_array(encoder.on_grid(base, inputs, outputs[0]))
 
 
 def _without_words(
@@ -128,10 +127,10 @@ def _image_features(base: Any, inputs: Inputs) -> object:
 
 
 def _whole_image(model: GenerativeModel, inputs: Inputs) -> Tensor:
-    values = inputs["pixel_values"]
+    values: Tensor = inputs["pixel_values"]
     # where tiles follow, the first view is the whole image
     first = values.reshape(-1, *values.shape[-3:])[0]
-    return torch.as_tensor(first.permute(1, 2, 0))
+    return first.permute(1, 2, 0)
 
 
 def _tower_layers(base: Any) -> list[nn.Module]:
@@ -202,8 +201,7 @@ def _tiles(config: Any, inputs: Inputs) -> tuple[int, int]:
 def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     rows, cols = _tiles(model.files.config, inputs)
     # the tiles behind these are padding
-    values = inputs["pixel_values"][0, 0, : rows * cols]
-    tiles = values.unflatten(0, (rows, cols))
+    tiles = inputs["pixel_values"][0, 0, : rows * cols].unflatten(0, (rows, cols))
     pixels = tiles.permute(0, 3, 1, 4, 2).flatten(0, 1)
     return torch.as_tensor(pixels.flatten(1, 2))
 

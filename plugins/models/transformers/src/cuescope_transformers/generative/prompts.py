@@ -76,8 +76,7 @@ def render_prompt(
         )
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
     tokens = [str(getattr(processor, f"{medium}_token", "")) for medium in media]
-    prompt = pattern.replace("{media}", "".join(tokens))
-    return prompt.replace("{words}", words).strip()
+    return pattern.replace("{media}", "".join(tokens)).replace("{words}", words).strip()
 
 
 def gap_before_answer(

@@ -56,14 +56,13 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     texts = _texts(model, _rows_with("text", rows), reuse)
     # never behind a prefix, where the frames are in the cache and pass no layer
     vectors = embeddings(model, _rows_with("embedding", rows))
-    indices = range(len(trials))
     return [
         Response(
             logits=logits.get(index),
             text=texts.get(index),
             embedding=vectors.get(index),
         )
-        for index in indices
+        for index in range(len(trials))
     ]
 
 
@@ -149,8 +148,7 @@ def log_probability(
     """Sum over the answer's tokens of their log-probability; `predicted` are raw logits."""
     # in float32: sums of half-precision logarithms would order close answers by chance
     steps = predicted[: len(answer)].float().log_softmax(-1)
-    chosen = steps[torch.arange(len(answer)), torch.tensor(answer)]
-    return float(chosen.sum())
+    return float(steps[torch.arange(len(answer)), torch.tensor(answer)].sum())
 
 
 # ---------------------------------------------------------------------------- of the fusion layers
@@ -205,8 +203,7 @@ def attention(
         queries, keys = query_and_key(model, batch, layer)
         for at, row in enumerate(part):
             of_queries = weights[at][:, queries.real[at]]
-            between = of_queries[:, :, keys.real[at]]
-            by_trial[row.index] = to_array(between)
+            by_trial[row.index] = to_array(of_queries[:, :, keys.real[at]])
     # batches group the rows by edit: back to the order of the trials
     return [by_trial[index] for index in sorted(by_trial)]
 
@@ -224,8 +221,7 @@ def _watch_attention(
         if number == layer:
             passes.append(weights)
 
-    fusion = fusion_of(model, batch, trial, watch)
-    generate_tokens(model, batch, fusion, most=1)
+    generate_tokens(model, batch, fusion_of(model, batch, trial, watch), most=1)
     if not passes:
         raise UserError(
             f"{model.title}: layer {layer} looks at frames alone",

@@ -63,8 +63,7 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
         output = features_of(**{key: inputs[key] for key in names}, return_dict=True)
     features = output.pooler_output
     # NaN went through the projector: the tokens that read a hidden patch are those that are NaN
-    parts = [part.reshape(-1, part.shape[-1]) for part in features]
-    rows = torch.cat(parts)
+    rows = torch.cat([part.reshape(-1, part.shape[-1]) for part in features])
     visible = ~rows.isnan().any(dim=1)
     left = rows[visible]
     packed = left[None] if isinstance(features, Tensor) else [left]
@@ -120,10 +119,9 @@ def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
     visible = ~hidden.any(dim=1)
     features: tuple[Tensor, ...] = ()
     # the encoder cannot run on no patch at all
-    if bool(visible.any()):
+    if visible.any():
         patches = pixels[visible.repeat_interleave(merged)]
-        layout = _layout(visual, grid, visible)
-        output = visual(patches, grid_thw=grid, **layout)
+        output = visual(patches, grid_thw=grid, **_layout(visual, grid, visible))
         features = (output.pooler_output,)
     return without_placeholders(model, inputs, medium, visible, features)
 
@@ -245,8 +243,7 @@ def _cross_visible(visible: VisibleKeys) -> Any:
         if mask is not None:
             index = order[:, None, None].expand(-1, -1, mask.shape[2], -1)
             # not -inf: a row that sees no key would become NaN
-            lowest = torch.finfo(mask.dtype).min
-            mask = mask.gather(3, index).masked_fill(fills, lowest)
+            mask = mask.gather(3, index).masked_fill(fills, torch.finfo(mask.dtype).min)
         # after the prompt the keys are in the cache
         if states is not None:
             rows = states.reshape(len(visible), -1, states.shape[-1])

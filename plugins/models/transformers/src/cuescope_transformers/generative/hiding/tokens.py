@@ -26,8 +26,7 @@ def visible_first(visible: Visible) -> Int[Tensor, "row kept"]:
     """The order of the visible tokens, in order; rows with fewer end with others."""
     # one at least: an encoder cannot run on no token
     most = max(1, int(visible.sum(dim=1).max()))
-    order = visible.int().argsort(dim=1, descending=True, stable=True)
-    return order[:, :most]
+    return visible.int().argsort(dim=1, descending=True, stable=True)[:, :most]
 
 
 def gather_visible(tokens: Whole, visible: Visible) -> Kept:
@@ -43,8 +42,7 @@ def put_back(tokens: Kept, visible: Visible) -> Whole:
     """What `gather_visible` took, back at its places; all others are NaN."""
     counts = visible.sum(dim=1, keepdim=True)
     kept = torch.arange(tokens.shape[1], device=visible.device) < counts
-    shape = (*visible.shape, tokens.shape[-1])
-    full = tokens.new_full(shape, float("nan"))
+    full = tokens.new_full((*visible.shape, tokens.shape[-1]), float("nan"))
     full[visible] = tokens[kept]
     return full
 
@@ -64,8 +62,7 @@ def nan_apart(patches: Any) -> Iterator[None]:
 
     def leave(tokens: Tensor) -> Tensor:
         rows, cols = tokens.shape[-2:]
-        marks = hidden[0][:, None, :rows, :cols]
-        return tokens.masked_fill(marks, float("nan"))
+        return tokens.masked_fill(hidden[0][:, None, :rows, :cols], float("nan"))
 
     with hook_input(patches, enter), hook_output(patches, leave):
         yield
@@ -87,7 +84,7 @@ def without_nan(encoder: nn.Module) -> Iterator[list[Bool[Tensor, "image token"]
         # two passes of one encoder (tiles and the whole image) leave two entries, the last counts
         entered.append(visible)
         # nothing is hidden: the pass is the library's own, to the bit
-        if bool(visible.all()):
+        if visible.all():
             return None
         kept = gather_visible(tokens, visible)
         mask = _mask_between(kwargs.get("attention_mask"), visible, kept)
@@ -108,7 +105,7 @@ def _mask_between(
     """The mask between the tokens that are kept; what fills a row up is seen by none."""
     order = visible_first(visible)
     keys = visible.gather(1, order)
-    filled = None if bool(keys.all()) else additive(keys, kept.dtype)
+    filled = None if keys.all() else additive(keys, kept.dtype)
     if mask is None:
         return filled
     # the library's own mask (windows, packed images) between the tokens that stay
@@ -168,7 +165,7 @@ def without_placeholders(
         if name in inputs:
             left[name] = inputs[name].gather(1, order).masked_fill(fills, 0)
     # without any there is no placeholder left to fill
-    if bool(visible.any()):
+    if visible.any():
         output = BaseModelOutputWithPooling(pooler_output=features)
         left["mm_encoder_outputs"] = {medium: output}
     return with_modalities(model, left)
