@@ -36,7 +36,6 @@ DIFFERENCE = (
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
 )
-COARSE = ("frames",)  # what holds more than the cue
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,7 +53,7 @@ class Testimony(Witness):
     @property
     def is_coarse(self) -> bool:
         """Whether all of a frame is changed, with whatever is in it."""
-        return self.plugin.needs in COARSE
+        return self.plugin.needs == "frames"
 
     @property
     def confirms(self) -> bool:
@@ -73,8 +72,8 @@ class Row:
     """A cue with all that was measured of it; `lost` is accuracy over all samples, its interval."""
 
     target: Target
-    measured: tuple[Testimony, ...]
-    unmeasured: tuple[Witness, ...]
+    measured: Sequence[Testimony]
+    unmeasured: Sequence[Witness]
     ruling: Ruling
     lost: tuple[float, float, float] | None = None
 
@@ -116,7 +115,7 @@ class Results:
     """All cues, the worst first."""
 
     study: Study
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     tests: int
     confidence: float
 
@@ -159,7 +158,7 @@ def measure(dossier: Dossier) -> Results:
     by_witness = dict(zip(tested, correct(effects), strict=True))
     rows = [_row(dossier, target, by_witness) for target in dossier.targets]
     rows.sort(key=_rank)
-    return Results(study, tuple(rows), len(tested), confidence)
+    return Results(study, rows, len(tested), confidence)
 
 
 def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) -> Row:
@@ -177,7 +176,7 @@ def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) ->
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
         measured.append(Testimony(**vars(witness), effect=effect, decision=decision))
     ruling = _ruling(target, measured, unmeasured)
-    row = Row(target, tuple(measured), tuple(unmeasured), ruling)
+    row = Row(target, measured, unmeasured, ruling)
     # what is not shown to cause answers has cost none
     if ruling.verdict == "causes":
         return replace(row, lost=_lost(row, options.confidence))
@@ -299,10 +298,7 @@ def share_showing(target: Target) -> float:
     located = target.located
     if located is None:
         return 0.0
-    judged = set()
-    for key, sample in target.samples.items():
-        if target.is_judged(sample):
-            judged.add(key)
+    judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
     showing = judged & located.places.keys()
     without = judged & located.without
     # of a sample in neither nobody knows

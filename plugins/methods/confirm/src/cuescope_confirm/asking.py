@@ -62,14 +62,10 @@ def view_of(cue: Cue, sample: Sample) -> Sample | None:
     if not cue.labels or not set(cue.labels).isdisjoint(sample.choices):
         return sample
     if not cue.is_object:
-        if cue.foreign or not sample.choices:
-            return sample
-        return None
+        return sample if cue.foreign or not sample.choices else None
     if sample.question is not None:
         about = sample.annotations.get("question_type")
-        if about == cue.label:
-            return sample
-        return None
+        return sample if about == cue.label else None
     objects = sample.annotations.get("objects") or (sample.label,)
     is_there = cue.label in objects
     # a hallucination is of what is not there, every other figure of what is

@@ -111,8 +111,7 @@ class PairMaker:
     def _shuffle_judged(self, keys: Iterable[str]) -> list[Sample]:
         # sorted: a set has no order of its own, and a seed must give the same draw
         samples = map(self.target.samples.__getitem__, sorted(keys))
-        judged = filter(self.target.is_judged, samples)
-        return shuffle(list(judged), self.rng)
+        return shuffle(list(filter(self.target.is_judged, samples)), self.rng)
 
     def _case(self, sample: Sample, place: Place) -> Case:
         # drawn once: case and placebo share it, as an editor draws by it
@@ -142,21 +141,20 @@ class PairMaker:
     def _frames(self, sample: Sample, place: Place) -> Pair | None:
         frames = place.frames
         count = len(sample.frames)
-        free = sorted(set(range(count)).difference(frames))
+        free = tuple(sorted(set(range(count)).difference(frames)))
         other = place.other_frames(count, self.rng)
         # frames of another sample, which may be longer
         if not frames or max(frames) >= count or not free:
             return None
-        without = Place(frames=tuple(free))
+        without = Place(frames=free)
         case = Case(sample, Place(frames=frames), donor_place=without)
         if self.plugin.effect == "inserts":
             return Pair(case, replace(case, place=without))
         if other is None:
             return None
         # what fills its frames is neither the cue nor one of those that are replaced
-        left = sorted(set(free).difference(other.frames))
-        donor_place = Place(frames=tuple(left))
-        return Pair(case, replace(case, place=other, donor_place=donor_place))
+        left = tuple(sorted(set(free).difference(other.frames)))
+        return Pair(case, replace(case, place=other, donor_place=Place(frames=left)))
 
     def _words(self, sample: Sample, place: Place) -> Pair | None:
         spans = place.spans
@@ -164,8 +162,7 @@ class PairMaker:
         free = []
         for word in islice(words, 1, None):
             start, end = word.span()
-            overlaps = [first < end and start < last for first, last in spans]
-            if not any(overlaps):
+            if not any(first < end and start < last for first, last in spans):
                 free.append((start, end))
         count = len(spans)
         # as many words as the cue has, so that the question loses as much
@@ -235,7 +232,10 @@ class PairMaker:
         """Of the donor is taken what is no object, or where the cue is or would be; else all."""
         located = self.located
         if self.plugin.in_place:
-            place = self._background(donor)
+            # its object is not taken along, where that is known
+            place = Place()
+            if self._is_background:
+                place = Place(tuple(map(np.invert, self._objects(donor))))
         else:
             likest = located.likest.get(donor.key, Place())
             place = located.places.get(donor.key, likest)
@@ -270,7 +270,7 @@ class PairMaker:
         for donor in some:
             shown = self.located.places[donor.key]
             shares.append(_share(place, fit_place(shown, sizes)))
-        best = int(np.argmax(shares))
+        best = np.argmax(shares)
         # a cue that lies elsewhere would not be pasted, and so be no placebo
         return some[best] if shares[best] >= COVERED else None
 
@@ -278,12 +278,6 @@ class PairMaker:
     def _is_background(self) -> bool:
         area = self.located.area or 0.0
         return self.target.cue.kind in BACKGROUNDS or area > WIDE
-
-    def _background(self, donor: Sample) -> Place:
-        """What is not the donor's object, where that is known: its object is not taken along."""
-        if not self._is_background:
-            return Place()
-        return Place(tuple(map(np.invert, self._objects(donor))))
 
     def _insertions(self) -> Iterator[Pair]:
         # every sample shows it: there is none to put it into
@@ -319,8 +313,7 @@ class PairMaker:
         objects = self._objects(sample)
         if len(objects) != len(place.masks):
             return place
-        free = map(np.invert, objects)
-        masks = map(np.logical_and, place.masks, free)
+        masks = map(np.logical_and, place.masks, map(np.invert, objects))
         return Place(tuple(masks), place.frames)
 
 

@@ -62,9 +62,7 @@ def power_line(study: Study, interventions: int) -> str:
     if rarest is None:
         return words
     count, name = rarest
-    enough = "too few"
-    if count >= needed:
-        enough = "enough"
+    enough = "enough" if count >= needed else "too few"
     least = f"about {count} of {len(study.held)} held-out samples show '{name}'"
     return f"{words}; {least}, the rarest finding: {enough}"
 
@@ -147,9 +145,7 @@ def statement(row: Row) -> str:
     where = "{feature}" + (f" on {labels}" if labels else "")
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
-        beyond = ""
-        if effects:
-            beyond = f" Beyond their placebos: {effects}."
+        beyond = f" Beyond their placebos: {effects}." if effects else ""
         missing = row.ruling.missing
         return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
     if row.ruling.verdict == "accompanies":
@@ -161,10 +157,9 @@ def statement(row: Row) -> str:
         ways.append(f"taking it out {without} ({_clearest(row, removes=True)})")
     if row.ruling.sufficient:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
-    rests = " and ".join(ways)
     return (
-        f"{where} causes {answers}: {rests}, in points of probability beyond its placebo."
-        f"{_cost(row)}"
+        f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
+        f"placebo.{_cost(row)}"
     )
 
 
@@ -197,19 +192,16 @@ def _clearest(row: Row, *, removes: bool) -> str:
     """The figure of the clearest intervention that confirms, and the names of the others."""
     first, *others = row.clearest(removes=removes)
     names = ", ".join(testimony.spec for testimony in others)
-    also = ""
-    if names:
-        also = f"; also {names}"
+    also = f"; also {names}" if names else ""
     return f"{first.spec} {with_interval(first.effect)}{also}"
 
 
 def _effects(row: Row, decisions: Sequence[Decision]) -> str:
-    effects = [
+    return ", ".join(
         f"{testimony.spec} {with_interval(testimony.effect)}"
         for testimony in row.measured
         if testimony.decision in decisions
-    ]
-    return ", ".join(effects)
+    )
 
 
 # ---------------------------------------------------------------------------------------- tables
@@ -373,16 +365,15 @@ def _reasons(results: Results) -> list[tuple[str, str, str]]:
             of_reason.append(results.name_of(row))
     reasons = []
     for (name, reason), names in cues.items():
-        about = ", ".join(dict.fromkeys(names))
-        if len(names) == len(results.rows):
-            about = "all"
+        is_everywhere = len(names) == len(results.rows)
+        about = "all" if is_everywhere else ", ".join(dict.fromkeys(names))
         reasons.append((name, about, reason))
     return reasons
 
 
 def _why_unmeasured(witness: Witness) -> str:
     if witness.plugin.placebo == "none":
-        moved = float(change_beyond(witness, AS_IS).mean())
+        moved = change_beyond(witness, AS_IS).mean()
         return f"it has no placebo, so it cannot decide alone ({points(moved)} points)"
     located = witness.target.located
     # the place before the number: more samples would not make it surer

@@ -133,9 +133,7 @@ def decide(
     if effect.high < margin or (effect.high < claimed and not sure):
         return NO_MORE
     confirmed = sure and effect.value >= margin and effect.high >= claimed
-    if confirmed:
-        return "confirms"
-    return "undecided"
+    return "confirms" if confirmed else "undecided"
 
 
 @dataclass(frozen=True)

@@ -114,9 +114,7 @@ class Cue:
         """Factor and value of "background|size=small"; None for any other cue."""
         _, _, annotated = self.feature.key.partition("|")
         name, _, value = annotated.partition("=")
-        if self.kind in BACKGROUNDS and value:
-            return (name, value)
-        return None
+        return (name, value) if self.kind in BACKGROUNDS and value else None
 
     @property
     def is_background(self) -> bool:

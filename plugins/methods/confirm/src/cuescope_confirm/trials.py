@@ -39,8 +39,8 @@ class Answers:
     it is.
     """
 
-    pairs: tuple[Pair, ...]
-    trials: tuple[OfPair, ...]
+    pairs: Sequence[Pair]
+    trials: Sequence[OfPair]
     values: Float[np.ndarray, "pair 3"]
     right: Float[np.ndarray, "pair 3"]
     said: dict[tuple[int, int], str]
@@ -53,7 +53,7 @@ class Answers:
     ) -> "Answers":
         """Nothing is answered yet."""
         values, right = np.full((2, len(pairs), 3), np.nan)
-        return cls(tuple(pairs), tuple(trials), values, right, {})
+        return cls(pairs, trials, values, right, {})
 
     @property
     def with_cue(self) -> Bool[np.ndarray, " pair"]:
@@ -111,8 +111,8 @@ class Dossier:
     """All findings, located, and every witness that applies or not, those of placebos too."""
 
     study: Study
-    targets: tuple[Target, ...]
-    witnesses: tuple[Witness, ...]
+    targets: Sequence[Target]
+    witnesses: Sequence[Witness]
 
     def witnesses_of(self, target: Target | str) -> list[Witness]:
         """What is done for one cue."""
@@ -150,7 +150,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
-    return Dossier(study, tuple(targets), tuple(witnesses))
+    return Dossier(study, targets, witnesses)
 
 
 def _witnesses(
@@ -203,8 +203,7 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
         and plugin.needs == "region"
         and plugin.placebo == "elsewhere"
     ):
-        areas = [shown.area for shown in located.places.values()]
-        area = float(np.mean(areas))
+        area = np.mean([shown.area for shown in located.places.values()])
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
     if plugin.needs == "question":
         return "too few samples have other questions about the same choices"
@@ -291,7 +290,7 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         of_witness.right[row, column] = gives(outcome, trial.sample.label)
         of_witness.said[row, column] = outcome.prediction or ""
     witnesses = [replace(witness, answers=given) for witness, given in answers.items()]
-    return replace(dossier, witnesses=tuple(witnesses))
+    return replace(dossier, witnesses=witnesses)
 
 
 def features(dossier: Dossier) -> Iterator[Feature]:
@@ -318,10 +317,10 @@ def _occurrences(target: Target) -> Iterator[Occurrence]:
             yield Occurrence(sample=key, frame=frame, region=region)
 
 
-def shown_frames(place: Place) -> list[int]:
+def shown_frames(place: Place) -> Sequence[int]:
     """The frames with a region, else those that are known to show the cue."""
     frames = np.flatnonzero(list(map(np.any, place.masks))).tolist()
-    return frames or list(place.frames)
+    return frames or place.frames
 
 
 def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None:

@@ -57,9 +57,9 @@ def planted_check(audit: Audit, row: Row) -> Evidence | None:
     located = row.target.located
     if located is None:
         return None
-    planted = {}
-    for sample in audit.samples:
-        planted[sample.key] = sample.annotations.get("cues", {})
+    planted = {
+        sample.key: sample.annotations.get("cues", {}) for sample in audit.samples
+    }
     figures = []
     # no finding says which planted cue it is: the nearest counts
     for cue in audit.planted_cues:

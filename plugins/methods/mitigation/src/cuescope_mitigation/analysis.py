@@ -1,7 +1,7 @@
 """What a remedy did to each cue, beside its placebos, and the verdict."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -53,7 +53,7 @@ class Results:
     """All that was measured."""
 
     comparison: Comparison
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     overall: Change
     bootstrap: Bootstrap
 
@@ -65,7 +65,7 @@ def measure(comparison: Comparison) -> Results:
     confidence = 1 - (1 - parts.options.confidence) / cues
     # the same draws for every figure, so that all are of the same samples
     draws = Bootstrap.of(comparison.groups, parts.audit.rng("bootstrap"), confidence)
-    rows = tuple(map(partial(measure_cue, comparison, draws), range(cues)))
+    rows = [measure_cue(comparison, draws, number) for number in range(cues)]
     before = comparison.before
     everything = np.ones(len(before), dtype=bool)
     # one figure of all samples, so nothing is corrected

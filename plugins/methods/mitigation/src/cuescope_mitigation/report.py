@@ -46,9 +46,9 @@ def scores(comparison: Comparison) -> Iterator[Score]:
     helped = [row.verdict for row in results.rows].count("helps")
     result = "No remedy: no cue shows a gain that comes from the cue itself."
     if helped:
-        count = len(results.rows)
         result = (
-            f"The remedy helps for {helped} of {count} cues, and because of these cues."
+            f"The remedy helps for {helped} of {len(results.rows)} cues, "
+            "and because of these cues."
         )
     audit.note("result", result)
     folder = comparison.parts.options.save
@@ -115,16 +115,14 @@ def statement(row: Row, title: str) -> str:
         placebos.append(f"cues drawn at random {points(row.random.gain)}")
     if row.shifted is not None:
         placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
-    beside = ""
-    if placebos:
-        beside = f" For comparison, {' and '.join(placebos)}."
+    beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
     return f"{where}: {figures}.{beside} {ENDS[row.verdict]}"
 
 
 def of_measured(comparison: Comparison) -> Accuracy:
     """The accuracy of the model as it was, on the measured samples."""
-    right, labels = comparison.before, comparison.parts.labels
-    chance = 1 / len(labels)
+    right = comparison.before
+    chance = 1 / len(comparison.parts.labels)
     return Accuracy(correct=int(right.sum()), answered=len(right), chance=chance)
 
 
@@ -209,9 +207,8 @@ def other_cues(results: Results) -> Table:
     rows: list[list[Cell]] = []
     # there may be hundreds; they come sorted by how much they grew
     for name, label, gap in gaps[:OTHERS]:
-        before = 100 * gap.before
-        after = 100 * gap.after
-        rows.append([name, label, gap.n, before, after, _range(gap)])
+        figures = (100 * gap.before, 100 * gap.after)
+        rows.append([name, label, gap.n, *figures, _range(gap)])
     return Table.of(
         "Other features of the run whose gap grew most (points)",
         ("feature", "label", "samples", "gap before", "gap after", "interval after"),

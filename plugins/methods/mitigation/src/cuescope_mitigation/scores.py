@@ -89,7 +89,7 @@ def worst_change(
 
     # each its own lowest: after a remedy another group may be the worst
     low, high = bootstrap.interval(lowest(after) - lowest(before))
-    worst = members[int(means(before).argmin())]
+    worst = members[means(before).argmin()]
     worst_before = float(means(before).min())
     worst_after = float(means(after).min())
     return Change(worst_before, worst_after, low, high, int(worst.sum()))
@@ -119,7 +119,7 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
     target = np.bincount(wanted, minlength=classes) / len(wanted)
     # steps in units of the model's own logits: each model has a scale of its own
     leads = logits.max(axis=1) - np.median(logits, axis=1)
-    spread = float(np.median(leads)) or 1.0
+    spread = np.median(leads) or 1.0
     shift = np.zeros(classes)
     best = shift
     least = np.inf
@@ -127,7 +127,7 @@ def answer_shift(logits: Logits, wanted: IntPerSample) -> Float[np.ndarray, " cl
         answers = (logits + shift).argmax(axis=1)
         frequency = np.bincount(answers, minlength=classes) / len(wanted)
         miss = target - frequency
-        error = float(np.abs(miss).sum())
+        error = np.abs(miss).sum()
         if error < least:
             least = error
             best = shift

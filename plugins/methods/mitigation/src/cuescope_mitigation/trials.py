@@ -68,9 +68,9 @@ class Parts:
     audit: Audit
     options: MitigationOptions
     report: Report
-    cues: tuple[Cue, ...]
+    cues: Sequence[Cue]
     router: CueRouter
-    samples: tuple[Sample, ...]
+    samples: Sequence[Sample]
     outcomes: Sequence[Outcome]
     clusters: Bool[np.ndarray, "sample cluster"]
     nearness: Sequence[Float[np.ndarray, "frame cluster"]]
@@ -103,8 +103,7 @@ def _seen_features(report: Report) -> list[Feature]:
 
 
 def _targets(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample:
-    names = [str(sample.label) for sample in samples]
-    return np.array(list(map(labels.index, names)))
+    return np.array([labels.index(str(sample.label)) for sample in samples])
 
 
 def prepare(audit: Audit, options: MitigationOptions) -> Parts:
@@ -198,8 +197,8 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
         for row in np.flatnonzero(shown).tolist():
             nearness = parts.nearness[row]
             # a frame belongs to one cluster alone (TRoVe, section 5.2)
-            nearest = nearness.argmax(axis=1)
-            for frame in np.flatnonzero(nearest == cluster).tolist():
+            is_nearest = nearness.argmax(axis=1) == cluster
+            for frame in np.flatnonzero(is_nearest).tolist():
                 key = parts.samples[row].key
                 strength = float(nearness[frame, cluster])
                 occurrences.append(
@@ -211,7 +210,7 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
         yield cue.feature.model_copy(update=update)
 
 
-def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
+def _cues(report: Report, options: MitigationOptions) -> list[Cue]:
     by_key = {feature.key: feature for feature in report.features}
     findings = report.findings[: options.top]
     given = options.names
@@ -236,7 +235,7 @@ def _cues(report: Report, options: MitigationOptions) -> tuple[Cue, ...]:
                 expected="cues that are seen in frames, as trove finds them",
                 got=cue.name,
             )
-    return tuple(cues)
+    return cues
 
 
 def _check_labels(audit: Audit) -> None:
@@ -273,14 +272,13 @@ def _members(
             frame = sample.key, occurrence.frame or 0
             if frame not in rows:
                 rows[frame] = len(stills)
-                of_sample = CueRouter.stills(Trial(sample=sample))
-                stills.append(of_sample[frame[1]])
+                stills.append(CueRouter.stills(Trial(sample=sample))[frame[1]])
             of_feature.append(rows[frame])
         members.append(of_feature)
     return stills, members
 
 
-def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...]:
+def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> list[Sample]:
     """The samples by key, without those that found the cues; raises UserError where these are most.
 
     What found the cues must not measure the remedy: neither the same frames nor their group.
@@ -307,7 +305,7 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> tuple[Sample, ...
             "left out", f"{left_out} samples that are as in the run that found the cues"
         )
     # by key: what is drawn does not depend on the order of the data
-    return tuple(sorted(kept, key=lambda sample: sample.key))
+    return sorted(kept, key=lambda sample: sample.key)
 
 
 def _frame_keys(sample: Sample) -> tuple[str, ...]:

@@ -78,13 +78,12 @@ class Asker:
         if "dual" in ways:
             described = ask(list(map(_ask_description, trials)))
             descriptions = [answer.text or "" for answer in described]
-        rows: dict[str, list[list[Trial]]] = {}
+        rows = {}
         for way in ways:
             put = partial(self._put, way)
             rows[way] = list(map(put, trials, cues, descriptions))
-        everything = list(chain(*chain(*rows.values())))
-        responses = iter(ask(everything))
-        answers: dict[str, list[list[Response]]] = {}
+        responses = iter(ask(list(chain(*chain(*rows.values())))))
+        answers = {}
         for way, of_trials in rows.items():
             answers[way] = [list(islice(responses, len(row))) for row in of_trials]
         return answers
@@ -143,9 +142,8 @@ def _medium(sample: Sample) -> str:
 def log_probabilities(wordings: Sequence[Response]) -> Float[np.ndarray, " choice"]:
     """Of the mean over the wordings of a way: an ensemble's vote, counted by how sure each is."""
     logits = [np.asarray(response.logits, np.float64) for response in wordings]
-    rows = log_softmax(logits, axis=1)
-    total = logsumexp(rows, axis=0)
-    return np.asarray(total - np.log(len(rows)))
+    total = logsumexp(log_softmax(logits, axis=1), axis=0)
+    return np.asarray(total - np.log(len(logits)))
 
 
 def common_text(wordings: Sequence[Response]) -> str:
@@ -332,8 +330,7 @@ class OtherWays(LearnedPrompts):
         for row, number in enumerate(changed):
             of_ways = [answers[row] for answers in by_way.values()]
             outputs = trials[number].outputs
-            mixed = _mix(self.learned, of_ways, outputs, responses[number])
-            responses[number] = mixed
+            responses[number] = _mix(self.learned, of_ways, outputs, responses[number])
         return responses
 
 

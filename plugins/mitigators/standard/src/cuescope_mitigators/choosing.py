@@ -77,10 +77,10 @@ def gap_left(task: Task, cues: Sequence[int]) -> Callable[[Right], Loss]:
             shown = right[with_cue]
             others = right[without]
             # a remedy that goes too far, so that the cue helps its label, is no better
-            total += abs(float(others.mean() - shown.mean()))
+            total += abs(others.mean() - shown.mean())
             variance += _variance(shown) + _variance(others)
         count = max(len(sides), 1)
-        return Loss(total / count, float(np.sqrt(variance)) / count)
+        return Loss(total / count, np.sqrt(variance) / count)
 
     return loss
 
@@ -93,7 +93,7 @@ def worst_group(groups: Int[np.ndarray, " sample"]) -> Callable[[Right], Loss]:
     def loss(right: Right) -> Loss:
         rates = np.bincount(groups, right)[exists] / sizes[exists]
         # no standard error: as published, the best one itself is taken
-        return Loss(1 - float(rates.min()))
+        return Loss(1 - rates.min())
 
     return loss
 

@@ -161,11 +161,10 @@ class CoOp(Mitigator):
             # a readout is asked with a sample; what is learned does not depend on it
             trials.append(readout.of(task.samples[0]))
         shape = len(task.labels), embedding.shape[1]
-        parts = []
-        for answer in task.ask(trials):
-            row = np.asarray(answer.readout)
-            parts.append(LearnedPrompts.parts(row, *shape))
-        return parts
+        return [
+            LearnedPrompts.parts(np.asarray(answer.readout), *shape)
+            for answer in task.ask(trials)
+        ]
 
     def _shares(self, task: Task, showing: Sequence[Rows]) -> Float[np.ndarray, " cue"]:
         """How far each cue's prompts count: each half is answered by what the other half taught.
@@ -184,8 +183,7 @@ class CoOp(Mitigator):
             second = rows[half == 1]
             if _has_labels(task, first) and _has_labels(task, second):
                 pairs[cue] = (first, second)
-        taught = list(chain(*pairs.values()))
-        parts = iter(self._learn(task, taught))
+        parts = iter(self._learn(task, list(chain(*pairs.values()))))
         logits = task.logits
         embedding = normalise(task.embedding)
         before = logits.argmax(axis=1) == task.targets
@@ -201,8 +199,7 @@ class CoOp(Mitigator):
                 for share in SHARES:
                     answers = (1 - share) * logits[rows] + share * learned
                     right[share][rows] = answers.argmax(axis=1) == task.targets[rows]
-            loss = gap_left(task, [cue])
-            shares[cue] = best_setting(right, before, may_lose, loss)
+            shares[cue] = best_setting(right, before, may_lose, gap_left(task, [cue]))
         return shares
 
 

@@ -51,8 +51,7 @@ class MeanPatch(Readout):
         means = []
         for trial in trials:
             grids = model.patch_features(trial.sample.frames)
-            of_frames = [grid.mean(axis=(0, 1)) for grid in grids]
-            means.append(np.mean(of_frames, axis=0))
+            means.append(np.mean([grid.mean(axis=(0, 1)) for grid in grids], axis=0))
         return means
 
 
@@ -179,4 +178,4 @@ def _direction(
         )
     gap = np.mean(gaps, axis=0)
     # equal means have no direction, and a length of 0
-    return np.asarray(gap / max(float(np.linalg.norm(gap)), 1e-12))
+    return np.asarray(gap / max(np.linalg.norm(gap), 1e-12))

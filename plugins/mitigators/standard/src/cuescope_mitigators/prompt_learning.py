@@ -54,8 +54,7 @@ class LearnedPrompts(Readout):
 
     def read(self, model: Any, trials: Trials) -> list[np.ndarray]:
         """Scale, bias, the table, then the vectors, in one row: the same for each trial."""
-        row = self.learn(model.prompt_tower())
-        return [row] * len(trials)
+        return [self.learn(model.prompt_tower())] * len(trials)
 
     @staticmethod
     def parts(row: np.ndarray, labels: int, dim: int) -> Parts:
@@ -136,8 +135,7 @@ class LearnedPrompts(Readout):
             turn = (1 + np.cos(np.pi * epoch / epochs)) / 2
             rate = WARM_UP_RATE if epoch < self.warm_up else self.learning_rate * turn
             optimizer.param_groups[0]["lr"] = stretch * rate
-            order = self._order(targets.cpu(), generator)
-            order = order.to(targets.device)
+            order = self._order(targets.cpu(), generator).to(targets.device)
             for batch in torch.split(order, self.batch_size):
                 try:
                     rows = normalize(tower.encode(inputs), dim=-1)
@@ -186,7 +184,7 @@ def _placeholders(tower: PromptTower, ids: Tensor, count: int) -> Tensor:
     wanted = torch.tensor(word[:1] or [-1], device=ids.device)
     places = torch.isin(ids, wanted)
     first = places & (places.cumsum(dim=1) <= count)  # a label may hold the same word
-    if not bool((first.sum(dim=1) == count).all()):
+    if not (first.sum(dim=1) == count).all():
         raise UserError(
             f"coop: {count} learned words and a label do not fit the text tower",
             expected="fewer learned words, or shorter labels",

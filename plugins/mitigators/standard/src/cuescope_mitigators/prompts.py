@@ -183,8 +183,7 @@ class Prompts(Mitigator):
 
     def _fit_templates(self, task: Task) -> PromptTable:
         """Weights of the templates; raises UserError where the model embeds no texts."""
-        sets = map(_templates, self.options.sets)
-        templates = tuple(dict.fromkeys(chain(*sets)))
+        templates = tuple(dict.fromkeys(chain(*map(_templates, self.options.sets))))
         # texts do not depend on the sample that a readout is asked with
         first = task.samples[0]
         of_templates = TemplateRows(templates=templates, labels=task.labels)

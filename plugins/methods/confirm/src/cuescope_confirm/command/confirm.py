@@ -182,7 +182,7 @@ def _require_usable(
     model = context.resolve("model", request.model, request.model_options).plugin
     for name in names:
         kind = context.resolve("intervention", name).plugin
-        if lacking := kind.lacks(model.capabilities, list(tools)):
+        if lacking := kind.lacks(model.capabilities, tools):
             raise UserError(
                 f"--with {name} cannot be used on {request.model}",
                 got=lacking,

@@ -124,7 +124,7 @@ def choose(
         request.data,
         request.model_options,
         request.data_options,
-        tuple(request.tools),
+        request.tools,
         options,
     )
     run: list[str] = []
@@ -238,10 +238,6 @@ class Investigation:
         """What keeps the run of a method in its own folder."""
         return replace(self.runner, out=self.found / name)
 
-    def has_run(self, name: str) -> bool:
-        """Whether a method's report is stored."""
-        return (self.found / name / "report.json").exists()
-
     def find(self, *, again: bool = False) -> None:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         announce = self.runner.context.announce
@@ -289,7 +285,8 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     from rich.text import Text
 
     choice = work.choice
-    done = [name for name in choice.run if work.has_run(name)]
+    reports = {name: work.found / name / "report.json" for name in choice.run}
+    done = [name for name, report in reports.items() if report.exists()]
     plans = {}
     for name, request in work.requests.items():
         if name not in done:

@@ -121,8 +121,7 @@ def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue |
     # a thing's samples are those whose steps name it: they need not show it
     if seen is None and cue.feature.occurrences and cue.kind != THING:
         # only a finding is held against samples without its cue: this spares answers
-        controls = target.role == "finding"
-        seen = locate_learned(study, cue, pool, controls=controls)
+        seen = locate_learned(study, cue, pool, controls=target.role == "finding")
     located = merge_places(seen, spoken)
     return None if located is None else replace(located, word=cue.word)
 
@@ -148,9 +147,7 @@ def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:
     judged: list[str] = []
     others: list[str] = []
     for key, sample in target.samples.items():
-        side = others
-        if target.is_judged(sample):
-            side = judged
+        side = judged if target.is_judged(sample) else others
         side.append(key)
     chosen = shuffle(judged, rng)[:most]
     # the others are donors, and samples of the labels that the cue leaves alone

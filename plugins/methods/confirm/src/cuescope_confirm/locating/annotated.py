@@ -113,10 +113,10 @@ def _detect(
     for sample in samples.values():
         frames += sample.frames
     detections = iter(detector.detect(frames, [word]))
-    by_sample: dict[str, list[Sequence[Detection]]] = {}
-    for key, sample in samples.items():
-        by_sample[key] = list(islice(detections, len(sample.frames)))
-    return by_sample
+    return {
+        key: list(islice(detections, len(sample.frames)))
+        for key, sample in samples.items()
+    }
 
 
 def _best_scores(study: Study, samples: Samples, word: str) -> dict[str, float]:
@@ -141,8 +141,7 @@ def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | N
         return SCORE, None
     best = _best_scores(study, pick(study.seen, keys), word)
     scores = np.array(list(best.values()))
-    threshold = max(youden_cut(scores, positive), LOWEST)
-    return threshold, auroc(scores, positive)
+    return max(youden_cut(scores, positive), LOWEST), auroc(scores, positive)
 
 
 def locate_background(study: Study, cue: Cue, pool: Samples) -> LocatedCue | None:
@@ -179,9 +178,7 @@ def _segment(study: Study, sample: Sample) -> Masks:
     # one label is asked for, so each frame has one mask
     masks = tuple(np.asarray(of_frame[0], dtype=bool) for of_frame in by_label)
     # it found no object: then all of the frame would count as background
-    if any(map(np.any, masks)):
-        return masks
-    return ()
+    return masks if any(map(np.any, masks)) else ()
 
 
 def _cue_in_masks(
@@ -192,9 +189,7 @@ def _cue_in_masks(
     """A sample whose masks are empty does not show the cue."""
     places = {}
     for key, of_frames in masks.items():
-        shows = list(map(np.any, of_frames))
-        if any(shows):
-            frames = np.flatnonzero(shows).tolist()
+        frames = np.flatnonzero(list(map(np.any, of_frames))).tolist()
+        if frames:
             places[key] = Place(masks=of_frames, frames=tuple(frames))
-    without = masks.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc)
+    return LocatedCue(places, masks.keys() - places.keys(), by, auroc)

@@ -54,11 +54,10 @@ class Patches(Readout):
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
         """By the model's own `patch_features`."""
-        grids = []
-        for trial in trials:
-            of_frames = model.patch_features(trial.sample.frames, self.layer)
-            grids.append(np.stack(of_frames))
-        return grids
+        return [
+            np.stack(model.patch_features(trial.sample.frames, self.layer))
+            for trial in trials
+        ]
 
 
 def locate_learned(
@@ -93,8 +92,7 @@ def locate_learned(
     masks = {}
     for frame, grid in _read(cells, pool, candidates):
         if not by_patches or region.shows(grid):
-            size = size_of(_frame(pool, frame))
-            masks[frame] = stretch(region.mask(grid), size)
+            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
     # where both must say yes, the weaker one tells how sure a place is
     auroc = region.auroc if by_patches else min(auroc, region.auroc)
     by += ", and the patches that tell them"
@@ -172,8 +170,7 @@ def _likest_places(
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
         key, _ = frame
-        size = size_of(_frame(pool, frame))
-        mask = stretch(region.likest(grid), size)
+        mask = stretch(region.likest(grid), size_of(_frame(pool, frame)))
         # the frames of a clip come one by one, and a place has a mask for each
         earlier = places.get(key, Place())
         places[key] = Place(masks=(*earlier.masks, mask))
@@ -196,15 +193,12 @@ def _cue_in_frames(
         for number, frame in enumerate(frames):
             nowhere = np.zeros(size_of(frame), bool)
             regions.append(masks.get((key, number), nowhere))
-        place = Place(frames=numbers)
         # an image has no other frames, so what changes frames must not apply
-        if len(frames) == 1:
-            place = Place()
+        place = Place() if len(frames) == 1 else Place(frames=numbers)
         if any(map(np.any, regions)):
             place = replace(place, masks=tuple(regions))
         places[key] = place
-    without = pool.keys() - places.keys()
-    return LocatedCue(places, without, by, auroc)
+    return LocatedCue(places, pool.keys() - places.keys(), by, auroc)
 
 
 def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
@@ -214,9 +208,7 @@ def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     unlisted = [frame for frame in frames_in(seen) if frame not in listed]
     rng = study.rng("training", cue.id)
     shown = shuffle(list(listed), rng)[:FRAMES]
-    labels = set()
-    for key, _ in shown:
-        labels.add(seen[key].label)
+    labels = {seen[key].label for key, _ in shown}
     others = shuffle(unlisted, rng)
     # else a model could learn the label in place of the cue
     others.sort(key=lambda frame: seen[frame[0]].label not in labels)
@@ -225,10 +217,7 @@ def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
     for frame in frames:
         # where the run marks regions, patches outside of them are no examples
         boxes = [met.region for met in listed.get(frame, ()) if met.region is not None]
-        region = None
-        if boxes:
-            region = box_mask(boxes, size_of(_frame(seen, frame)))
-        regions.append(region)
+        regions.append(box_mask(boxes, size_of(_frame(seen, frame))) if boxes else None)
     shows = np.arange(len(frames)) < len(shown)
     return frames, training(seen, frames, shows, tuple(regions))
 

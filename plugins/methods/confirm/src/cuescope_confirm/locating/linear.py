@@ -100,13 +100,13 @@ def fit(
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
     # what hardly varies would be blown up to noise
-    spread = np.maximum(spread, 1e-3 * max(float(spread.max()), 1e-9))
+    spread = np.maximum(spread, 1e-3 * max(spread.max(), 1e-9))
     model = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit((rows - centre) / spread, shows, sample_weight=weights)
     # the threshold is the score at which the regression says one half
-    return Linear(centre, model.coef_[0] / spread, -float(model.intercept_[0]))
+    return Linear(centre, model.coef_[0] / spread, -model.intercept_[0])
 
 
 def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> PerFrame:
@@ -199,8 +199,8 @@ class Region:
         if not above.any():
             return np.asarray(scores >= scores.max())
         # padded: at its edge a grid has nothing beside it that could be closed
-        padded = np.pad(above, 2)
-        closed = ndimage.binary_closing(padded, TOUCHING)[2:-2, 2:-2] | above
+        closed = ndimage.binary_closing(np.pad(above, 2), TOUCHING)[2:-2, 2:-2]
+        closed |= above
         pieces, _ = ndimage.label(closed, TOUCHING)
         sure = np.unique(pieces[(scores >= self.sure) & closed])
         if len(sure):
@@ -244,7 +244,7 @@ def learn_region(
         sure=youden_cut(highest, data.shows),
     )
     masks = map(region.mask, compress(grids, data.shows))
-    return replace(region, area=float(np.mean(list(map(np.mean, masks)))))
+    return replace(region, area=np.mean(list(map(np.mean, masks))))
 
 
 def _fit_patches(
@@ -274,7 +274,7 @@ def _fit_patches(
     for _ in range(ROUNDS):
         model = fit(rows[keep], shows[keep], weights[keep])
         scores = model.scores(rows)
-        threshold = float(np.quantile(scores[~shows], SPARED))
+        threshold = np.quantile(scores[~shows], SPARED)
         chosen = ~shows | (may_show & (scores > threshold))
         # no patch of the cue is left to learn from: the last model stands
         if not (chosen & shows).any():
@@ -291,19 +291,16 @@ def _with_places(
 ) -> PatchModel:
     """The same with what each place is worth, as a logistic regression on both weighs it."""
     shape = grids[learned[0]].shape[:2]
-    of_frames = [stretch(model.scores(grids[row]), shape) for row in learned]
-    scores = np.stack(of_frames)
+    scores = np.stack([stretch(model.scores(grids[row]), shape) for row in learned])
     shows = data.shows[learned]
     weights = data.weights()[learned]
-    shown = np.average(scores[shows], axis=0, weights=weights[shows])
-    others = np.average(scores[~shows], axis=0, weights=weights[~shows])
-    usual = shown - others
+    usual = np.average(scores[shows], axis=0, weights=weights[shows])
+    usual -= np.average(scores[~shows], axis=0, weights=weights[~shows])
     of_shown = shows[:, None, None]
     there = of_shown & (scores > model.threshold)
     if not there.any():
         return model
-    both_scores = np.broadcast_arrays(scores, usual)
-    rows = np.stack(both_scores, axis=-1)
+    rows = np.stack(np.broadcast_arrays(scores, usual), axis=-1)
     weight = np.broadcast_to(weights[:, None, None], scores.shape)
     keep = there | ~of_shown
     both = fit(rows[keep], there[keep], weight[keep])
@@ -312,5 +309,5 @@ def _with_places(
     # in units of the first score, so that both can be added
     usual = usual * both.weights[1] / both.weights[0]
     # places raise all scores, so the spared share has another threshold
-    threshold = float(np.quantile((scores + usual)[~shows], SPARED))
+    threshold = np.quantile((scores + usual)[~shows], SPARED)
     return PatchModel(model.shown, usual, threshold)

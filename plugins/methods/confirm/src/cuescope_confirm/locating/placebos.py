@@ -116,7 +116,7 @@ def _other_labels(study: Study, target: Target) -> Target | str:
     untouched = set()
     for label in np.unique(answers.labels[~answers.of_label]).tolist():
         among = (answers.labels == label) & ~answers.of_label
-        shown = int((among & answers.present).sum())
+        shown = (among & answers.present).sum()
         _, z = answers.gap(among)
         # two-sided: on these labels the cue should do nothing at all
         if min(shown, among.sum() - shown) >= FEWEST and abs(z) < ALIKE:

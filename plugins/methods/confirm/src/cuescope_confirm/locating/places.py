@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil, floor
 
 import numpy as np
 from jaxtyping import Bool
@@ -76,10 +77,10 @@ def box_mask(
     mask = np.zeros(size, dtype=bool)
     for x0, y0, x1, y1 in boxes:
         # a start below 0 would count from the other edge
-        top = max(int(np.floor(y0)), 0)
-        left = max(int(np.floor(x0)), 0)
+        top = max(floor(y0), 0)
+        left = max(floor(x0), 0)
         # floor and ceil: a pixel that the box touches is inside of it
-        mask[top : int(np.ceil(y1)), left : int(np.ceil(x1))] = True
+        mask[top : ceil(y1), left : ceil(x1)] = True
     return mask
 
 
@@ -89,4 +90,4 @@ def stretch(grid: np.ndarray, size: Sequence[int]) -> np.ndarray:
     for count, wanted in zip(grid.shape, size, strict=True):
         # whole numbers: a rounded float may name a cell beyond the last one
         cells.append(np.arange(wanted) * count // wanted)
-    return np.asarray(grid[np.ix_(*cells)])
+    return grid[np.ix_(*cells)]

@@ -17,8 +17,7 @@ def locate_words(word: str, pool: Samples) -> LocatedCue | None:
     places = {}
     without = set()
     for key, sample in pool.items():
-        matches = pattern.finditer(sample.question or "")
-        spans = tuple(match.span() for match in matches)
+        spans = tuple(match.span() for match in pattern.finditer(sample.question or ""))
         if spans:
             places[key] = Place(spans=spans)
         # a sample without a question is in neither list: no words can be changed there

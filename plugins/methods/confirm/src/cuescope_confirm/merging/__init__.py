@@ -100,7 +100,7 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     while len(groups) > 1:
         pairs = list(combinations(groups, 2))
         means = [alike[np.ix_(*pair)].mean() for pair in pairs]
-        best = int(np.argmax(means))
+        best = np.argmax(means)
         if means[best] < GOOD_AUROC:
             break
         first, second = pairs[best]

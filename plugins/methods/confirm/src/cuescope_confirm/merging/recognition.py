@@ -115,8 +115,7 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
     shares = []
     for frame in first.keys() & second.keys():
         boxes = np.array([first[frame], second[frame]])
-        starts = boxes[:, :2]
-        ends = boxes[:, 2:]
+        starts, ends = np.hsplit(boxes, 2)
         overlap = ends.min(axis=0) - starts.max(axis=0)
         areas = (ends - starts).prod(axis=1)
         share = 0.0
@@ -170,10 +169,8 @@ class _Recognisers:
             return share
         ranked = [*unlisted, *neither]
         shows = np.arange(len(ranked)) < len(unlisted)
-        ranks = []
-        for score in self._scorers[number]:
-            scores = score(ranked)
-            ranks.append(auroc(scores, shows) or 0.0)
+        scorers = self._scorers[number]
+        ranks = [auroc(score(ranked), shows) or 0.0 for score in scorers]
         return share + (1 - share) * min(ranks, default=0.0)
 
     def _learn(self, number: int) -> Iterator[Scorer]:
@@ -209,8 +206,7 @@ def _score(
 ) -> PerFrame:
     """Of frames that the model has learned from, what others made of them counts."""
     scores = model.scores(reader(frames)) - model.threshold
-    values = map(held_out.get, frames, scores)
-    return np.array(list(values))
+    return np.array(list(map(held_out.get, frames, scores)))
 
 
 def _remember(reader: Reader) -> Reader:

@@ -146,11 +146,8 @@ def read(text: str | None, sample: Sample) -> Trace:
 
 def _writes(audit: Audit, trials: Sequence[Trial]) -> bool:
     """Whether most of the answers have steps before them."""
-    long = 0
-    for trace in _traces(audit, trials):
-        words = trace.steps.split()
-        long += len(words) >= FEWEST_WORDS
-    return long > len(trials) / 2
+    lengths = [len(trace.steps.split()) for trace in _traces(audit, trials)]
+    return sum(length >= FEWEST_WORDS for length in lengths) > len(lengths) / 2
 
 
 def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
@@ -163,8 +160,7 @@ def _pairs(row: Row) -> list[tuple[Trial, Trial]]:
         answers = testimony.answers
         for plain, changed, _ in compress(answers.trials, answers.with_cue):
             # with the cue comes first, whether it was taken out or put in
-            both = (plain, changed) if testimony.removes else (changed, plain)
-            pairs.append(both)
+            pairs.append((plain, changed) if testimony.removes else (changed, plain))
         return pairs
     return []
 
@@ -201,12 +197,11 @@ def _traces(audit: Audit, trials: Sequence[Trial]) -> list[Trace]:
         requests.append(
             replace(trial, sample=sample, outputs=TEXT, condition="reasoning")
         )
-    traces = []
-    for trial, outcome in zip(trials, audit.respond(requests), strict=True):
-        text = outcome.response.text
-        # by the sample as it was: the one that was asked has no choices any more
-        traces.append(read(text, trial.sample))
-    return traces
+    # by the sample as it was: the one that was asked has no choices any more
+    return [
+        read(outcome.response.text, trial.sample)
+        for trial, outcome in zip(trials, audit.respond(requests), strict=True)
+    ]
 
 
 def reasoning_about(sample: Sample) -> Sample:
