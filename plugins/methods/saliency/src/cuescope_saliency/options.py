@@ -21,8 +21,8 @@ Explainer = Literal[
 ]
 EXPLAINERS: tuple[Explainer, ...] = get_args(Explainer)
 # a text with the other choices
-COMPARING: frozenset[str] = frozenset({"clip-surgery", "rise"})
-BLIND: frozenset[str] = frozenset({"raw-attention", "rollout", "random"})  # to the text
+COMPARING = ("clip-surgery", "rise")
+BLIND = ("raw-attention", "rollout", "random")  # to the text
 
 
 class Settings(Options):
@@ -112,25 +112,25 @@ class SaliencyOptions(Settings):
     pictures: NonNegativeInt = Field(4, description="images shown with their maps")
 
 
-_BY_LAYERS = frozenset({"layers", "form"})
-USES: dict[str, frozenset[str]] = {
-    "rollout": frozenset({"layers"}),
+_BY_LAYERS = {"layers", "form"}
+USES: dict[str, set[str]] = {
+    "rollout": {"layers"},
     "game": _BY_LAYERS,
     "clip-surgery": _BY_LAYERS,
     "grad-eclip": _BY_LAYERS,
     "grad-eclip-no-lambda": _BY_LAYERS,
-    "rise": frozenset({"rise_masks", "rise_grid", "rise_kept", "seed", "form"}),
-    "m2ib": frozenset(name for name in Settings.model_fields if name.startswith("m2ib"))
+    "rise": {"rise_masks", "rise_grid", "rise_kept", "seed", "form"},
+    "m2ib": {name for name in Settings.model_fields if name.startswith("m2ib")}
     | {"seed", "form"},
-    "random": frozenset({"seed"}),
+    "random": {"seed"},
 }
 
 
 def relevant_settings(explainer: str, settings: Settings) -> Settings:
     """The settings that this explainer reads; the others at their defaults."""
     # Settings are part of the cache key: one that is not read must not ask for the same map again.
-    names = USES.get(explainer, frozenset())
-    return Settings(**settings.model_dump(include=set(names)))
+    names = USES.get(explainer, set())
+    return Settings(**settings.model_dump(include=names))
 
 
 def require_explainer(explainer: object) -> None:

@@ -86,11 +86,10 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     # as the network sees them: maps and masks must have the same crop
     canvases = canvas_samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
-    images = []
-    for outcome, canvas in zip(outcomes, canvases, strict=True):
-        text = text_of(outcome, options)
-        images.append(Image(outcome, canvas, text))
-    return images
+    return [
+        Image(outcome, canvas, text_of(outcome, options))
+        for outcome, canvas in zip(outcomes, canvases, strict=True)
+    ]
 
 
 def text_of(outcome: Outcome, options: SaliencyOptions) -> str:
@@ -135,11 +134,10 @@ def trials(audit: Audit, options: SaliencyOptions) -> list[Trial]:
     images = audit.once(list_images, audit, options)
     texts = [image.text for image in images]
     readouts = map_trials(audit, options, [image.canvas for image in images], texts)
-    trials = []
-    for text, readout in zip(texts, readouts, strict=True):
-        trial = replace(readout, feature=feature_key(text), condition="explained")
-        trials.append(trial)
-    return trials
+    return [
+        replace(readout, feature=feature_key(text), condition="explained")
+        for text, readout in zip(texts, readouts, strict=True)
+    ]
 
 
 def map_trials(

@@ -19,7 +19,8 @@ def evidence(
     yield from check.evidence(audit, method, options.explainer)
     # Other options than the audit's: another method is audited (--verify-with saliency), whose
     # outcomes are of no use here.
-    is_audited = audit.options is options
-    outcomes = audit.outcomes if is_audited else audit.respond(trials(audit, options))
+    outcomes = audit.outcomes
+    if audit.options is not options:
+        outcomes = audit.respond(trials(audit, options))
     images = audit.once(explained_images, audit, options, outcomes)
     attach_examples(audit, options, images)

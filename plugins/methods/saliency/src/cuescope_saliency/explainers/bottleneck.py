@@ -29,8 +29,10 @@ def m2ib(case: Case) -> Tensor:
     variance = settings.m2ib_variance
     block = _block_after(case.tower, settings.m2ib_layer)
     generator = generator_for(case, "m2ib")
-    with torch.no_grad():
-        tokens = _tokens_into(case, block)
+    entered: list[Tensor] = []
+    with torch.no_grad(), hook_input(block.module, entered.append):
+        case.encode()
+        tokens = entered[0][0].float()
     alpha = torch.full(tokens.shape, OPEN, device=device, requires_grad=True)
     optimizer = torch.optim.Adam([alpha], lr=LEARNING_RATE)
     shape = (settings.m2ib_draws, *tokens.shape)
@@ -72,13 +74,6 @@ def _block_after(tower: ImageTower, layer: int | None) -> Block:
     wanted = depth * 3 // 4 if layer is None else layer
     # never behind the last block: there nothing would mix patches with the class token
     return tower.blocks[min(wanted + 1, depth - 1)]
-
-
-def _tokens_into(case: Case, block: Block) -> PerToken:
-    entered: list[Tensor] = []
-    with hook_input(block.module, entered.append):
-        case.encode()
-    return entered[0][0].float()
 
 
 def _encode_from(

@@ -95,14 +95,8 @@ class Explanation(Readout):
         trials: Sequence[Trial],
     ) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
-        maps = []
-        for trial in trials:
-            frame = single_frame(trial.sample)
-            importance = explain(
-                model, frame, self.text, self.explainer, self.settings, self.choices
-            )
-            maps.append(importance)
-        return maps
+        asked = (self.text, self.explainer, self.settings, self.choices)
+        return [explain(model, single_frame(trial.sample), *asked) for trial in trials]
 
 
 def explain(
