@@ -97,7 +97,7 @@ class Annotations:
         return self._samples[frame.key]
 
     def _read(self) -> dict[str, list[Sample]]:
-        by_key: dict[str, list[Sample]] = defaultdict(list)
+        by_key = defaultdict(list)
         annotated = False
         with self._context.progress(f"reading {self.owner}", len(self.data)) as advance:
             for index in range(len(self.data)):

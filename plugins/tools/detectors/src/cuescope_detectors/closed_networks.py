@@ -121,9 +121,12 @@ class FasterRCNNNetwork:
         self._context = context
         self._device = resolve_device(context.device)
         self.classes = named_classes(enumerate(CATEGORIES))
-        content = files_digest([weights])
         self.fingerprint = digest(
-            "faster-rcnn", 1, content, options.backbone, options.side
+            "faster-rcnn",
+            1,
+            files_digest([weights]),
+            options.backbone,
+            options.side,
         )
         self.facts = {
             "architecture": f"Faster R-CNN, {options.backbone} FPN",

@@ -59,7 +59,7 @@ class CocoDetector(Plugin, LazyWeights):
         # a closed vocabulary: what is in none of its classes needs no pass
         if self.names.isdisjoint(spoken_of.values()):
             return [()] * len(frames)
-        by_frame: list[tuple[Detection, ...]] = []
+        by_frame = []
         size = self.options.images
         for start in range(0, len(frames), size):
             images = [frame.load() for frame in frames[start : start + size]]

@@ -3,6 +3,7 @@
 A caption is "[CLS] red cat . dog . [SEP]", with the positions of each name's tokens.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +61,7 @@ def make_captions(
 
 def pack(lengths: Sequence[int], room: int, most: int | None) -> list[range]:
     """Consecutive runs whose lengths add up to no more than `room`, of no more than `most`."""
-    runs: list[range] = []
+    runs = []
     start = used = 0
     for index, length in enumerate(lengths):
         if index > start and (used + length > room or index - start == most):
@@ -101,12 +102,12 @@ class GroundingDinoNetwork(StockNetwork):
         """Probability of each name on its caption's boxes, 0 on the boxes of another caption."""
         limit = self.files.network.config.max_text_len
         captions = make_captions(names, self.processor.tokenizer, limit, self._most)
-        answers: dict[int, ScoredBoxes] = {}
-        by_size: dict[tuple[int, int], list[int]] = {}
+        answers = {}
+        by_size = defaultdict(list)
         # images of one size go together: beside a larger one an image would be padded, and that
         # changes its boxes a little
         for index, image in enumerate(images):
-            by_size.setdefault(image.size, []).append(index)
+            by_size[image.size].append(index)
         for size, indices in by_size.items():
             alike = [images[index] for index in indices]
             batch = self.processor.image_processor(alike, return_tensors="pt")

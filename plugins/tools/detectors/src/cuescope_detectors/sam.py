@@ -48,4 +48,4 @@ class SamNetwork(StockNetwork):
                 inputs.original_sizes,
                 inputs.reshaped_input_sizes,
             )
-        return np.asarray(torch.cat(masks)[:, 0].numpy())
+        return torch.cat(masks)[:, 0].numpy()

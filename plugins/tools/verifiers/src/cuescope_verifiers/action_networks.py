@@ -57,9 +57,8 @@ class VideoMAE:
     def __init__(self, files: Pretrained) -> None:
         self.files = files
         self.length: int = files.config.num_frames
-        names = (
-            files.config.id2label
-        )  # in the order of the file, which need not be that of logits
+        # in the order of the file, which need not be that of logits
+        names = files.config.id2label
         self.classes: tuple[str, ...] | None = tuple(
             names[index] for index in sorted(names)
         )

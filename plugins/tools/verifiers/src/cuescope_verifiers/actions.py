@@ -71,7 +71,7 @@ class Actions(Plugin, LazyWeights):
         """Shows each clip of a sample once, beside all sentences about it."""
         sentences = map(self._texts, atoms(claims))
         texts = list(dict.fromkeys(chain.from_iterable(sentences)))
-        logits: dict[Clip, np.ndarray] = {}
+        logits = {}
 
         def look(claim: Claim, meant: Sequence[int]) -> Judgement:
             candidates, ours = self._candidates(claim, texts)

@@ -47,19 +47,19 @@ def find_boxes(
     `threshold`. Each frame is shown to the detector once, for all names.
     """
     names_of: dict[str, set[str]] = defaultdict(set)
-    frame_of: dict[str, Frame] = {}
+    frame_of = {}
     for video, of_video in zip(videos, names, strict=True):
         for frame, of_frame in zip(video, of_video, strict=True):
             names_of[frame.key] |= of_frame
             frame_of[frame.key] = frame
     # frames with the same names to look for go in one call
-    alike: dict[tuple[str, ...], list[Frame]] = defaultdict(list)
+    alike = defaultdict(list)
     for key, of_frame in names_of.items():
         # sorted, so that equal sets are one call
         alike[tuple(sorted(of_frame))].append(frame_of[key])
     # nothing is asked of these frames, so the detector need not see them
     alike.pop((), None)
-    detections: dict[str, tuple[Detection, ...]] = {}
+    detections = {}
     for wanted, frames in alike.items():
         answers = detector.detect(frames, wanted)
         for frame, answer in zip(frames, answers, strict=True):

@@ -52,9 +52,8 @@ class Camera(Plugin):
         self.facts = {
             "evidence": order if options.source == "first" else options.source
         }
-        self._sources: Counter[Source] = (
-            Counter()
-        )  # samples by where their motion is known from
+        # samples by where their motion is known from
+        self._sources: Counter[Source] = Counter()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
         judgements = [self._judge(sample, claims) for sample, claims in cases]
@@ -130,13 +129,11 @@ def poses_of(sample: Sample) -> tuple[Pose, ...]:
 def motion_between(before: Pose, after: Pose) -> frozenset[str]:
     """The motions that lead from one pose to another."""
     heading = before[3]
-    right = after[0] - before[0]
-    ahead = after[1] - before[1]
-    up = after[2] - before[2]
+    right, ahead, up, turned = np.subtract(after, before).tolist()
     # along the heading before the step
     forward = right * sin(heading) + ahead * cos(heading)
     motions = set()
-    turn = turn_name(degrees(after[3] - heading))
+    turn = turn_name(degrees(turned))
     if turn:
         motions.add(turn)
     if abs(forward) > STEP:

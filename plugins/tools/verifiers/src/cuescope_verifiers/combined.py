@@ -28,10 +28,9 @@ class Combined(Plugin, LazyWeights):
             # under its SPEC: two verifiers may have facts of one name
             for name, fact in getattr(verifier, "facts", {}).items():
                 self.facts[f"{spec}: {name}"] = fact
-        self.fingerprint = None
         # one that cannot be remembered decides some of the claims
-        if all(fingerprints):
-            self.fingerprint = digest("combined", 1, fingerprints)
+        remembered = all(fingerprints)
+        self.fingerprint = digest("combined", 1, fingerprints) if remembered else None
 
     def open_weights(self) -> None:
         for verifier in self._verifiers:
@@ -43,8 +42,8 @@ class Combined(Plugin, LazyWeights):
         judgements = self._verifiers[0].judge(cases)
         for verifier in self._verifiers[1:]:
             # what is open still; a sample is shown again for these claims alone
-            left: list[Case] = []
-            positions: list[tuple[int, list[int]]] = []
+            left = []
+            positions = []
             for number, (sample, claims) in enumerate(cases):
                 undecided = []
                 for index, judgement in enumerate(judgements[number]):

@@ -63,7 +63,7 @@ class ImageText(Plugin, LazyWeights):
             self._model.open_weights()
 
     def judge(self, cases: Sequence[Case]) -> list[list[Judgement]]:
-        frames: dict[str, Frame] = {}
+        frames = {}
         texts: dict[str, None] = {}
         for sample, claims in cases:
             for claim in atoms(claims):

@@ -48,13 +48,17 @@ class Tracks(BoxGeometry):
         options = self.options
         frames = range(len(sample.frames))
         joined: dict[tuple[int, str], Sequence[TrackedBox]] = {}
-        dials = (options.lost, options.overlap, options.start)
         for name in {name for _, name in boxes}:
             detections = []
             for frame in frames:
                 of_frame = boxes[frame, name]
                 detections.append([box.detection for box in of_frame])
-            tracked = track(detections, *dials)
+            tracked = track(
+                detections,
+                options.lost,
+                options.overlap,
+                options.start,
+            )
             joined |= zip(zip(frames, repeat(name)), tracked, strict=True)
         return joined
 
@@ -100,9 +104,9 @@ def track(
         minimum_iou_threshold=overlap,
         iou=trackers.GIoU(),
     )
-    numbers: list[list[int | None]] = []
+    numbers = []
     # the library numbers a track in its second frame: where it began is looked up by its box
-    starts: dict[Any, tuple[int, int]] = {}
+    starts = {}
     for index, detections in enumerate(frames):
         # four columns also where there is no box
         corners = [box.box for box in detections]
