@@ -90,10 +90,10 @@ class Row:
     @property
     def confirming(self) -> list[Testimony]:
         """The witnesses that confirm, those that take the cue out before others, clearest first."""
-        able = [testimony for testimony in self.measured if testimony.confirms]
-        able.sort(key=lambda testimony: testimony.effect.corrected)
-        # stable: the clearest stay first on each side
-        return sorted(able, key=lambda testimony: not testimony.removes)
+        return sorted(
+            [testimony for testimony in self.measured if testimony.confirms],
+            key=lambda testimony: (not testimony.removes, testimony.effect.corrected),
+        )
 
     def clearest(self, *, removes: bool) -> list[Testimony]:
         """Of the finer ones those that confirm in one direction, the largest sure effect first."""
@@ -135,12 +135,12 @@ class Results:
 def measure(dossier: Dossier) -> Results:
     """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
     study = dossier.study
-    tested = []
-    for witness in dossier.witnesses:
-        # placebos are no tests of their own, and cost no correction
-        is_finding = witness.target.role == "finding"
-        if is_finding and is_tested(study, witness):
-            tested.append(witness)
+    # placebos are no tests of their own, and cost no correction
+    tested = [
+        witness
+        for witness in dossier.witnesses
+        if witness.target.role == "finding" and is_tested(study, witness)
+    ]
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(tested), 2)
     effects = []
@@ -252,7 +252,7 @@ def _ruling(
         return Ruling("cannot tell", missing="samples with the cue")
     removing: list[Decision] = []
     inserting: list[Decision] = []
-    coarse: list[Decision] = []
+    coarse = []
     moves_answers = False
     for testimony in measured:
         effect = testimony.effect

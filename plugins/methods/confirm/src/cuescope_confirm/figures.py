@@ -41,8 +41,8 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
     answers = decisive.answers
     plain = []
     changed = []
-    numbers: dict[str, int] = {}
-    where: dict[str, Occurrence] = {}
+    numbers = {}
+    where = {}
     for number in np.flatnonzero(answers.with_cue).tolist():
         before, after, _ = answers.trials[number]
         plain.append(before)
@@ -84,7 +84,7 @@ def _contrast(audit: Audit, row: Row) -> Contrast | None:
 
 def _below(answers: Answers, number: int, frame: int) -> bytes | None:
     """The sample as it was changed, and below it with the placebo; what an edit hides is grey."""
-    images: dict[str, np.ndarray] = {}
+    images = {}
     pair = answers.pairs[number]
     sides = ((CHANGED, "changed", pair.case), (PLACEBO, "placebo", pair.placebo))
     for column, name, case in sides:

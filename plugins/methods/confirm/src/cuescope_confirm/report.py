@@ -266,7 +266,7 @@ def places_table(results: Results) -> Table:
 
 def matrix(results: Results) -> Table:
     """Cues against witnesses: the effect beyond the placebo, marked where it confirms."""
-    names: dict[str, str] = {}
+    names = {}
     for row in results.rows:
         for testimony in row.measured:
             names[testimony.spec] = "-"

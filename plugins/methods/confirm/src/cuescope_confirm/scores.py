@@ -83,7 +83,7 @@ def effect_of(
     """
     low, high = change_interval(with_cue, groups, confidence=confidence)
     p_values = []
-    means: dict[Control, float] = {}
+    means = {}
     for change in (with_cue,) if alone is None else (with_cue, alone):
         p_value = MeanAboveZero(change, groups).p_value()
         # of one group nothing can be said

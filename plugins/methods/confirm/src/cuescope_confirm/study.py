@@ -172,7 +172,7 @@ class Study:
 
 def frames_in(samples: Samples) -> list[FrameId]:
     """Every frame of some samples."""
-    frames: list[FrameId] = []
+    frames = []
     for key, sample in samples.items():
         frames += [(key, number) for number in range(len(sample.frames))]
     return frames
@@ -200,12 +200,8 @@ def root(key: str, samples: Samples) -> str | None:
 
 def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
     """The samples of the data in which a feature occurs."""
-    keys = set()
-    for occurrence in occurrences:
-        key = root(occurrence.sample, samples)
-        if key is not None:
-            keys.add(key)
-    return keys
+    keys = (root(occurrence.sample, samples) for occurrence in occurrences)
+    return set(filter(None, keys))
 
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
@@ -215,7 +211,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     _require_one_subject(runs)
     # of several methods one may find nothing; one run without a finding is an error
     may_be_empty = len(runs) > 1 or (options.run / LISTED).is_file()
-    cues: list[Cue] = []
+    cues = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
     reports: dict[str, Report] = {}
@@ -296,7 +292,7 @@ def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
 
     What `investigate` wrote is a folder of runs, with a list of them.
     """
-    folders: list[Path] = []
+    folders = []
     left_out: dict[str, str] = {}
     for run in (options.run, *options.others):
         listed = run / LISTED
@@ -382,7 +378,7 @@ def _requests(
     for other in runs:
         for feature in other.report.features:
             of_all_runs.add(feature.key)
-    wanted: list[tuple[Feature, str | None]] = []
+    wanted = []
     for text in options.features:
         key, at, label = text.rpartition("@")
         # a key may have an @ of its own
@@ -430,7 +426,7 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
 def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
     """The audited samples that share neither frames nor group with those of the run."""
     # None is no group: it must not join all samples without one
-    groups: set[str | None] = set()
+    groups = set()
     contents = set()
     for sample in seen.values():
         groups.add(sample.group)

@@ -220,21 +220,19 @@ def _prepare_answers(study: Study, witness: Witness, pairs: Sequence[Pair]) -> A
     """What is to be asked about each pair."""
 
     def put(trial: Trial, condition: str) -> Trial:
-        feature = target.cue.feature.key
+        feature = witness.target.cue.feature.key
         return replace(trial_of(study, trial), feature=feature, condition=condition)
 
     audit = study.audit
-    target = witness.target
     plugin = witness.plugin
     # an editor takes long or costs money: a plan ends before it works
     for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
-    cases = [pair.case for pair in pairs]
-    changed = plugin.intervene(cases, audit.tools)
+    changed = plugin.intervene([pair.case for pair in pairs], audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
     placebos = iter(plugin.intervene(cases, audit.tools))
     name = witness.spec.partition(":")[0]
-    trials: list[OfPair] = []
+    trials = []
     for pair, trial in zip(pairs, changed, strict=True):
         plain = put(Trial(sample=pair.case.sample), "baseline")
         trial = put(trial, f"{name} control" if pair.control else f"{name} cue")
@@ -254,9 +252,10 @@ def slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Trial]]:
     targets = dict.fromkeys(witness.target for witness in dossier.witnesses)
     for edits_model in (False, True):
         for target in targets:
-            of_target = dossier.witnesses_of(target)
             witnesses = [
-                witness for witness in of_target if witness.edits_model == edits_model
+                witness
+                for witness in dossier.witnesses_of(target)
+                if witness.edits_model == edits_model
             ]
             asked = [witness.answers.trials for witness in witnesses]
             for row, of_sample in enumerate(zip_longest(*asked, fillvalue=())):
@@ -278,7 +277,7 @@ def with_answers(dossier: Dossier, outcomes: Sequence[Outcome]) -> Dossier:
         asked = witness.answers
         # new arrays: the dossier is remembered for the audit, and stays unanswered
         answers[witness] = Answers.unknown(asked.pairs, asked.trials)
-    plain: str | None = None
+    plain = None
     for slot, outcome in zip(slots(dossier), outcomes, strict=True):
         witness, row, column, trial = slot
         # it is the first of its pair, so the changed ones find it
@@ -313,8 +312,7 @@ def _occurrences(target: Target) -> Iterator[Occurrence]:
     for key, place in target.located.places.items():
         # a place in an image names no frames
         for frame in shown_frames(place) or [0]:
-            region = box_of(place, frame)
-            yield Occurrence(sample=key, frame=frame, region=region)
+            yield Occurrence(sample=key, frame=frame, region=box_of(place, frame))
 
 
 def shown_frames(place: Place) -> Sequence[int]:

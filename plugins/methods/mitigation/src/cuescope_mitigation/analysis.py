@@ -95,10 +95,8 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
         return change(before, after, present, bootstrap)
 
     random = comparison.random
-    shifted = None
     # weights for a training move no answers that a shift could explain
-    if comparison.mitigator.changes_answers:
-        shifted = comparison.shifted
+    shifted = comparison.shifted if comparison.mitigator.changes_answers else None
     gained = change(before, after, present, bootstrap)
     # intervals of the differences: two that overlap may still differ
     beyond_random = gain(random, after)

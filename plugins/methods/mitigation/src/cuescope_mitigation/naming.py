@@ -69,7 +69,7 @@ def other_words(
     # with more cues than things, things come again
     count = max(len(words), len(names))
     order = rng.permutation(count) % len(names)
-    other: dict[str | None, str | None] = {}
+    other = {}
     for word, row in zip(dict.fromkeys(words), order, strict=False):
         other[word] = names[row]
     other[None] = None

@@ -174,7 +174,7 @@ def before_and_after(results: Results) -> Table:
 
 def placebo_table(results: Results) -> Table:
     """Gains in points where the cue is, and the excess over each placebo with its interval."""
-    rows: list[list[Cell]] = []
+    rows = []
     for row in results.rows:
         if row.present is None:
             continue

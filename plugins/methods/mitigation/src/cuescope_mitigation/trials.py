@@ -35,7 +35,6 @@ from cuescope_sdk import (
 from cuescope_sdk.mitigation import CueRouter, Mitigation, Mitigator, Router, Task
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import (
-    FrameId,
     baseline_trials,
     require_closed_labels,
     stack_embeddings,
@@ -139,13 +138,14 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     shows_any = clusters[:, list(columns)].any(axis=1)
     # both parts get samples of each label, with a cue and without
     strata = 2 * _targets(samples, audit.labels) + shows_any
-    rng = audit.rng("fit")
     groups = Groups.of(samples)
-    fitted = groups.split(rng, share=options.fit_share, strata=strata)
+    fitted = groups.split(audit.rng("fit"), share=options.fit_share, strata=strata)
     count = int(fitted.sum())
-    of_run = report.provenance.samples
     audit.note("mitigator", f"{mitigator.title} ({options.mitigator})")
-    audit.note("cues", f"{len(cues)} of {report.title}, found in {of_run} samples")
+    audit.note(
+        "cues",
+        f"{len(cues)} of {report.title}, found in {report.provenance.samples} samples",
+    )
     audit.note(
         "parts",
         f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
@@ -173,7 +173,7 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
     )
     needs = mitigator.requires
     has = audit.capabilities
-    missing: list[str] = []
+    missing = []
     # the engine checks what a method needs, and a mitigator is an option of one
     for field in ("outputs", "edits", "exposes"):
         missing += getattr(needs, field) - getattr(has, field)
@@ -255,9 +255,9 @@ def _members(
     features: Sequence[Feature], samples: Mapping[str, Sample]
 ) -> tuple[list[Trial], list[list[int]]]:
     """The still frames in which the run found its features, each once, and whose they are."""
-    rows: dict[FrameId, int] = {}
+    rows = {}
     stills: list[Trial] = []
-    members: list[list[int]] = []
+    members = []
     for feature in features:
         of_feature = []
         for occurrence in feature.occurrences:
@@ -398,6 +398,7 @@ def compare(parts: Parts) -> Comparison:
             model=options.model,
         )
     draws = []
+    keys = [sample.key for sample in parts.samples]
     # without changed answers a placebo would show nothing
     for number in range(options.placebos if mitigator.changes_answers else 0):
         # learned from as many samples of each label, without anything in common; it answers where
@@ -406,9 +407,7 @@ def compare(parts: Parts) -> Comparison:
         rng = audit.rng("placebo", str(number))
         shuffled = shuffle_within(parts.shows, parts.targets, rng)
         shows = np.where(parts.fitted[:, None], shuffled, parts.shows)
-        shown = {}
-        for sample, row in zip(parts.samples, shows.tolist(), strict=True):
-            shown[sample.key] = tuple(row)
+        shown = dict(zip(keys, shows.tolist(), strict=True))
         rng = audit.rng("placebo", "names", str(number))
         names = other_words(words, parts.labels, rng)
         placebo = fit(shows, FixedRouter(shown), names)

@@ -175,7 +175,7 @@ class CoOp(Mitigator):
         # the prompts alone answer, as published: this saves two trainings a cue
         if self.options.cost >= 1:
             return shares
-        pairs: dict[int, tuple[Rows, Rows]] = {}
+        pairs = {}
         for cue, rows in enumerate(showing):
             # label by label: prompts are learned from two labels or more
             half = halves(task.targets[rows], self.options.seed)

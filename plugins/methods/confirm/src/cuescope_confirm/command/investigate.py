@@ -127,10 +127,10 @@ def choose(
         request.tools,
         options,
     )
-    run: list[str] = []
-    left_out: dict[str, str] = {}
+    run = []
+    left_out = {}
     # -O confirm.KEY is for the test, which nobody chooses
-    known: set[str] = {METHOD}
+    known = {METHOD}
     # as in a plan: whether a method fits must cost no answers
     for fit in question.fits(replace(context, planning=True)):
         known.add(fit.method)

@@ -57,8 +57,8 @@ def say_do_gap(results: Results) -> Table | None:
     audit = study.audit
     if "text" not in audit.capabilities.outputs or not study.options.admitted:
         return None
-    rows: list[Sequence[Cell]] = []
-    silent: list[tuple[Cell, ...]] = []
+    rows = []
+    silent = []
     renamed = []
     for row in results.rows:
         if row.ruling.verdict != "causes":
