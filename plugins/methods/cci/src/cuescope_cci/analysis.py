@@ -66,7 +66,7 @@ def by_size(sources: Sources) -> dict[str, list[AnswerSource]]:
     }
 
 
-def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> bool:
+def is_finding(row: PullRow, known: Backgrounds, options: CCIOptions) -> bool:
     """Whether a kind of background pulls answers to a class.
 
     The background itself must turn answers there: a kind that only keeps answers from being turned
@@ -82,10 +82,8 @@ def is_finding(row: PullRow, known: Backgrounds | None, options: CCIOptions) -> 
     )
 
 
-def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
+def is_overall_finding(known: Backgrounds, options: CCIOptions) -> bool:
     """Whether the class answered goes with the kind of background, all kinds taken together."""
-    if known is None:
-        return False
     q_value = known.tests.overall_q
     if q_value is None or q_value > options.fdr:
         return False
@@ -98,12 +96,10 @@ def is_overall_finding(known: Backgrounds | None, options: CCIOptions) -> bool:
 
 def _is_backed(
     alone_p: float | None,
-    known: Backgrounds | None,
+    known: Backgrounds,
     options: CCIOptions,
 ) -> bool:
     """Whether the model is better than chance, or answers so to the background alone."""
-    if known is None:
-        return False
     return known.better_than_chance or (alone_p is not None and alone_p <= options.fdr)
 
 

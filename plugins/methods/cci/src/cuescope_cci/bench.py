@@ -11,9 +11,10 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
 from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
-from cuescope_cci.paper import NAMES, TableRow, paper_rows
+from cuescope_cci.paper import NAMES, paper_rows
 from cuescope_sdk import (
     Audit,
+    Cell,
     Context,
     Options,
     Picture,
@@ -119,18 +120,15 @@ class CCIBench(Plugin):
             # other tasks go on: data without captions is no error
             if questions is None:
                 left_out = "Left out: not every image has a caption."
-                yield Table(
-                    title="Retrieval",
-                    columns=("explainer",),
-                    rows=(),
-                    notes=(left_out,),
-                )
+                yield Table.of("Retrieval", ("explainer",), (), left_out)
                 continue
             maps = self._maps(session, questions)
             yield from self._pictures(questions, maps)
-            model = session.parts.model.stamp.spec
-            data = session.parts.data.stamp.spec
-            head = f"{model} on {len(questions.samples)} images of {data}"
+            parts = session.parts
+            head = (
+                f"{parts.model.stamp.spec} on {len(questions.samples)} images of "
+                f"{parts.data.stamp.spec}"
+            )
             groups = Groups.of(questions.samples)
             for protocol in self.options.protocols:
                 schedule = Perturbation(protocol=protocol, steps=self.options.steps)
@@ -297,16 +295,11 @@ def areas_table(
     # deletion takes away what the answer needs, so a good map's curve falls
     direction = perturbation.direction
     better = "lower" if direction == "deletion" else "higher"
-    title = f"{_title(task, perturbation)}: {direction} AUC, {better} is better"
-    share = f"{perturbation.per_step:.1%} of the pixels"
-    note = f"{head}; {perturbation.steps} steps of {share}."
+    note = f"{head}; {perturbation.steps} steps of {perturbation.per_step:.1%} of the pixels."
     columns = ("explainer", *next(iter(curves.values())))
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, by_column in curves.items():
-        row: TableRow = {"explainer": name}
-        for column, curve in by_column.items():
-            row[column] = perturbation.auc(curve)
-        rows.append(row)
+        rows.append((name, *map(perturbation.auc, by_column.values())))
     published = []
     # Areas of another schedule are other figures: RISE's own stand beside nothing.
     if perturbation.protocol == "paper":
@@ -316,12 +309,12 @@ def areas_table(
             if row["explainer"] in curves:
                 figures = {column: row.get(column) for column in columns}
                 published.append(figures)
-    return Table(
-        title=title,
-        columns=columns,
-        rows=tuple(rows),
-        paper=tuple(published),
-        notes=(note,),
+    return Table.of(
+        f"{_title(task, perturbation)}: {direction} AUC, {better} is better",
+        columns,
+        rows,
+        note,
+        paper=published,
         decimals=3,
     )
 
@@ -359,20 +352,17 @@ def gains_table(
     groups: "Groups",
 ) -> Table:
     """By how much CCI's area is better than each rival's; a star where the interval is not on 0."""
-    against = f"{OURS} against"
     rows = []
     for name, rival in curves.items():
         if name != OURS:
-            row: TableRow = {against: name}
+            row = [name]
             for column, curve in rival.items():
                 gain = perturbation.gain(curves[OURS][column], curve, groups)
-                row[column] = f"{gain} *" if gain.sign else str(gain)
+                row.append(f"{gain} *" if gain.sign else str(gain))
             rows.append(row)
-    return Table(
-        title=f"{_title(task, perturbation)}: what {OURS} gains in {perturbation.direction} AUC",
-        columns=(against, *curves[OURS]),
-        rows=tuple(rows),
-        notes=(
-            f"Above 0: {OURS} is better. In brackets: 95% interval, for groups too.",
-        ),
+    return Table.of(
+        f"{_title(task, perturbation)}: what {OURS} gains in {perturbation.direction} AUC",
+        (f"{OURS} against", *curves[OURS]),
+        rows,
+        f"Above 0: {OURS} is better. In brackets: 95% interval, for groups too.",
     )

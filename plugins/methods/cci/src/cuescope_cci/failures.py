@@ -33,7 +33,7 @@ def failures_table(audit: Audit, options: CCIOptions, name: str) -> Table:
     # the other tasks go on: a note says why this one has no figures
     if not counted:
         note = "Left out: no image has both a label and a foreground mask (--tools segmenter=SPEC)."
-        return Table(title=title, columns=("images",), rows=(), notes=(note,))
+        return Table.of(title, ("images",), (), note)
     by_name = groups(counted)
     values = Counter(group.partition("=")[0] for group in by_name)
     rows = []
@@ -86,16 +86,10 @@ def masks_table(audit: Audit, spec: str) -> Table | None:
             overlaps.append(iou(segment(audit, sample), mask))
     if not overlaps:
         return None
-    return Table(
-        title="Foreground masks: the segmenter's against the data's own",
-        columns=("segmenter", "images", "mean IoU"),
-        rows=(
-            {
-                "segmenter": spec,
-                "images": len(overlaps),
-                "mean IoU": float(np.mean(overlaps)),
-            },
-        ),
-        notes=("The paper's GroundedSAM on ImageNet-S: 0.93.",),
+    return Table.of(
+        "Foreground masks: the segmenter's against the data's own",
+        ("segmenter", "images", "mean IoU"),
+        [(spec, len(overlaps), float(np.mean(overlaps)))],
+        "The paper's GroundedSAM on ImageNet-S: 0.93.",
         decimals=3,
     )

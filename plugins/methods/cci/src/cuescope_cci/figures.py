@@ -58,12 +58,13 @@ def attach_examples(audit: Audit, sources: Sources, most: int) -> None:
         if examples:
             panels = list(map(_panel, examples))
             captions = "; ".join(map(caption, examples))
-            picture = Picture(
-                title=title,
-                caption=f"{captions}.",
-                image=image_panels(panels),
+            audit.attach(
+                Picture(
+                    title=title,
+                    caption=f"{captions}.",
+                    image=image_panels(panels),
+                )
             )
-            audit.attach(picture)
 
 
 def _kind(source: AnswerSource) -> str:
@@ -169,14 +170,13 @@ def pull_contrast(row: PullRow, members: Sources, sources: Sources) -> Contrast 
                 turned.append(source)
     keys = {source.key for source in members}
     others = [source for source in sources if source.key not in keys]
-    name = factor_words(row.feature)
     left = "images answered so"
     if turned:
         left += " only while the background is there"
     return _contrast(
         row.feature,
         row.label,
-        f"with {name}: {row.answered} of {row.images} answered '{row.label}'",
+        f"with {factor_words(row.feature)}: {row.answered} of {row.images} answered '{row.label}'",
         f"the same labels, other backgrounds: {row.pull.elsewhere:.0%} answered '{row.label}'",
         # where nothing was turned, what was answered so is all that can be shown
         turned or answered,
@@ -203,9 +203,6 @@ def overall_contrast(sources: Sources) -> Contrast | None:
         others = rest
         who = "it does not"
         where = " where it is not so"
-    left = (
-        "answers that are those to the background alone, and not to the objects alone"
-    )
     return _contrast(
         BACKGROUND,
         None,
@@ -213,7 +210,10 @@ def overall_contrast(sources: Sources) -> Contrast | None:
         f"{who}: {len(others)} of {len(sources)} answers",
         overruled,
         others,
-        RULE.format(left=left, where=where),
+        RULE.format(
+            left="answers that are those to the background alone, and not to the objects alone",
+            where=where,
+        ),
     )
 
 
@@ -270,9 +270,9 @@ def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
         row = known.rows_by_pair.get((score.feature, score.label or ""))
         if row is not None and score.metric == "pull":
             rows.append(_pull_cells(row, score))
-    return Table(
-        title="Which background is taken for which class",
-        columns=(
+    return Table.of(
+        "Which background is taken for which class",
+        (
             "background",
             "taken for",
             "images",
@@ -281,24 +281,24 @@ def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
             "points",
             "finding",
         ),
-        rows=tuple(rows),
-        notes=(
+        rows,
+        (
             "Here: share of the images with this background that are answered so. Elsewhere: the "
             "same before other backgrounds, for the same labels. Points: the difference, with its "
-            "interval. The pairs that were found, and the strongest of each background.",
+            "interval. The pairs that were found, and the strongest of each background."
         ),
     )
 
 
-def _pull_cells(row: PullRow, score: Score) -> dict[str, Cell]:
+def _pull_cells(row: PullRow, score: Score) -> tuple[Cell, ...]:
     pull = row.pull
     ends = interval(pull.low, pull.high, lambda end: signed(100 * end, 0))
-    return {
-        "background": factor_words(row.feature),
-        "taken for": row.label,
-        "images": row.images,
-        "here %": round(100 * row.answered / row.images),
-        "elsewhere %": round(100 * pull.elsewhere),
-        "points": signed(100 * pull.value, 0) + ends,
-        "finding": "finding" if score.finding else "",
-    }
+    return (
+        factor_words(row.feature),
+        row.label,
+        row.images,
+        round(100 * row.answered / row.images),
+        round(100 * pull.elsewhere),
+        signed(100 * pull.value, 0) + ends,
+        "finding" if score.finding else "",
+    )

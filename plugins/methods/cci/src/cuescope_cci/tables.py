@@ -34,24 +34,21 @@ def error_table(table: Sequence[Row], counted: Sources, confidence: float) -> Ta
     cells = []
     for name, sources in by_name.items():
         wrong = wrong_answers(sources)
-        cells.append(
-            {
-                "group": name,
-                "wrong": f"{len(wrong)} of {len(sources)}",
-                **(_shares(wrong, confidence) if wrong else dict.fromkeys(LEANS)),
-            }
-        )
-    return Table(
-        title="What the wrong answers lean on",
-        columns=("group", "wrong", *LEANS),
-        rows=tuple(cells),
-        notes=(
+        shares = _shares(wrong, confidence) if wrong else [None] * len(LEANS)
+        cells.append((name, f"{len(wrong)} of {len(sources)}", *shares))
+    return Table.of(
+        "What the wrong answers lean on",
+        ("group", "wrong", *LEANS),
+        cells,
+        (
             "A wrong answer leans on the background (the paper's BG-Er) or on an object (FG-Er). "
             "Look-alikes that are taken for each other (Fine-Er) are a part of those on an object. "
-            f"In brackets: {confidence:.0%} intervals.",
+            f"In brackets: {confidence:.0%} intervals."
+        ),
+        (
             "Many errors on the background are no cue: small objects and backgrounds that only "
             "disturb make them too. A finding needs a kind of background that pulls answers to one "
-            "class.",
+            "class."
         ),
     )
 
@@ -72,26 +69,16 @@ def rules_table(sources: Sources, used: str, confidence: float) -> Table | None:
         same = share_of(
             judged, lambda source: source.region == source.by_rule[used], confidence
         )
-        cells.append(
-            {
-                "rule": f"{RULES[rule]} (used here)" if rule == used else RULES[rule],
-                "wrong": f"{len(judged)}",
-                **_shares(judged, confidence),
-                "as by the rule used %": str(same),
-            }
-        )
-    return Table(
-        title="The same wrong answers by other rules",
-        columns=tuple(cells[0]),
-        rows=tuple(cells),
-        notes=(
-            "A map has weights of clusters that were hidden one at a time: docs/cci.md.",
-        ),
+        name = f"{RULES[rule]} (used here)" if rule == used else RULES[rule]
+        shares = _shares(judged, confidence)
+        cells.append((name, f"{len(judged)}", *shares, str(same)))
+    return Table.of(
+        "The same wrong answers by other rules",
+        ("rule", "wrong", *LEANS, "as by the rule used %"),
+        cells,
+        "A map has weights of clusters that were hidden one at a time: docs/cci.md.",
     )
 
 
-def _shares(wrong: Sources, confidence: float) -> dict[str, Cell]:
-    return {
-        column: str(share_of(wrong, leans, confidence))
-        for column, leans in LEANS.items()
-    }
+def _shares(wrong: Sources, confidence: float) -> list[Cell]:
+    return [str(share_of(wrong, leans, confidence)) for leans in LEANS.values()]
