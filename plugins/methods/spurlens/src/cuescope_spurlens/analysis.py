@@ -32,7 +32,6 @@ from cuescope_spurlens.scores import (
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
 from cuescope_spurlens.spuriosity.shapes import (
-    BoolPerUnit,
     IntPerK,
     IntPerUnit,
     PerCue,
@@ -307,30 +306,16 @@ def score_case(
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
-    kept = case.kept_units(case.asked_rows)
-
-    def test(stratum: IntPerUnit | None, counted: BoolPerUnit | None) -> GapTest:
-        """Of all cues, by the null of the options."""
+    tests = {}
+    for words, stratum, kept in set_aside(strata, case.kept_units(case.asked_rows)):
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
-        shuffled = GapTest.of(
-            sure,
-            top,
-            bottom,
-            draws,
-            rng,
-            stratum=stratum,
-            kept=counted,
-        )
-        if options.null == "shuffled-answers":
-            return shuffled
-        return shuffled.against_random_rankings(sure, case.k, rng)
-
-    tests = {}
-    for words, stratum, counted in set_aside(strata, kept):
-        tests[words] = deciding = test(stratum, counted)
+        test = GapTest.of(sure, top, bottom, draws, rng, stratum=stratum, kept=kept)
+        if options.null == "random-rankings":
+            test = test.against_random_rankings(sure, case.k, rng)
+        tests[words] = test
     # level / cases: what Holm asks of the first of all cases
-    limit = deciding.smallest_gap(
+    limit = test.smallest_gap(
         sure,
         case.k,
         options.level / len(study.cases),
@@ -366,20 +351,19 @@ def unit_rates(
 def measure_apart(audit: Audit, results: Results) -> Results:
     """The findings in the units in which no cue was looked for; these are asked about now."""
     cases = []
+    study = results.study
     answers = results.answers
     for result in results.cases:
         case = result.case
         if result.finding and case.can_measure_apart:
             ties = audit.rng("ties apart", case.task, case.label)
             sides = case.sides_apart(result.strongest, ties)
-            questions = results.study.questions(case, side_rows(case, sides))
+            questions = study.questions(case, side_rows(case, sides))
             # handed on: another finding may need the same images
             answers = ask_more(audit, chain.from_iterable(questions), answers)
-            asked = replace(results, answers=answers)
             rng = audit.rng("deal apart", case.task, case.label)
-            apart = measure_gap(
-                audit, asked, result, case, sides, audit.options.draws, rng
-            )
+            draws = audit.options.draws
+            apart = measure_gap(audit, study, answers, result, case, sides, draws, rng)
             result = replace(result, apart=apart)
         cases.append(result)
     return replace(results, cases=cases, answers=answers)
@@ -392,7 +376,8 @@ def side_rows(case: Case, sides: Sides) -> list[int]:
 
 def measure_gap(
     audit: Audit,
-    results: Results,
+    study: Study,
+    answers: Answers,
     result: CaseResult,
     case: Case,
     sides: Sides,
@@ -406,16 +391,16 @@ def measure_gap(
     """
     rows = np.array(side_rows(case, sides))
     units = case.units.take(rows)
-    questions = results.study.questions(case, rows.tolist())
-    rates, sure = unit_rates(questions, results.answers, units)
+    rates, sure = unit_rates(study.questions(case, rows.tolist()), answers, units)
     # `take` has numbered these units anew, in the same ascending order
     top, bottom = np.searchsorted(np.unique(sides), sides)
     strata = None
     if result.strata is not None:
         strata = unit_strata(case.object_sizes(rows), units)
-    sides_of_cue = top[None], bottom[None]
     kept = case.kept_units(rows)
-    test = GapTest.of(sure, *sides_of_cue, draws, rng, stratum=strata, kept=kept)
+    test = GapTest.of(
+        sure, top[None], bottom[None], draws, rng, stratum=strata, kept=kept
+    )
     low, high = spurious_gap_interval(
         rates[top], rates[bottom], audit.options.confidence
     )

@@ -55,7 +55,7 @@ def sample_contrast(
 ) -> Contrast | None:
     """Of a finding, the images that its figures are of."""
     case = result.case
-    words: dict[str, str] = {}
+    words = {}
     sides = []
     for rows in result.shown_rows:
         questions = results.study.questions(case, rows)
@@ -162,7 +162,7 @@ def choose_curves(
 ) -> list[tuple[CaseResult, int]]:
     """The cues that were asked for and rank images, then the strongest of some findings."""
     # by key: a cue that was asked for may be a finding, too
-    shown: dict[str, tuple[CaseResult, int]] = {}
+    shown = {}
     for name in wanted:
         for result in results.cases:
             for index, cue in enumerate(result.case.cues):
@@ -181,7 +181,7 @@ def steps_of(k: int) -> np.ndarray:
 
 def attach_curves(audit: Audit, results: Results) -> None:
     """The gap by K (appendix I): a figure of single cues, and the mean over the classes."""
-    wanted: tuple[str, ...] = audit.options.curves
+    wanted = audit.options.curves
     shown = choose_curves(results, wanted)
     if shown:
         audit.attach(gap_curves(shown))

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Audit, Cell, Sample, Table, Trial
+from cuescope_sdk import Audit, Cell, Sample, Table
 from cuescope_sdk.language import Question
 from cuescope_sdk.statistics import Groups, change_interval
 from cuescope_spurlens.analysis import CaseResult, Results
@@ -24,7 +24,7 @@ from cuescope_spurlens.questions import (
     questions_about,
     with_article,
 )
-from cuescope_spurlens.trials import Study, benchmark_of, blank_image
+from cuescope_spurlens.trials import benchmark_of, blank_image
 
 
 @dataclass(frozen=True)
@@ -186,17 +186,26 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
     for result in results.plain_cases:
         for metric, samples in _images_by_metric(result).items():
             images.append((result, metric, samples))
-    descriptions: dict[str, str] = {}
+    descriptions = {}
     if strategy.describes:
         flat = chain.from_iterable(samples for *_, samples in images)
         descriptions = describe_images(audit, flat)
     questions = []
+    study = results.study
     for result, _, samples in images:
+        label = result.case.label
+        plain = questions_about(study.templates, label)
         rows = []
         for sample in samples:
             description = descriptions.get(frames_key(sample), "")
+            # "spurious list" has all names of the class, ranked or not (section 6.2)
+            hints = Hints(label, study.cues[label], result.cue, description)
+            asked = [strategy.put(question, hints) for question in plain]
             rows.append(
-                _questions(strategy, results.study, result, sample, description)
+                [
+                    question_trial(sample, words, study.output, condition="mitigation")
+                    for words in asked
+                ]
             )
         questions.append(rows)
     trials = chain.from_iterable(chain.from_iterable(questions))
@@ -222,23 +231,3 @@ def _images_by_metric(result: CaseResult) -> dict[str, list[Sample]]:
         f"{kind} without": bottom,
         f"{kind} blank": [blank_image(result.case.samples[0])],
     }
-
-
-def _questions(
-    strategy: Strategy,
-    study: Study,
-    result: CaseResult,
-    sample: Sample,
-    description: str,
-) -> list[Trial]:
-    """The questions about the class, as the strategy puts them."""
-    label = result.case.label
-    # "spurious list" has all names of the class, ranked or not (section 6.2)
-    hints = Hints(label, study.cues[label], result.cue, description)
-    trials = []
-    for question in questions_about(study.templates, label):
-        asked = strategy.put(question, hints)
-        trials.append(
-            question_trial(sample, asked, study.output, condition="mitigation")
-        )
-    return trials

@@ -19,7 +19,6 @@ from cuescope_spurlens.analysis import (
     most_questions,
     planned_cases,
 )
-from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.questions import most_later_trials, with_article
 from cuescope_spurlens.spuriosity.detections import is_joint, max_passes
 from cuescope_spurlens.trials import ALL_CUES, Candidates, find_candidates
@@ -159,7 +158,6 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
 
 def note_cost(audit: Audit, candidates: Candidates) -> None:
     """The most that the detector and the model can be asked, known before either is."""
-    options: SpurLensOptions = audit.options
     detector = audit.tools["detector"]
     passes = max_passes(candidates.image_sets, detector)
     names = "its cues"
@@ -172,13 +170,13 @@ def note_cost(audit: Audit, candidates: Candidates) -> None:
     )
     questions = most_questions(audit, candidates)
     audit.note("questions", f"{questions:,} at most, each asked once")
-    later = most_later_trials(audit, planned_cases(options, candidates))
+    later = most_later_trials(audit, planned_cases(audit.options, candidates))
     audit.expect_more(questions + later)
-    if "patches" in audit.capabilities.exposes and "recognition" in options.tasks:
+    if "patches" in audit.capabilities.exposes and "recognition" in audit.options.tasks:
         text = f"{len(audit.samples):,} images read at most, to train a probe on it"
         audit.note("vision encoder", text)
     if candidates.image_sets:
-        audit.note("power", describe_power(expected_power(candidates, options)))
+        audit.note("power", describe_power(expected_power(candidates, audit.options)))
 
 
 def describe_power(power: Power) -> str:
@@ -196,7 +194,6 @@ def describe_power(power: Power) -> str:
 
 def note_results(audit: Audit, results: Results) -> None:
     """All facts at the head of the report that are known once the answers are."""
-    options: SpurLensOptions = audit.options
     # the K that was wanted: cases may have fewer units
     audit.note("K", describe_k(results, audit.once(find_candidates, audit).k))
     audit.note("answers", count_answers(results))
@@ -204,8 +201,8 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("black image", describe_blank(results))
     audit.note(
         "chance",
-        f"{NULLS[options.null]}, {results.draws:,} times; p-values are corrected over "
-        f"{len(results.cases)} classes and tasks ({CORRECTIONS[options.correction]})",
+        f"{NULLS[audit.options.null]}, {results.draws:,} times; p-values are corrected over "
+        f"{len(results.cases)} classes and tasks ({CORRECTIONS[audit.options.correction]})",
     )
     if results.cases:
         audit.note("independent", describe_units(results))

@@ -34,14 +34,13 @@ STRONGEST_COLUMNS = (
 
 def attach_tables(audit: Audit, results: Results) -> None:
     """The strongest cues by task, their means, and what was left out."""
-    options: SpurLensOptions = audit.options
     # in the order of the titles: images as they are come first
     for task, title in TITLES.items():
         if task in results.by_task:
             cases = results.by_task[task]
-            audit.attach(strongest_table(title, cases, options.random_rankings))
+            audit.attach(strongest_table(title, cases, audit.options.random_rankings))
     if results.cases:
-        audit.attach(average_table(results, benchmark_of(audit), options))
+        audit.attach(average_table(results, benchmark_of(audit), audit.options))
     if results.study.exclusions:
         audit.attach(exclusion_table(results.study))
 

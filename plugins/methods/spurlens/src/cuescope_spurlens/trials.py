@@ -54,7 +54,7 @@ from cuescope_spurlens.spuriosity.detections import (
     is_joint,
     supercategories,
 )
-from cuescope_spurlens.spuriosity.shapes import BoolPerRow, PerRow
+from cuescope_spurlens.spuriosity.shapes import BoolPerRow
 from cuescope_spurlens.spuriosity.sizes import doubtful_labels
 from cuescope_spurlens.spuriosity.units import group_look_alikes, thin_groups
 
@@ -131,20 +131,19 @@ class Candidates:
 
 def find_candidates(audit: Audit) -> Candidates:
     """What the proposer names, and the images with each class and without; nothing is detected."""
-    options: SpurLensOptions = audit.options
     output = answer_output(audit)
     samples = samples_by_key(audit)
     _refuse_impossible(audit, samples)
-    cues: dict[str, list[str]] = {}
-    image_sets: list[ImageSet] = []
-    exclusions: list[Exclusion] = []
-    names: list[str] = []
-    for label in options.classes or audit.labels:
+    cues = {}
+    image_sets = []
+    exclusions = []
+    names = []
+    for label in audit.options.classes or audit.labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
         for cue in cues[label]:
             names += [cue, f"{label}/{cue}"]
-    for name in options.curves:
+    for name in audit.options.curves:
         # a typo must be told before the detector costs anything
         refuse_unknown("spurlens: curves", "cue", name, names)
     for label in filter(cues.get, cues):
@@ -158,7 +157,7 @@ def find_candidates(audit: Audit) -> Candidates:
             reason = f"{count} images{of_group} to compare ({images.task})"
             exclusions.append(Exclusion(label, ALL_CUES, reason))
     # The paper's K: a gap of more images is surer, and COCO has the images for it.
-    k = options.k or (100 if benchmark_of(audit) == "COCO" else 50)
+    k = audit.options.k or (100 if benchmark_of(audit) == "COCO" else 50)
     return Candidates(cues, image_sets, k, output, exclusions)
 
 
@@ -186,7 +185,7 @@ def propose_cues(audit: Audit, label: str) -> tuple[list[str], list[Exclusion]]:
     """The cues of a class, curated, at most `max_cues`; and the names that are excluded."""
     proposer = audit.tools["proposer"]
     names = proposer.propose(label)
-    exclusions: list[Exclusion] = []
+    exclusions = []
     if getattr(proposer, "curated", False):  # what a data set knows is no guess
         cues = list(dict.fromkeys(names))
     else:
@@ -267,14 +266,10 @@ class Study:
         edit: Edit | None,
         condition: str,
     ) -> list[Trial]:
-        ask = partial(
-            question_trial,
-            sample,
-            output=self.output,
-            edit=edit,
-            condition=condition,
-        )
-        return list(map(ask, questions_about(self.templates, label)))
+        return [
+            question_trial(sample, words, self.output, edit=edit, condition=condition)
+            for words in questions_about(self.templates, label)
+        ]
 
     def trials(self) -> Iterator[Trial]:
         """Every question that any cue needs, perhaps more than once."""
@@ -297,7 +292,7 @@ def build_study(audit: Audit) -> Study:
     options: SpurLensOptions = audit.options
     candidates = audit.once(find_candidates, audit)
     exclusions = list(candidates.exclusions)
-    cases: list[Case] = []
+    cases = []
     detections, objects = _detect(audit, candidates)
     doubtful = _doubtful_rows(candidates.image_sets, objects)
     # Only now: a plan ends before the detector, and need not read every image.
@@ -367,7 +362,7 @@ def _doubtful_rows(
     image_sets: Sequence[ImageSet], objects: Sequence[CueDetections]
 ) -> list[BoolPerRow]:
     """Of each image set, the rows whose label the detector contradicts."""
-    scores: dict[tuple[str, str], PerRow] = {}
+    scores = {}
     for images, of_class in zip(image_sets, objects, strict=True):
         scores[images.task, images.label] = of_class.scores[:, 0]
     doubtful = []

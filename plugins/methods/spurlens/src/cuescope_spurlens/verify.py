@@ -74,9 +74,7 @@ def check_answers(results: Results) -> Evidence:
 
 def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
     """One check a class with a planted cue and task, one for all classes without."""
-    planted: dict[str, str] = {}
-    for cue in audit.planted_cues:
-        planted.update(dict.fromkeys(cue.labels, cue.name))
+    planted = {label: cue.name for cue in audit.planted_cues for label in cue.labels}
     # Data without an answer sheet has no cues at all, which is no proof that none is found.
     if planted.keys().isdisjoint(audit.labels):
         return

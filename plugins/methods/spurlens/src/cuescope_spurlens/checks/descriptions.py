@@ -132,8 +132,8 @@ def _naming_rates(
 
 def _synonyms(audit: Audit) -> dict[str, tuple[str, ...]]:
     """Other names of the classes, where the data set lists them (ImageNet)."""
-    synonyms: dict[str, tuple[str, ...]] = {}
-    for sample in audit.samples:
-        if sample.label is not None and "synonyms" in sample.annotations:
-            synonyms[sample.label] = tuple(sample.annotations["synonyms"])
-    return synonyms
+    return {
+        sample.label: tuple(sample.annotations["synonyms"])
+        for sample in audit.samples
+        if sample.label is not None and "synonyms" in sample.annotations
+    }

@@ -95,9 +95,9 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
 
     Of a finding that is measured apart these are the images apart.
     """
-    agreements: list[bool] = []
-    images: list[str] = []
-    gaps: list[tuple[float, float]] = []
+    agreements = []
+    images = []
+    gaps = []
     for result in results.cases:
         case = result.case
         rates = yes_rates(results.study.questions(case), results.answers)
@@ -126,12 +126,11 @@ def check_human_labels(results: Results, labels: HumanLabels) -> Iterator[Eviden
 
 def _labels_of(case: Case, cue: str, labels: HumanLabels) -> dict[int, bool]:
     """Whether people see the cue, by row of the images that they labelled for it."""
-    present = {}
-    for row, sample in enumerate(case.samples):
-        label = labels.get((sample.key, cue))
-        if label is not None:
-            present[row] = label
-    return present
+    return {
+        row: labels[sample.key, cue]
+        for row, sample in enumerate(case.samples)
+        if (sample.key, cue) in labels
+    }
 
 
 def _compare_presence(agreements: Sequence[bool], images: Sequence[str]) -> Evidence:

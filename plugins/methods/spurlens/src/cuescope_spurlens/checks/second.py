@@ -13,7 +13,6 @@ from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
 from cuescope_spurlens.answers import ask_more
 from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
 from cuescope_spurlens.curating import filter_proposals
-from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.scores import correct_p_values
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import (
@@ -100,22 +99,21 @@ def _compare_rankings(
     name: str,
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
-    options: SpurLensOptions = audit.options
+    study = results.study
     questions = []
     for _, case in ranked:
-        questions += results.study.questions(case)
+        questions += study.questions(case)
     answers = ask_more(audit, chain.from_iterable(questions), results.answers)
-    asked = replace(results, answers=answers)
     figures = []
     for result, case in ranked:
         rng = audit.rng("second", case.task, case.label)
         sides = (case.top[0], case.bottom[0])
         # Only one cue is tried now, so its null has no maximum over cues.
         figures.append(
-            measure_gap(audit, asked, result, case, sides, results.draws, rng)
+            measure_gap(audit, study, answers, result, case, sides, results.draws, rng)
         )
     q_values = correct_p_values(
-        [again.p_value for again in figures], options.correction
+        [again.p_value for again in figures], audit.options.correction
     )
     for (result, case), again, q in zip(ranked, figures, q_values, strict=True):
         gap = result.strongest_gap
@@ -125,7 +123,7 @@ def _compare_rankings(
         yield cue_evidence(
             result,
             DETECTOR_CHECK + name,
-            judge(q <= options.level and again.gap > 0, again.high < gap / 2),
+            judge(q <= audit.options.level and again.gap > 0, again.high < gap / 2),
             f"the gap is {again.gap:.2f} [{again.low:.2f}, {again.high:.2f}] (q = {q:.3f}) by the "
             f"second detector, and {gap:.2f} by the first; rank correlation of their K-scores "
             f"{correlation:.2f}; refuted where it is surely less than half as large",

@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from numpy.random import Generator
 
 from cuescope_sdk import Audit, Edit, Occurrence, Sample
 from cuescope_sdk.statistics import Groups
-from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.spuriosity.detections import (
     CueDetections,
     ImageSet,
@@ -107,11 +106,6 @@ class Case:
         top = np.searchsorted(self.asked_units, self.top)
         return top, np.searchsorted(self.asked_units, self.bottom)
 
-    @cached_property
-    def unit_scores(self) -> Float[np.ndarray, "unit cue"]:
-        """Mean K-score of each unit."""
-        return unit_means(self.detections.scores, self.units)
-
     def rows(self, units: IntSome) -> list[int]:
         """Rows of the samples of some units, in their order."""
         return unit_rows(self.units, units)
@@ -155,7 +149,8 @@ class Case:
         """The units apart that show a cue most, and as many that show it least; at most k."""
         # a gap changes with K, so K is that of the search where there are enough
         k = min(self.k, len(self.apart) // 2)
-        top, bottom = rank_images(self.unit_scores[self.apart][:, [cue]], k, rng)
+        scores = unit_means(self.detections.scores[:, [cue]], self.units)
+        top, bottom = rank_images(scores[self.apart], k, rng)
         return self.apart[top[0]], self.apart[bottom[0]]
 
 
@@ -169,7 +164,6 @@ def rank_case(
     most: int,
 ) -> tuple[Case, list[Exclusion]]:
     """The cues that rank the units, which are not those of one K-score in all of them."""
-    options: SpurLensOptions = audit.options
     units = Groups.of(images.samples)
     # Ties fall alike with and without the object: drop and mask share recognition's generator, so
     # that a changed image is compared with itself.
@@ -177,7 +171,7 @@ def rank_case(
     searched = np.ones(units.count, dtype=bool)
     if images.task == ties:
         rng = audit.rng("apart", ties, images.label)
-        searched = searched_units(units.count, most, options.discover, rng)
+        searched = searched_units(units.count, most, audit.options.discover, rng)
     scores = unit_means(detections.scores, units)[searched]
     # A cue that all units show alike ranks none of them, nor does any where there is no unit.
     ranks = (scores != scores[:1]).any(axis=0)

@@ -72,11 +72,11 @@ def images_without(
     without = [sample for sample in samples if label not in objects_of(sample)]
     by_class = supercategories(samples) if how in ("auto", "supercategory") else {}
     if label in by_class:
-        related = {
-            name for name, category in by_class.items() if category == by_class[label]
-        }
+        category = by_class[label]
         without = [
-            sample for sample in without if related.intersection(objects_of(sample))
+            sample
+            for sample in without
+            if category in map(by_class.get, objects_of(sample))
         ]
     # it was asked for by name, so no other images stand in
     elif how == "supercategory":
@@ -93,13 +93,6 @@ class CueDetections:
     scores: SampleByCue
     frames: Int[np.ndarray, "sample cue"]
     boxes: Float[np.ndarray, "sample cue 4"]
-
-    @classmethod
-    def empty(cls, samples: int, cues: int) -> "CueDetections":
-        """No cue in any sample: K-score 0."""
-        scores = np.zeros((samples, cues))
-        frames = np.zeros((samples, cues), int)
-        return cls(scores, frames, np.zeros((samples, cues, 4), np.float32))
 
     def select(
         self,
@@ -149,7 +142,7 @@ def detect_cues(
     with closing(CachedDetector(detector, audit.context)) as memory:
         # All groups in one call, so that a plan counts every pass before the detector stops it.
         answers = memory.detect_all(requests)
-    by_sample: dict[tuple[str, str], Sequence[Sequence[Detection]]] = {}
+    by_sample = {}
     for (labels, samples), of_frames in zip(groups.items(), answers, strict=True):
         remaining = iter(of_frames)
         for sample in samples:
@@ -158,8 +151,12 @@ def detect_cues(
                 by_sample[label, sample.key] = of_sample
     detections = []
     for images in image_sets:
-        columns = {name: column for column, name in enumerate(cues[images.label])}
-        best = CueDetections.empty(len(images.samples), len(cues[images.label]))
+        of_class = cues[images.label]
+        columns = {name: column for column, name in enumerate(of_class)}
+        shape = (len(images.samples), len(of_class))
+        boxes = np.zeros((*shape, 4), np.float32)
+        # no cue in any sample: K-score 0
+        best = CueDetections(np.zeros(shape), np.zeros(shape, int), boxes)
         for row, sample in enumerate(images.samples):
             best.add(row, by_sample[images.label, sample.key], columns)
         detections.append(best)
@@ -170,7 +167,7 @@ def _group_by_classes(
     image_sets: Sequence[ImageSet], joint: bool
 ) -> dict[tuple[str, ...], list[Sample]]:
     """Samples that are shown for the same classes: a joint detector is asked for one at a time."""
-    samples: dict[str, Sample] = {}
+    samples = {}
     labels: dict[tuple[str, str], set[str]] = {}
     for images in image_sets:
         for sample in images.samples:
