@@ -65,9 +65,12 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
     questions = [Question("E", existence(action), True) for action in order]
     questions.append(Question("E-NC", existence(negative), False))
     for action, time in product(order, ("beginning", "end")):
-        text = f"Was the person {action} at the {time}?"
         questions.append(
-            Question("BE", text, (time == "beginning") == (action == first))
+            Question(
+                "BE",
+                f"Was the person {action} at the {time}?",
+                (time == "beginning") == (action == first),
+            )
         )
     for subject, other in (order, order[::-1]):
         for word in WORDS:
@@ -75,10 +78,11 @@ def segment_questions(first: str, second: str, negative: str) -> tuple[Question,
             questions.append(Question("BA", relation(subject, word, other), in_order))
     for action in order:
         for subject, other in ((negative, action), (action, negative)):
-            for word in WORDS:
-                # what never occurs is neither before nor after
-                text = relation(subject, word, other)
-                questions.append(Question("BA-NC", text, False))
+            # what never occurs is neither before nor after
+            questions += [
+                Question("BA-NC", relation(subject, word, other), False)
+                for word in WORDS
+            ]
     return tuple(questions)
 
 

@@ -134,8 +134,9 @@ def published_entries(
     else:
         file = TextFile.find(location, name, "clavi")
     # a file that was named itself has its questions beside it
-    stem = file.path.name.removesuffix("_annotations.json")
-    pairs = read_questions(file.path.parent, stem)
+    pairs = read_questions(
+        file.path.parent, file.path.name.removesuffix("_annotations.json")
+    )
     segments: dict[str, list[PublishedSegment]] = {}
     for published in read_published_segments(file, classes.names):
         if in_split(published.video, split):
@@ -292,10 +293,10 @@ def make_sample(
     """Question `number` about the original or the complement video."""
     question = entry.questions[complemented][number]
     times = source_times(entry.segment.spans(complemented), frames)
-    opposite = complement(question.text)
-    counterparts = {"video": _sample_key(entry, not complemented, question.text)}
-    if opposite is not None:
-        counterparts["text"] = _sample_key(entry, complemented, opposite)
+    counterparts = {
+        "video": _sample_key(entry, not complemented, question.text),
+        "text": _sample_key(entry, complemented, complement(question.text)),
+    }
     return Sample(
         # two digits: sorted keys have the order of the questions
         key=f"{video_key(entry, complemented)}-{number:02d}",
@@ -349,7 +350,7 @@ def video_key(entry: Entry, complemented: bool) -> str:
     return f"{entry.key}_{2 if complemented else 1}"
 
 
-def _sample_key(entry: Entry, complemented: bool, text: str) -> str | None:
+def _sample_key(entry: Entry, complemented: bool, text: str | None) -> str | None:
     """The sample that asks `text` about this video, None where there is none."""
     for number, question in enumerate(entry.questions[complemented]):
         if question.text == text:
