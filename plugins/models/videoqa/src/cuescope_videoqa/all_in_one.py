@@ -191,8 +191,7 @@ class AllInOneNetwork(Network):
     def collate(self, prompts: Sequence[Prompt]) -> Batch:
         """A row a frame, the words in each; one row of words where nothing is shown."""
         positions = self.text_embeddings.position_embeddings.num_embeddings
-        texts = [prompt.text for prompt in prompts]
-        ids = token_ids(self.tokenizer, texts, positions)
+        ids = token_ids(self.tokenizer, [prompt.text for prompt in prompts], positions)
         count = len(prompts[0].frames)  # batches have one number of frames
         rows = count or 1
         ids = ids.repeat_interleave(rows, dim=0)
@@ -205,16 +204,16 @@ class AllInOneNetwork(Network):
                 prompts[0].frames,
                 self.transformer.frames,
             )
-            pixels = [self._pixels(prompt.frames) for prompt in prompts]
+            side = self.transformer.side
+            pixels = []
+            for prompt in prompts:
+                frames = [preprocess(frame, side) for frame in prompt.frames]
+                pixels.append(torch.stack(frames))
             inputs["pixels"] = torch.stack(pixels).to(self.dtype)
             tokens = self.transformer.pos_embed.shape[1]
             video = torch.full((len(ids), tokens), VIDEO)
             modality = torch.cat([modality, video], dim=1)
         return self.on_device(modality, rows, **inputs)
-
-    def _pixels(self, frames: Sequence[Frame]) -> Float[Tensor, "frame 3 side side"]:
-        side = self.transformer.side
-        return torch.stack([preprocess(frame, side) for frame in frames])
 
     def forward(self, batch: Batch) -> list[Tensor]:
         """The output of the head for each prompt."""

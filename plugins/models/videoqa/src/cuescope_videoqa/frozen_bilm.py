@@ -158,8 +158,7 @@ class FrozenBiLMNetwork(Network):
         if isinstance(self.source, VideoFeatures):
             return self.source.of(prompt, most)
         indices = evenly_spaced(len(prompt.frames), most)
-        frames = [prompt.frames[index] for index in indices]
-        return self.source.of(frames, self.device)
+        return self.source.of([prompt.frames[index] for index in indices], self.device)
 
     def _require_mask_tokens(
         self,

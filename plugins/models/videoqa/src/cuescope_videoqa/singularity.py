@@ -93,7 +93,6 @@ class SingularityNetwork(Network):
             self.temporal_vision_encoder = nn.ModuleDict(
                 {"layer": bert_layers(config, count)}
             )
-        self.text_encoder: Any
         self.text_encoder, self.first = _text_encoder(file, head_dim)
         self.text_decoder = _decoder(file, head_dim)
         config = self.text_decoder.config
@@ -329,7 +328,7 @@ def _beit(file: Checkpoint) -> Any:
     return BeitModel(config, add_pooling_layer=False)
 
 
-def _text_encoder(file: Checkpoint, head_dim: int) -> tuple[nn.ModuleDict, int]:
+def _text_encoder(file: Checkpoint, head_dim: int) -> tuple[Any, int]:
     """Embeddings and layers, and the number of the first one that attends to the video."""
     prefix = "text_encoder.encoder.layer"
     config = _config(file, "text_encoder", prefix, head_dim)
