@@ -60,8 +60,7 @@ class Builder:
 
     def lacking(self) -> int:
         """How many images are still to be made."""
-        photos = map(self.keys, self.sources.samples())
-        return sum(map(self.count_lacking, photos))
+        return sum(map(self.count_lacking, map(self.keys, self.sources.samples())))
 
     def run(self, context: Context) -> list[CovarRow]:
         """Make what is lacking; all rows, in the order of photos, backgrounds and variants."""
@@ -79,7 +78,7 @@ class Builder:
                     for made in self._make_images(sample, pool):
                         advance(made)
         # those of an earlier build of more photos stay
-        others = sorted(rows.keys() - set(ordered))
+        others = sorted(rows.keys() - ordered)
         return [rows[key] for key in (*ordered, *others)]
 
     def draft(self, source: Source, backgrounds: Sequence[Background]) -> list[Draft]:
@@ -135,8 +134,7 @@ class Builder:
     ) -> None:
         """Write files, then the rows that say that they are there."""
         # list: an error in a thread is raised before any row says that its file is there
-        rows = list(pool.map(partial(self._write, source), drafts))
-        self.folder.add(rows)
+        self.folder.add(list(pool.map(partial(self._write, source), drafts)))
 
     def _write(self, source: Source, draft: Draft) -> CovarRow:
         parts = _parts(source.sample, draft.background, draft.variant.name)

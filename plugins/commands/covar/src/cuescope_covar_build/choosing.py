@@ -48,7 +48,7 @@ def choose_by_words(labels: Sequence[str], writer: TextGenerator, count: int) ->
     is left.
     """
     questions = [STANDS.format(label=label) for label in labels]
-    verdicts = [parse_yes_no(reply) for reply in writer.generate(questions)]
+    verdicts = list(map(parse_yes_no, writer.generate(questions)))
     fitting = list(compress(labels, verdicts))
     if not fitting:
         raise UserError(

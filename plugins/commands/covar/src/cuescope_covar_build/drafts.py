@@ -105,8 +105,8 @@ def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
         if variant.subset in ("translate", "rotation", "crop"):
             # a crop also enlarges what it shows
             zoom = abs(np.linalg.det(moved.matrix[:, :2]))
-            share = min(1.0, float(moved.mask.sum() / (mask.sum() * zoom)))
-            draft.parameters["object_share"] = round(share, 4)
+            share = float(moved.mask.sum() / (mask.sum() * zoom))
+            draft.parameters["object_share"] = round(min(1.0, share), 4)
         editable = variant.editable(moved, recipe.keeps)
         # painting it would be paid for and thrown away
         if not moved.mask.any():

@@ -89,12 +89,11 @@ class BuildFolder:
 
     def add(self, rows: Sequence[CovarRow]) -> None:
         """Rows whose files are written: a kill after this loses none of them."""
-        lines = "".join(map(_journal_line, rows))
         with (
             self.telling(),
             (self.folder / JOURNAL).open("a", encoding="utf-8") as file,
         ):
-            file.write(lines)
+            file.write("".join(map(_journal_line, rows)))
             # on the disk itself: a power cut after this loses no row
             file.flush()
             os.fsync(file.fileno())
@@ -224,10 +223,8 @@ def folder_size(folder: Path, rows: Iterable[CovarRow]) -> int:
 
 def encode_png(pixels: np.ndarray) -> bytes:
     """Without loss, of (row, col) levels or blue, green and red."""
-    _, encoded = cv2.imencode(
-        ".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION]
-    )
-    return encoded.tobytes()
+    how = [cv2.IMWRITE_PNG_COMPRESSION, COMPRESSION]
+    return cv2.imencode(".png", pixels, how)[1].tobytes()
 
 
 def _abridge(value: Any) -> str:

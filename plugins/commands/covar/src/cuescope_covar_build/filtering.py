@@ -95,9 +95,12 @@ class Filter:
                         blind = {n: measured[n] for n in MEASURES if MEASURES[n].blind}
                         measures.append(blind)
                 advance(1)
-        subsets = [case.subset for case in cases]
-        photos = [case.source.key for case in cases]
-        self.thresholds = fit_thresholds(subsets, measures, photos, self.false_drops)
+        self.thresholds = fit_thresholds(
+            [case.subset for case in cases],
+            measures,
+            [case.source.key for case in cases],
+            self.false_drops,
+        )
         write_sealed(path, self.thresholds.to_json())
         if self.thresholds.few:
             context.announce(
@@ -127,14 +130,14 @@ def as_case(source: Source, draft: Draft, editor: NamedEditor) -> Case:
     """What the filter is told of a draft."""
     mask = draft.mask
     if mask is None:
-        mask = np.zeros(source.mask.shape, bool)
+        mask = np.zeros_like(source.mask)
     painted = None
     asked = None
     if draft.edit is not None:
         painted = draft.edit.mask
         # an editor without a mask may paint anywhere
         if painted is None:
-            painted = np.ones(mask.shape, bool)
+            painted = np.ones_like(mask)
         if editor.pasting is not None and np.array_equal(painted, ~mask):
             # the whole background that it pasted on
             everywhere = ImageEdit(draft.base, draft.prompt, None, draft.seed)
@@ -172,19 +175,18 @@ def _pairs(
 def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
     """Like the recipe, with backgrounds that are pasted, and nothing that could go wrong."""
     pasting = recipe.editor.pasting
-    backgrounds = recipe.backgrounds
-    instruction = recipe.instruction
     if pasting is None:
         pasting = Composite(CompositeOptions(), context)
-        backgrounds = tuple(
-            Background(name=name, prompt=name) for name in pasting.names
+        recipe = replace(
+            recipe,
+            backgrounds=tuple(
+                Background(name=name, prompt=name) for name in pasting.names
+            ),
+            instruction="{background}",
         )
-        instruction = "{background}"
     return replace(
         recipe,
         editor=NamedEditor("", pasting.fingerprint, pasting, pasting),
-        backgrounds=backgrounds,
-        instruction=instruction,
         # nobody knows whether a generated view is a clean one
         viewpoint_editor=None,
         # other draws than those of the images that are judged
@@ -201,10 +203,17 @@ def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list
         as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object
     ]
     # nobody knows where another viewpoint puts the pixels: as if of a turned object
-    turned = [case for case in cases if case.subset in ("crop", "rotation")]
-    for case in turned:
-        unknown = replace(case, geometry=None, painted=None, asked_background=None)
-        cases.append(replace(unknown, subset="viewpoint"))
+    cases += [
+        replace(
+            case,
+            subset="viewpoint",
+            geometry=None,
+            painted=None,
+            asked_background=None,
+        )
+        for case in cases
+        if case.subset in ("crop", "rotation")
+    ]
     return cases
 
 
@@ -216,6 +225,9 @@ def _unedited_cases(
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
     drafts = [first, *of_variants(recipe, source, first)]
-    # what needs no painting: its pixels are the photo's own
-    unedited = [draft for draft in drafts if draft.edit is None and draft.shows_object]
-    return [as_case(source, draft, recipe.editor) for draft in unedited]
+    return [
+        as_case(source, draft, recipe.editor)
+        for draft in drafts
+        # what needs no painting: its pixels are the photo's own
+        if draft.edit is None and draft.shows_object
+    ]

@@ -46,8 +46,7 @@ def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
 
 def translate(image: Pixels, mask: Mask, right: int, down: int) -> Moved:
     """Shifted by whole pixels."""
-    matrix = np.array([[1, 0, right], [0, 1, down]], float)
-    return _warp(image, mask, matrix, cv2.INTER_NEAREST)
+    return _warp(image, mask, _shift(right, down), cv2.INTER_NEAREST)
 
 
 def rotate(image: Pixels, mask: Mask, degrees: float) -> Moved:
@@ -70,7 +69,7 @@ def crop(image: Pixels, mask: Mask, area: float) -> Moved:
     part = (slice(top, top + height), slice(left, left + width))
     return Moved(
         cv2.resize(image[part].copy(), (cols, rows), interpolation=cv2.INTER_CUBIC),
-        _resize_mask(mask[part], (cols, rows)),
+        resize_mask(mask[part], (cols, rows)),
         np.ones(mask.shape, bool),
         zoom(cols / width, rows / height, -left, -top),
     )
@@ -82,11 +81,11 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
     width = max(1, round(cols / scale))
     height = max(1, round(rows / scale))
     small = cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA)
-    small_mask = _resize_mask(mask, (width, height))
+    small_mask = resize_mask(mask, (width, height))
     box_left, box_top, box_width, box_height = cv2.boundingRect(mask.astype(np.uint8))
     left = round(cols / 2 - (box_left + box_width / 2) * width / cols)
     top = round(rows / 2 - (box_top + box_height / 2) * height / rows)
-    shift = np.array([[1, 0, left], [0, 1, top]], float)
+    shift = _shift(left, top)
     smaller = zoom(width / cols, height / rows)
     return Moved(
         _move(small, shift, mask, border=cv2.BORDER_REPLICATE),
@@ -94,6 +93,10 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
         _move(np.ones_like(small_mask), shift, mask) > 0,
         shift @ np.vstack([smaller, (0, 0, 1)]),
     )
+
+
+def _shift(right: int, down: int) -> Matrix:
+    return np.array([[1, 0, right], [0, 1, down]], float)
 
 
 def _warp(image: Pixels, mask: Mask, matrix: Matrix, how: int) -> Moved:
@@ -125,11 +128,10 @@ def _move(
 def zoom(wide: float, high: float, right: float = 0, down: float = 0) -> Matrix:
     """Moved, then larger by these factors about the corner of the corner pixel."""
     across = (wide, 0, wide * (right + 0.5) - 0.5)
-    along = (0, high, high * (down + 0.5) - 0.5)
-    return np.array([across, along])
+    return np.array([across, (0, high, high * (down + 0.5) - 0.5)])
 
 
-def _resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:
+def resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:
     """At this (width, height)."""
     levels = mask.astype(np.uint8)
     # EXACT counts from the middle of a pixel, as the picture is resized

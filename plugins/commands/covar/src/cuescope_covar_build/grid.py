@@ -36,9 +36,8 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     spread = np.linspace(0, len(photos) - 1, ROWS).round()
     # fewer photos than rows would come several times
     chosen = np.unique(spread.astype(int))
-    height = HEAD + CELL * len(chosen)
-    width = CELL * len(variants)
-    picture = np.full((height, width, 3), 255, np.uint8)
+    size = (HEAD + CELL * len(chosen), CELL * len(variants), 3)
+    picture = np.full(size, 255, np.uint8)
     for column, variant in enumerate(variants):
         corner = (column * CELL + 4, HEAD - 7)
         cv2.putText(
@@ -60,8 +59,7 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
             if file is not None:
                 left = column * CELL
                 picture[top : top + CELL, left : left + CELL] = _cell(folder / file)
-    encoded = cv2.imencode(".png", picture)[1]
-    (folder / GRID).write_bytes(encoded.tobytes())
+    (folder / GRID).write_bytes(cv2.imencode(".png", picture)[1].tobytes())
 
 
 def _cell(file: Path) -> Pixels:

@@ -112,8 +112,9 @@ def _read_list(path: Path, what: str) -> list[Any]:
     try:
         content = load_yaml(text)
     except yaml.YAMLError as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"covar: {path}", expected="YAML", got=reason) from None
+        raise UserError(
+            f"covar: {path}", expected="YAML", got=str(error).splitlines()[0]
+        ) from None
     # one file may hold classes and backgrounds
     entries = content.get(what) if isinstance(content, dict) else content
     if not isinstance(entries, list) or not entries:

@@ -57,12 +57,11 @@ class OpenBuild:
         # a complete build judges nothing
         if quality is not None and self.builder.lacking():
             with folder.telling():
-                begun = bool(folder.rows)
                 quality.calibrate(
                     self.builder.sources,
                     folder.folder,
                     self.context,
-                    begun=begun,
+                    begun=bool(folder.rows),
                 )
         rows = self.builder.run(self.context)
         manifest = CovarManifest(rows, self.choices)
@@ -91,8 +90,9 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
         device=options.device,
         dtype=options.dtype,
     )
-    data_options = pairs("-D", options.data_option or ())
-    data: Dataset = context.build("dataset", options.source, data_options)
+    data: Dataset = context.build(
+        "dataset", options.source, pairs("-D", options.data_option or ())
+    )
     classes = choose_classes(options.classes, data.labels, options.source)
     chosen = choose_samples(
         data, classes, options.per_class, options.limit, options.seed
@@ -123,10 +123,15 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     judge: Model | None = None
     if options.judge is not None:
         judge = context.build("model", options.judge, tools.options.get(JUDGE, {}))
-    names = tuple(background.name for background in backgrounds)
-    judges = Judges(judge, detector, data.labels, names)
-    settings = _settings(options, recipe, data, judges)
-    folder = BuildFolder(options.out.expanduser(), settings)
+    judges = Judges(
+        judge,
+        detector,
+        data.labels,
+        tuple(background.name for background in backgrounds),
+    )
+    folder = BuildFolder(
+        options.out.expanduser(), _settings(options, recipe, data, judges)
+    )
     quality = Filter(recipe, judges, options.false_drops) if options.judged else None
     builder = Builder(recipe, sources, folder, quality, options.keep_all)
     return OpenBuild(context, builder, data.labels, size)
@@ -182,15 +187,19 @@ class Tools:
         specs = pairs("--tool", options.tool or ())
         for role in specs:
             if role not in (SEGMENTER, DETECTOR):
-                remedy = f"--{role} SPEC" if role in named else None
-                expected = f"{SEGMENTER} or {DETECTOR}"
-                raise UserError(f"--tool {role}", expected=expected, remedy=remedy)
+                raise UserError(
+                    f"--tool {role}",
+                    expected=f"{SEGMENTER} or {DETECTOR}",
+                    remedy=f"--{role} SPEC" if role in named else None,
+                )
         specs |= {role: spec for role, spec in named.items() if spec}
         by_roles = by_role(pairs("-T", options.tool_option or ()))
         for role in by_roles:
             if role not in specs:
-                remedy = nearest(role, specs)
-                raise UserError(f"-T {role}: no tool has this role here", remedy=remedy)
+                raise UserError(
+                    f"-T {role}: no tool has this role here",
+                    remedy=nearest(role, specs),
+                )
         return cls(specs, by_roles)
 
     def open(self, role: str, context: Context, kind: str = "") -> Any:
@@ -239,8 +248,10 @@ def parse_scales(text: str) -> tuple[float, ...]:
     except ValueError:
         scales = ()
     if not scales or not all(1 < scale <= LARGEST_SCALE for scale in scales):
-        expected = f"numbers above 1, up to {LARGEST_SCALE:g}: 1.5,2,4,8"
-        raise UserError(f"--scales {text}", expected=expected)
+        raise UserError(
+            f"--scales {text}",
+            expected=f"numbers above 1, up to {LARGEST_SCALE:g}: 1.5,2,4,8",
+        )
     if len(set(scales)) < len(scales):
         raise UserError(f"--scales {text}", expected="each number once")
     return scales
@@ -267,5 +278,4 @@ def open_writer(
         )
         context = context.for_dataset(data)
         labels = data.labels
-    writer = Tools(specs, options).open(WRITER, context)
-    return writer, labels
+    return Tools(specs, options).open(WRITER, context), labels

@@ -39,20 +39,18 @@ class BuildPlan:
         return json.dumps(asdict(self), indent=1)
 
     def __str__(self) -> str:
-        edits = " and ".join(
-            f"{number:,} by {spec}" for spec, number in self.edits.items()
-        )
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"
         if self.seconds is not None:
             time = f"about {duration(self.seconds)} ({self.seconds / 3600:.2f} hours)"
-        disk = f"about {self.bytes / GIGABYTE:.2f} GB"
-        free = f"{self.free_bytes / GIGABYTE:,.1f} GB free"
         lines = {
             "photos": f"{self.photos:,}",
             "images": f"{self.images:,}, {self.made:,} of them made already",
-            "edits": edits,
+            "edits": " and ".join(
+                f"{number:,} by {spec}" for spec, number in self.edits.items()
+            ),
             "time": time,
-            "disk": f"{disk}, {free}",
+            "disk": f"about {self.bytes / GIGABYTE:.2f} GB, "
+            f"{self.free_bytes / GIGABYTE:,.1f} GB free",
         }
         if not self.viewpoints:
             lines["left out"] = "viewpoint: it needs --viewpoint-editor SPEC"
@@ -69,8 +67,7 @@ def plan_build(opened: "OpenBuild") -> BuildPlan:
     folder = builder.folder.folder
     made = builder.folder.rows
     lacking = builder.lacking()
-    images_each = 1 + len(recipe.backgrounds) * len(recipe.names)
-    images = len(builder.sources) * images_each
+    images = len(builder.sources) * (1 + len(recipe.backgrounds) * len(recipe.names))
     on_backgrounds = 0
     for sample in builder.sources.samples():
         # the first is the photo itself
@@ -126,8 +123,7 @@ def _seconds(editor: "NamedEditor", edits: int, opened: "OpenBuild") -> float | 
 
 def _rehearse(builder: "Builder") -> tuple[float, float]:
     """Seconds and bytes of an image, from a photo on two backgrounds; nothing is written."""
-    sample = next(builder.sources.samples())
-    source = builder.sources.open(sample)
+    source = builder.sources.open(next(builder.sources.samples()))
     backgrounds = builder.recipe.backgrounds[:2]
     builder.draft(source, backgrounds[:1])  # the first one opens files
     start = time.perf_counter()

@@ -8,7 +8,7 @@ from math import prod
 import cv2
 import numpy as np
 
-from cuescope_covar_build.geometry import Mask, Pixels
+from cuescope_covar_build.geometry import Mask, Pixels, resize_mask
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -169,9 +169,7 @@ class Sources:
                     f"{mask.shape[0]} x {mask.shape[1]}",
                 )
         if mask.shape != image.shape[:2]:
-            size = image.shape[1::-1]
-            levels = mask.astype(np.uint8)
-            mask = cv2.resize(levels, size, interpolation=cv2.INTER_NEAREST_EXACT) > 0
+            mask = resize_mask(mask, image.shape[1::-1])
         if not mask.any() or mask.all():
             raise _fault(
                 sample,
@@ -194,7 +192,7 @@ class Sources:
 def outline(segmenter: Segmenter, frame: Frame, label: str) -> Mask:
     """Where the object is in an image that no geometry tells it of."""
     (masks,) = segmenter.segment([frame], [label])
-    return np.asarray(np.asarray(masks, bool).any(axis=0))
+    return np.asarray(np.any(masks, axis=0))
 
 
 def _pixels(sample: Sample, side: int | None) -> Pixels:

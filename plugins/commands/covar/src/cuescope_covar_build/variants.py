@@ -63,11 +63,11 @@ def variants(
     """The variants of an image of `size` (row, col), what is drawn of them drawn from `rng`."""
     rows, cols = size
     # all is drawn before it is used: other scales change no shift and no angle
-    right = round(float(rng.uniform(-SHIFT, SHIFT)) * cols)
-    down = round(float(rng.uniform(-SHIFT, SHIFT)) * rows)
+    right = round(rng.uniform(-SHIFT, SHIFT) * cols)
+    down = round(rng.uniform(-SHIFT, SHIFT) * rows)
     # rounded: the manifest says exactly what was done
-    degrees = round(float(rng.uniform(-ANGLE, ANGLE)), 2)
-    area = round(float(rng.uniform(*AREA)), 3)
+    degrees = round(rng.uniform(-ANGLE, ANGLE), 2)
+    area = round(rng.uniform(*AREA), 3)
     shown = sorted(rng.permutation(len(VIEWPOINTS))[:VIEWS].tolist())
     made = [
         Variant("h-flip", "h-flip", {}, geometry.flip),
@@ -94,10 +94,10 @@ def variants(
         told = f"Show the same {label} in the same place, seen {words}."
         # no pixel says that the editor did so
         known = {"view": words, "controlled": False}
-        name = f"viewpoint-{number}"
-        made.append(Variant("viewpoint", name, known, instruction=told))
+        made.append(
+            Variant("viewpoint", f"viewpoint-{number}", known, instruction=told)
+        )
     for scale in scales:
         move = partial(geometry.shrink, scale=scale)
-        name = f"scale-{scale:g}"
-        made.append(Variant("scale", name, {"scale": scale}, move, True))
+        made.append(Variant("scale", f"scale-{scale:g}", {"scale": scale}, move, True))
     return made

@@ -79,8 +79,9 @@ class Composite(Plugin):
             options.shadow,
             options.feather,
         )
-        listed = _shorten(self.names)
-        self.facts = {"backgrounds": f"{len(self.names)} {kind}: {listed}"}
+        self.facts = {
+            "backgrounds": f"{len(self.names)} {kind}: {_shorten(self.names)}"
+        }
 
     def edit(self, edits: Sequence[ImageEdit]) -> list[Frame]:
         """The frame with another background, an edit."""

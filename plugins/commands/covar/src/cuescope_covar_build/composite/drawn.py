@@ -39,11 +39,10 @@ class Drawn:
         horizon = recipe["horizon"]
         # 0 is a background without a horizon
         if horizon:
-            horizon += float(rng.uniform(-0.06, 0.06))
+            horizon += rng.uniform(-0.06, 0.06)
         edge = round(rows * horizon)
         above = _fade(recipe["above"], edge)
-        below = _fade(recipe["below"], rows - edge)
-        colours = np.concatenate([above, below])
+        colours = np.concatenate([above, _fade(recipe["below"], rows - edge)])
         picture = np.repeat(colours[:, None], cols, axis=1)
         under = (np.arange(rows) >= edge)[:, None]
         cloud = _noise(shape, recipe["cloud"], rng) * recipe["soft"]

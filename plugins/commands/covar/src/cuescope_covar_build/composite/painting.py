@@ -60,9 +60,7 @@ def keeps_picture(mask: Mask) -> bool:
     An object has the mask almost all around it at the rim of the image, and fills no box. A moved
     picture reaches the rim of the image, a shrunken one is a box.
     """
-    level = mask[[0, -1]].ravel()
-    upright = mask[:, [0, -1]].ravel()
-    rim = np.concatenate([level, upright])
+    rim = np.concatenate([mask[[0, -1]].ravel(), mask[:, [0, -1]].ravel()])
     if rim.mean() <= RIM:
         return True
     points = cv2.findNonZero((~mask).astype(np.uint8))
@@ -73,12 +71,11 @@ def keeps_picture(mask: Mask) -> bool:
 
 def cast_shadow(kept: Mask) -> Plane:
     """How dark the shadow of what stays is, from 0 to 1: soft, and a little below it."""
-    rows, _ = kept.shape
     side = min(kept.shape)
     drop = round(SHADOW_DROP * side)
     moved = np.zeros(kept.shape, np.float32)
     # not [:-drop], which is empty for a drop of 0
-    moved[drop:] = kept[: rows - drop]
+    moved[drop:] = kept[: len(kept) - drop]
     return _smooth(moved, SHADOW_SIZE * side)
 
 

@@ -67,14 +67,14 @@ class Photos:
     ) -> Pixels:
         """A part of one of the photos of this name, (row, col) as asked, either way round."""
         photos = self._photos[name]
-        photo = _pixels(photos[int(rng.integers(len(photos)))])
+        photo = _pixels(photos[rng.integers(len(photos))])
         rows, cols = shape
         height, width = photo.shape[:2]
-        share = float(rng.uniform(*PART)) * min(height / rows, width / cols)
+        share = rng.uniform(*PART) * min(height / rows, width / cols)
         part_rows = max(1, round(rows * share))
         part_cols = max(1, round(cols * share))
-        top = int(rng.integers(height - part_rows + 1))
-        left = int(rng.integers(width - part_cols + 1))
+        top = rng.integers(height - part_rows + 1)
+        left = rng.integers(width - part_cols + 1)
         part = photo[top : top + part_rows, left : left + part_cols]
         if rng.random() < 0.5:
             part = part[:, ::-1]

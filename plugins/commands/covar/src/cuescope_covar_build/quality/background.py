@@ -55,8 +55,7 @@ def background_scores(view: View) -> Scores:
         if known.sum() >= LEAST:
             residual = unexplained(pixels, view.edited)
             if view.asked_background is not None:
-                differs = residual[known] > DIFFERENT
-                scores["background_image"] = float(differs.mean())
+                scores["background_image"] = float((residual[known] > DIFFERENT).mean())
             scores["second_object_known"] = largest_patch(residual, known)
     scores["second_object"] = compact_region(view.edited, view.background)
     scores["second_copy"] = like_object(view)
@@ -155,9 +154,9 @@ def unexplained(expected: Pixels, edited: Pixels) -> Plane:
 
     A shadow multiplies all channels by one number between `SHADE` and 1.
     """
-    expected = smooth(expected, 0.7)
     edited = smooth(edited, 0.7)
-    return channel_max(np.abs(edited - _add_shadow(expected, edited)))
+    shaded = _add_shadow(smooth(expected, 0.7), edited)
+    return channel_max(np.abs(edited - shaded))
 
 
 def _add_shadow(expected: Pixels, edited: Pixels) -> Pixels:
@@ -191,7 +190,7 @@ def largest_patch(residual: Plane, known: Mask) -> float:
     # opened: a line of one pixel is no object
     square = np.ones((2, 2), np.uint8)
     opened = cv2.morphologyEx(differs.astype(np.uint8), cv2.MORPH_OPEN, square)
-    count, _, stats, _ = cv2.connectedComponentsWithStats(opened, connectivity=8)
+    count, _, stats, _ = cv2.connectedComponentsWithStats(opened)
     if count < 2:
         return 0.0
     # from 1: component 0 is all that does not differ
@@ -239,8 +238,8 @@ def _contrast(
     padded = np.pad(mean, (around, around, (0, 0)))
     # beside the image nothing is usable
     padded_usable = np.pad(usable, step)
-    least = np.full((rows, cols), np.inf, np.float32)
-    neighbours = np.zeros((rows, cols), np.int32)
+    least = np.full(free.shape, np.inf, np.float32)
+    neighbours = np.zeros(free.shape, np.int32)
     for top, left in product((0, step, 2 * step), repeat=2):
         if top == left == step:
             continue  # the window itself
@@ -281,16 +280,15 @@ def like_object(view: View) -> float | None:
         mean = cv2.blur(ratio, window.size) / window.weight
         means = mean[window.weight > FREE]
         if means.size >= LEAST:
-            usual = np.quantile(means, USUAL)
-            excesses.append(float(means.max() - usual))
+            excesses.append(float(means.max() - np.quantile(means, USUAL)))
     return max(excesses, default=None)
 
 
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
     """A copy of at most `SIDE` px a side, and what of it lies within the mask."""
     factor = min(1.0, SIDE / max(where.shape))
-    rows, cols = (max(1, round(factor * side)) for side in where.shape)
-    size = (rows, cols)
+    rows, cols = where.shape
+    size = (max(1, round(factor * rows)), max(1, round(factor * cols)))
     # a pixel of the copy that is mixed with the object is no background
     return shrink_to(pixels, size), shrink_to(where, size) > 0.9
 

@@ -97,9 +97,7 @@ def signed_distance(mask: Mask) -> Plane:
     # where the image cuts the object off is an edge too
     padded = np.pad(mask, 1)
     # the edge is half a pixel from the middles on both sides
-    inside = 0.5 - depth_of(padded)
-    outside = depth_of(~padded) - 0.5
-    signed = np.where(padded, inside, outside)
+    signed = np.where(padded, 0.5 - depth_of(padded), depth_of(~padded) - 0.5)
     return signed[1:-1, 1:-1].astype(np.float32)
 
 
@@ -159,8 +157,7 @@ def leaked_share(near: Colours, own: Colours, far: Colours) -> float:
     way = own - far
     change = near - far
     # a shadow points to black: where it grew darker that part of the way is left out
-    length = np.linalg.norm(far, axis=1, keepdims=True)
-    dark = far / np.maximum(length, 1.0)
+    dark = far / np.maximum(np.linalg.norm(far, axis=1, keepdims=True), 1.0)
     darker = channel_sum(change * dark) < 0
     shaded = way - channel_sum(way * dark)[:, None] * dark
     way = np.where(darker[:, None], shaded, way)

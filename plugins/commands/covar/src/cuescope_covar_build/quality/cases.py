@@ -72,8 +72,7 @@ class Memory:
         """The frame as it is compared."""
         if frame.key not in self._pictures:
             if len(self._pictures) >= REMEMBERED:
-                oldest = next(iter(self._pictures))
-                del self._pictures[oldest]
+                del self._pictures[next(iter(self._pictures))]
             self._pictures[frame.key] = _reduce(frame.load())
         return self._pictures[frame.key]
 

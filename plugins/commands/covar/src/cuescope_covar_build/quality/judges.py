@@ -104,9 +104,9 @@ class Judges:
         before = ask(model, sources, self.labels, outputs)
         after = ask(model, map(_edited_object, views), self.labels, outputs)
         for view, first, second, scores in zip(views, before, after, rows, strict=True):
-            if first.embedding is not None and second.embedding is not None:
-                one = first.embedding
-                other = second.embedding
+            one = first.embedding
+            other = second.embedding
+            if one is not None and other is not None:
                 norms = np.linalg.norm(one) * np.linalg.norm(other)
                 cosine = one @ other / max(norms, 1e-9)
                 scores["object_embedding"] = 1 - float(cosine)
@@ -134,8 +134,8 @@ class Judges:
             if asked in self.backgrounds and response.logits is not None:
                 place = self.backgrounds.index(asked)
                 likely = softmax(response.logits[None])[0]
-                others = np.delete(likely, place)
-                scores["background_text"] = float(others.max() - likely[place])
+                likeliest_other = np.delete(likely, place).max()
+                scores["background_text"] = float(likeliest_other - likely[place])
 
     def _compare_boxes(
         self,

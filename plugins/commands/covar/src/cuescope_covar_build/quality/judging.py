@@ -42,11 +42,10 @@ def judge(
     for case, measures in zip(cases, measure(cases, judges), strict=True):
         verdicts[case.edited.key] = _verdict(case, measures, thresholds)
     # after all verdicts: a base may come later than what was made from it
-    qualities = []
-    for case in cases:
-        base = verdicts.get(case.base.key)
-        qualities.append(_with_base(verdicts[case.edited.key], base))
-    return qualities
+    return [
+        _with_base(verdicts[case.edited.key], verdicts.get(case.base.key))
+        for case in cases
+    ]
 
 
 def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
@@ -85,5 +84,8 @@ def _with_base(quality: Quality, base: Quality | None) -> Quality:
     # a fault of its own is the better reason
     if quality.reason or base is None or not base.reason:
         return quality
-    reason = f"the image that it was made from: {base.reason}"
-    return replace(quality, reason=reason, excess=max(quality.excess, base.excess))
+    return replace(
+        quality,
+        reason=f"the image that it was made from: {base.reason}",
+        excess=max(quality.excess, base.excess),
+    )

@@ -32,9 +32,9 @@ def object_scores(view: View) -> Scores:
     scores: Scores = {"object_size": size_error(view)}
     # another viewpoint: no pixel has its counterpart, only colours can be compared
     if moved is None or mask is None:
-        before = view.source[view.source_mask]
-        after = view.edited[view.edited_mask]
-        scores["object_colours"] = colour_distance(before, after)
+        scores["object_colours"] = colour_distance(
+            view.source[view.source_mask], view.edited[view.edited_mask]
+        )
         return scores
     scores["object_place"] = misplaced_share(mask, view.edited_mask)
     both = mask & view.edited_mask
@@ -73,9 +73,7 @@ def change_inside(view: View, moved: Pixels, inside: Mask) -> Pixels:
 def local_range(pixels: Pixels) -> Plane:
     """Largest minus smallest value of the 3 x 3 neighbourhood, the largest of the channels."""
     window = np.ones((3, 3), np.uint8)
-    largest = cv2.dilate(pixels, window)
-    smallest = cv2.erode(pixels, window)
-    return channel_max(largest - smallest)
+    return channel_max(cv2.morphologyEx(pixels, cv2.MORPH_GRADIENT, window))
 
 
 def largest_shift(change: Pixels, inside: Mask) -> float:
@@ -96,13 +94,12 @@ def colour_distance(source: np.ndarray, edited: np.ndarray) -> float:
     """
     before = np.quantile(_with_differences(source), LEVELS, axis=1)
     after = np.quantile(_with_differences(edited), LEVELS, axis=1)
-    distances = np.abs(before - after).mean(axis=0)
-    return float(distances.max())
+    return float(np.abs(before - after).mean(axis=0).max())
 
 
 def _with_differences(colours: np.ndarray) -> np.ndarray:
     """The three channels, and their three differences."""
-    red, green, blue = colours.T.astype(np.float64)
+    red, green, blue = colours.T.astype(float)
     return np.stack([red, green, blue, red - green, green - blue, red - blue])
 
 

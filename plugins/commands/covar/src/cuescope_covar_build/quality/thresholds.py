@@ -49,8 +49,7 @@ class Thresholds:
 
     def excesses(self, subset: str, scores: Scores) -> dict[str, float]:
         """By score, above 1 where it drops the image; scores that have no limit are left out."""
-        limits = dict(self.limits.get("", {}))
-        limits |= self.limits.get(subset, {})
+        limits = {**self.limits.get("", {}), **self.limits.get(subset, {})}
         excesses = {}
         for name, value in scores.items():
             if value is not None and name in limits:
