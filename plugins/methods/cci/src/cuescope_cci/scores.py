@@ -11,12 +11,14 @@ from cuescope_sdk.statistics import Groups, mean_interval
 
 Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
+PerCluster = Float[np.ndarray, " cluster"]
+ClusterMap = Int[np.ndarray, "row col"]
 LEVEL = 0.05  # of what gets a star, corrected
 
 
 def weights(
-    drops: Float[np.ndarray, " cluster"], negative: Literal["keep", "zero"] = "keep"
-) -> Float[np.ndarray, " cluster"]:
+    drops: PerCluster, negative: Literal["keep", "zero"] = "keep"
+) -> PerCluster:
     """w_k = drop_k / sum of drops (section 3, "Importance Scoring"), whatever the drops' unit.
 
     The paper leaves open what a negative drop means. Deviates: the sum is of absolute values,
@@ -35,8 +37,8 @@ def weights(
 
 
 def importance_map(
-    cluster: Int[np.ndarray, "row col"],
-    drops: Float[np.ndarray, " cluster"],
+    cluster: ClusterMap,
+    drops: PerCluster,
     negative: Literal["keep", "zero"] = "keep",
 ) -> Float[np.ndarray, "row col"]:
     """The map S = sum of w_k m_k: each patch has the weight of its cluster."""
@@ -87,7 +89,7 @@ def is_mixed(mask: Bool[np.ndarray, "..."]) -> bool:
 
 
 def background_clusters(
-    cluster: Int[np.ndarray, "row col"], foreground: Mask
+    cluster: ClusterMap, foreground: Mask
 ) -> Bool[np.ndarray, " cluster"]:
     """Clusters that lie on the foreground no more than the picture as a whole does."""
     # the mask has the pixels and the clusters the patches: a patch has a share

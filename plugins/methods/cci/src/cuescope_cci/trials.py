@@ -6,11 +6,11 @@ from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import importance_map
+from cuescope_cci.scores import ClusterMap, PerCluster, importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
@@ -22,7 +22,7 @@ def patch_clusters(
     metric: Literal["cosine", "euclidean"],
     seed: int,
     restarts: int = 1,
-) -> Int[np.ndarray, "row col"]:
+) -> ClusterMap:
     """The cluster of each patch, 0 the largest; at most `k`, none of them empty.
 
     Of several `restarts` the tightest clusters are kept.
@@ -110,9 +110,9 @@ class AnsweredImage(ClusteredImage):
         """Whether there is a true class, and the predicted one is another."""
         return self.sample.label is not None and self.sample.label != self.prediction
 
-    def drops_for(self, choice: str) -> Float[np.ndarray, " cluster"]:
+    def drops_for(self, choice: str) -> PerCluster:
         """The similarity that one of the choices loses without each cluster."""
-        return np.asarray(self.drops[:, self.sample.choices.index(choice)])
+        return self.drops[:, self.sample.choices.index(choice)]
 
 
 def ask_images(

@@ -60,5 +60,9 @@ def contrasts(
         figures[ERRORS] = ratio_difference(before, after, images.source, rng)
         first = entries[one]
         second = entries[other]
-        difference = f"{what}: {first.design[what]} to {second.design[what]}"
-        yield Contrast(difference, first.name, second.name, figures)
+        yield Contrast(
+            f"{what}: {first.design[what]} to {second.design[what]}",
+            first.name,
+            second.name,
+            figures,
+        )

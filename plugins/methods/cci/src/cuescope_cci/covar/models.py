@@ -58,13 +58,15 @@ def parse_models(text: str, name: str) -> list[ModelEntry]:
     try:
         entries = ENTRIES.validate_python(load_yaml(text.encode()))
     except yaml.YAMLError as error:
-        got = " ".join(str(error).split())
-        raise UserError(f"{what} is no YAML", got=got) from None
+        raise UserError(
+            f"{what} is no YAML", got=" ".join(str(error).split())
+        ) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "all of it"
-        got = f"{where}: {first['msg']}"
-        raise UserError(what, expected=EXPECTED, got=got) from None
+        raise UserError(
+            what, expected=EXPECTED, got=f"{where}: {first['msg']}"
+        ) from None
     # rows are told apart by their names alone
     [(name, count)] = Counter(entry.name for entry in entries).most_common(1)
     if count > 1:

@@ -40,9 +40,8 @@ def grids(answers: Answers, images: Images, most: int) -> Iterator[Picture]:
         names = [SUBSETS[name] for name in images.subsets]
         if len(photos):
             names.insert(0, "the photo")
-        label = images.labels[images.label[member][0]]
         yield Picture(
-            title=f"All variants of a photo of '{label}'",
+            title=f"All variants of a photo of '{images.labels[images.label[member][0]]}'",
             caption=f"From the left: {', '.join(names)}. Wrong are answers of {answers.name}.",
             image=frame_strips(rows, most, SIDE),
         )
@@ -77,8 +76,9 @@ def class_chart(model: str, classes: Sequence[ClassDrops]) -> Picture | None:
     for drops in classes:
         if drops.worst is not None:
             _, worst = drops.worst
-            figures = {"mean of the subsets": drops.mean, "worst subset": worst}
-            rows[drops.name] = _ends(figures)
+            rows[drops.name] = _ends(
+                {"mean of the subsets": drops.mean, "worst subset": worst}
+            )
     # without photos no class has a drop
     if not rows:
         return None

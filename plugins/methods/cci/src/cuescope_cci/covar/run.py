@@ -77,10 +77,9 @@ def run(
         yield from _classes(model, images, rng("classes"))
     exchanges = {}
     for model, sheet in zip(answers, planted, strict=True):
-        by_rule = {
+        exchanges[model.name] = {
             rule: exchange_backgrounds(model, images, rule, sheet) for rule in RULES
         }
-        exchanges[model.name] = by_rule
     exchanged = exchange_table(exchanges)
     if exchanged is not None:
         yield exchanged
@@ -99,11 +98,11 @@ def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
         for rule in RULES:
             yield from error_tables(answers, images, rule)
     else:
-        yield Table(
-            title="BG-Er and Fine-Er (Table 4)",
-            columns=("model",),
-            rows=(),
-            notes=("Left out: no wrong answer, or no foreground masks.",),
+        yield Table.of(
+            "BG-Er and Fine-Er (Table 4)",
+            ("model",),
+            (),
+            "Left out: no wrong answer, or no foreground masks.",
         )
 
 

@@ -76,10 +76,6 @@ def _table(
     )
 
 
-def _names(answers: Sequence[Answers]) -> list[str]:
-    return [model.name for model in answers]
-
-
 def images_table(images: Images, facts: Mapping[str, str]) -> Table:
     """How many images and photos each subset has, and how many the filter dropped, and why."""
     reasons: dict[str, Counter[str]] = {name: Counter() for name in KNOWN}
@@ -128,7 +124,7 @@ def accuracy_table(answers: Sequence[Answers], images: Images) -> Table:
             row[SUBSETS[name]] = _share_cell(model.right, images.of(name), images)
         row["Avg"] = percent(average(model.right, images))
         rows.append(row)
-    published = paper.accuracies(_names(answers))
+    published = paper.accuracies([model.name for model in answers])
     note = f"{INTERVALS} ({FEW_WORDS}). Avg: the mean of the subsets."
     if published:
         note += PAPER
@@ -167,7 +163,7 @@ def error_tables(
         note += f"{', '.join(counts)}."
         published: list[TableRow] = []
         if rule == "iou":  # the paper's figures are by its own rule
-            published = paper.error_sources(kind, _names(answers))
+            published = paper.error_sources(kind, [model.name for model in answers])
         if published:
             note += PAPER
         title = f"{kind}, % of the wrong answers (Table 4): {RULES[rule]}"
