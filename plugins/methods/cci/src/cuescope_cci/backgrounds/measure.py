@@ -132,14 +132,12 @@ def measure_backgrounds(
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for
         # all answers, not only moved ones: alone, the background has nothing to move
-        answers = np.eye(len(names))[alone]
-        alone_tests = observed.tests(answers, audit.rng("alone"))
+        alone_tests = observed.tests(np.eye(len(names))[alone], audit.rng("alone"))
 
     def pull_of(answers: Codes, kind: int, target: int) -> Pull | None:
-        shown = present[:, kind]
         return pull(
             answers == target,
-            shown,
+            present[:, kind],
             label,
             groups,
             confidence=options.confidence,
@@ -169,14 +167,13 @@ def measure_backgrounds(
             alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
         )
         rows.append(row)
-    right = answer == label
     return Backgrounds(
         sources=tested,
         rows=rows,
         chance=chance,
         chance_p=chance_p,
         overall_alone_p=None if alone_tests is None else alone_tests.overall_p,
-        size_p=_size_p_value(right, area, label, groups, audit.rng("size")),
+        size_p=_size_p_value(answer == label, area, label, groups, audit.rng("size")),
         size_factors=size_factors,
         mixed_groups=groups_of_several_labels(label, groups),
         classes=np.unique(label).tolist(),
@@ -273,13 +270,12 @@ def smallest_findable(
     shares = known.observed.present.mean(axis=0)
     by_share = kinds[np.argsort(shares[kinds], kind="stable")]
     middle = int(by_share[len(kinds) // 2])
-    rng = audit.rng("limit of detection")
     limit = smallest_pull(
         known.observed,
         middle,
         known.classes,
         known.tests,
-        rng,
+        audit.rng("limit of detection"),
         level=level,
     )
     return float(shares[middle]), limit

@@ -262,23 +262,20 @@ def pull(
     # each side has its own groups: a clip may lie on one of them only
     groups_here = groups.take(here)
     groups_there = groups.take(there)
-    share_here = float(values[here].mean())
+    share_here = Estimate.of_mean(values[here], groups_here, confidence=confidence)
     share_there = float(values @ weights)
-    ends_here = _ends(values[here], 1.0, groups_here, confidence)
     # A weighted share is the mean of answers that count for more or less than one.
     count = there.sum()
     counted = values * weights * count
     largest = float(weights.max() * count)
     ends_there = _ends(counted[there], largest, groups_there, confidence)
-    difference = Estimate(share_here, *ends_here).minus(
-        Estimate(share_there, *ends_there)
-    )
+    difference = share_here.minus(Estimate(share_there, *ends_there))
     return Pull(
         value=difference.value,
         # two intervals joined may reach beyond what shares can differ by
         low=max(-1.0, float(difference.low)),
         high=min(1.0, float(difference.high)),
-        here=share_here,
+        here=share_here.value,
         elsewhere=share_there,
         images=int(here.sum()),
         few=groups_here.few or groups_there.few,
