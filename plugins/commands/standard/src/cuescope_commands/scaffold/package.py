@@ -7,7 +7,7 @@ from importlib.resources import files as resources
 from importlib.resources.abc import Traversable
 from keyword import iskeyword
 from pathlib import Path
-from string import Template
+from string import Template, capwords
 
 from cuescope.application import Registry
 from cuescope_sdk import UserError, nearest
@@ -95,7 +95,7 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
 
 def class_name(kind: str, name: str) -> str:
     """`MyMethod` for "my-method"; with the kind where that would hide a word of the template."""
-    camel = "".join(word.capitalize() for word in name.split("-"))
+    camel = capwords(name, "-").replace("-", "")
     # True and None are keywords that a name may become
     clashes = iskeyword(camel) or camel in TABLES["imported"].split()
     return camel + kind.capitalize() if clashes else camel
