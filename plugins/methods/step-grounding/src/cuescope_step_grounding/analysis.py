@@ -79,8 +79,7 @@ def results_of(
     results = [whole, *analysis.answers()]
     if reliance is not None:
         results += analysis.video(reliance, whole.figures.get(SGR))
-    parts = chain(analysis.stages(), analysis.kinds(), analysis.things())
-    return [*results, *parts]
+    return [*results, *analysis.stages(), *analysis.kinds(), *analysis.things()]
 
 
 @dataclass(frozen=True)
@@ -116,11 +115,12 @@ class _Analysis:
         return self.figure(samples, map(attrgetter(name), traces))
 
     def figures(self, traces: Sequence[JudgedTrace]) -> dict[str, Figure]:
-        rates = {
-            SGR: self.rate(traces, "grounding"),
-            HR: self.rate(traces, "hallucination"),
-        }
-        return _present(rates)
+        return _present(
+            {
+                SGR: self.rate(traces, "grounding"),
+                HR: self.rate(traces, "hallucination"),
+            }
+        )
 
     def p_value(self, values: np.ndarray, groups: Groups, name: str) -> float:
         """One-sided, of a mean above 0; whole groups change their sign."""
@@ -162,8 +162,13 @@ class _Analysis:
         for stage in STAGES:
             rates = []
             for trace in self.judged.baselines:
-                policy = (options.unverifiable, options.hallucination_over)
-                rates.append(rates_of_stage(trace.steps, stage, *policy))
+                of_stage = rates_of_stage(
+                    trace.steps,
+                    stage,
+                    options.unverifiable,
+                    options.hallucination_over,
+                )
+                rates.append(of_stage)
             supported, false = np.array(rates, float).reshape(-1, 2).T
             if stage == "early":
                 early = supported
@@ -260,12 +265,15 @@ class _Analysis:
             # A detector misses things too: only what exceeds its own errors is the model's. Traces
             # of one group count as fewer.
             effect = Groups.of(samples).design_effect(np.array(shown))
-            counted = (round(never / effect), max(round(n / effect), 1))
             yield Result(
                 NAMED + name,
                 n,
                 {SGR: sgr},
-                exceeds_rate_p_value(*counted, TOLERATED),
+                exceeds_rate_p_value(
+                    round(never / effect),
+                    max(round(n / effect), 1),
+                    TOLERATED,
+                ),
                 large=never / n > TOLERATED,
                 told={"never": Figure(never)},
             )

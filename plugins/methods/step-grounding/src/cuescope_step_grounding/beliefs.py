@@ -45,7 +45,7 @@ def transitions(
     lapsed at the time of the step: what is not said again stands while the evidence lets it. Every
     claim that `lapses` is asked of is among the `recalled_claims`.
     """
-    pairs: list[Transition] = []
+    pairs = []
     belief: ClaimsByWords = {}
     for step in filter(None, claims):
         time = frames_of_step(step)
@@ -84,7 +84,7 @@ def frames_of_step(step: Sequence[Claim]) -> tuple[int, ...] | None:
 
 def _at_time(claims: ClaimsByWords, frames: tuple[int, ...] | None) -> ClaimsByWords:
     """The claims as of another time. An order of events is of the whole video and stays."""
-    timed: ClaimsByWords = {}
+    timed = {}
     for name, claim in claims.items():
         ordered = claim.kind == "temporal"
         timed[name] = claim if ordered else claim.replace(frames=frames)

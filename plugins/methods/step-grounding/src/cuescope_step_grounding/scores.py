@@ -4,7 +4,7 @@ Step-Level Visual Grounding Faithfulness (Rahman et al.), section 3.4. Rates are
 what cannot be told is None.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -277,8 +277,14 @@ def reliance(
     # sample would be wild where its control costs next to nothing.
     def score(samples: np.ndarray) -> float | None:
         lost, control, size, control_size = complete[samples].mean(axis=0).tolist()
-        dials = {"epsilon": options.epsilon, "clip": options.clip}
-        return visual_reliance(lost, size, control, control_size, **dials)
+        return visual_reliance(
+            lost,
+            size,
+            control,
+            control_size,
+            epsilon=options.epsilon,
+            clip=options.clip,
+        )
 
     overall = None
     ends = None
@@ -299,10 +305,10 @@ def reliance(
 
 def costs_by_sample(costs: Sequence[ChangeCost]) -> list[list[ChangeCost]]:
     """The costs that are known, sample by sample."""
-    by_sample: dict[str, list[ChangeCost]] = {}
+    by_sample = defaultdict(list)
     for cost in costs:
         if cost.lost is not None:
-            by_sample.setdefault(cost.sample.key, []).append(cost)
+            by_sample[cost.sample.key].append(cost)
     return list(by_sample.values())
 
 

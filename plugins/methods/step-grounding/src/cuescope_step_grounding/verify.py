@@ -120,7 +120,7 @@ def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
     if videos is None or videos.group.max() == 0:
         return
     groups, claims = np.unique(videos.group[videos.unit], return_inverse=True)
-    by_group = Groups(claims.ravel(), len(groups), True)
+    by_group = Groups(claims, len(groups), True)
     ends = mean_interval(videos.telling.astype(float), by_group)
     share = float(videos.telling.mean())
     detail = (
@@ -328,20 +328,18 @@ def another_verifier(
     check = f"verifier {spec}"
     sgr = judged.mean_rate(other)
     if sgr is None:
-        detail = "it could verify no claim"
         return Evidence(
             check=check,
             feature=REASONING,
             verdict="inconclusive",
-            detail=detail,
+            detail="it could verify no claim",
         )
-    own_sgr = judged.mean_rate(first)
     pairs = []
     for sample, claims in cases:
         for claim in claims:
             verdict = first.of(sample, claim).verdict
             pairs.append((sample, verdict, other.of(sample, claim).verdict))
-    rates = f"SGR {sgr:.1%} instead of {own_sgr or 0.0:.1%}; "
+    rates = f"SGR {sgr:.1%} instead of {judged.mean_rate(first) or 0.0:.1%}; "
     return _compare(check, rates, _agreement(audit, pairs, spec))
 
 
@@ -371,12 +369,11 @@ def _agreement(
     pairs: Sequence[tuple[Sample, str, str]],
     name: str,
 ) -> Agreement:
-    options: StepGroundingOptions = audit.options
     return agreement(
         pairs,
         audit.rng("agreement", name),
-        confidence=options.confidence,
-        resamples=options.resamples,
+        confidence=audit.options.confidence,
+        resamples=audit.options.resamples,
     )
 
 

@@ -8,7 +8,7 @@ from itertools import chain, product
 from operator import attrgetter
 
 from cuescope_sdk import PluginError, Sample
-from cuescope_sdk.grounding import Case, Claim, ClaimVerifier, Judgement
+from cuescope_sdk.grounding import Claim, ClaimVerifier, Judgement
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding import scores
 from cuescope_step_grounding.options import HallucinationOver, Policy
@@ -64,7 +64,7 @@ def judge_claims(
     for sample, claims in asked:
         _, known = distinct.setdefault(sample.key, (sample, {}))
         known |= dict.fromkeys(claims)
-    cases: list[Case] = []
+    cases = []
     sizes = []
     for sample, of_sample in distinct.values():
         cases.append((sample, tuple(of_sample)))

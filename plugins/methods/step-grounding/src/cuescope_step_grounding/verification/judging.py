@@ -1,5 +1,6 @@
 """From traces to judged traces: everything that is claimed, held against the video in one call."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -150,14 +151,13 @@ def judge_traces(audit: Audit) -> JudgedTraces:
 
 def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:
     """The verdict on the reasoning as a whole."""
-    options: StepGroundingOptions = audit.options
     counts = judged.counts
     return verdict(
         judged.swaps,
         counts.decided / counts.claims if counts.claims else 0.0,
         audit.rng,
-        margin=options.margin,
-        confidence=options.confidence,
+        margin=audit.options.margin,
+        confidence=audit.options.confidence,
     )
 
 
@@ -234,16 +234,17 @@ def _counterfactual_traces(
     audit: Audit, traces: Sequence[Reasoning]
 ) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
-    wrong: dict[str, list[Claims]] = {}
+    wrong = {}
     every = frozenset(controls.CHANGES)
     for name in (*controls.CHANGES, ALL):
         changes = every if name == ALL else every & {name}
-        wrong[name] = []
+        wrong_traces = []
         for trace in traces:
             maker = _maker(audit, trace.sample, "counterfactual", name)
             spoil = partial(maker.counterfactual, changes=changes)
             steps = (tuple(map(spoil, step)) for step in trace.claims)
-            wrong[name].append(tuple(steps))
+            wrong_traces.append(tuple(steps))
+        wrong[name] = wrong_traces
     return wrong
 
 
@@ -264,11 +265,12 @@ def _words(audit: Audit) -> controls.Vocabulary:
 
 
 def named_things(claims: Claims) -> tuple[str, ...]:
-    names: dict[str, None] = {}
-    for claim in chain.from_iterable(claims):
-        if claim.kind == "entity" and not claim.negated:
-            names[claim.subject] = None
-    return tuple(names)
+    names = [
+        claim.subject
+        for claim in chain.from_iterable(claims)
+        if claim.kind == "entity" and not claim.negated
+    ]
+    return tuple(dict.fromkeys(names))
 
 
 def verdicts_on_thing(judged: JudgedTraces, name: str) -> list[tuple[Sample, str]]:
@@ -305,11 +307,11 @@ def claims_of_kind(
 def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
     """All changed traces beside those of the samples as they are."""
     baselines = {trace.sample.key: trace for trace in judged.baselines}
-    by_sample: dict[str, list[JudgedTrace]] = {}
+    by_sample = defaultdict(list)
     for trace in judged.variants:
         # another style of asking is no change of the video
         if trace.reasoning.request.change is not None:
-            by_sample.setdefault(trace.sample.key, []).append(trace)
+            by_sample[trace.sample.key].append(trace)
     costs: list[scores.ChangeCost] = []
     for key, changed in by_sample.items():
         costs += _costs(baselines[key], changed)

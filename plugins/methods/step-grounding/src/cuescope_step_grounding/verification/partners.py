@@ -12,6 +12,7 @@ nothing away.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise, repeat
@@ -101,17 +102,17 @@ class Plan:
             verdicts=verdicts,
             wording=np.array(list(map(wordings.__getitem__, self.claims))),
             unit=np.array(self.unit),
-            group=np.unique(group, return_inverse=True)[1].ravel(),
+            group=np.unique(group, return_inverse=True)[1],
         )
 
 
 def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, Plan]:
     """What each deal has to have judged, with at most so many `partners` for each claim."""
-    by_group: dict[str, list[TraceClaims]] = {}
+    by_group = defaultdict(list)
     for trace in traces:
         # a trace without claims has nothing that could hold elsewhere
         if any(trace.claims):
-            by_group.setdefault(trace.group, []).append(trace)
+            by_group[trace.group].append(trace)
     groups = list(by_group.values())
     return {
         "videos": _videos(groups, partners, rng("swap videos")),

@@ -137,7 +137,7 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float]
     holds = swaps.own[used] == HOLDS
     # numbered anew: groups without a decided claim would leave gaps
     groups = swaps.group[swaps.unit[used]]
-    group = np.unique(groups, return_inverse=True)[1].ravel()
+    _, group = np.unique(groups, return_inverse=True)
     return share_beyond_chance(holds, rate, group, confidence=confidence)
 
 
