@@ -53,7 +53,7 @@ def clustered_kinds(
     # components are uncorrelated, so a spread each gives the same covariance
     spread = points.std(axis=0)
     if exceeds_normal_draws(observed, clarity, spread, images, rng):
-        return np.asarray(kinds.cluster)
+        return kinds.cluster
     return None
 
 
