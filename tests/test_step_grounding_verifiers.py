@@ -16,7 +16,7 @@ from cuescope_sdk import Options, Report
 from cuescope_sdk.testing import PluginShelf, temporary_cache
 from cuescope_shape_world.stills import ShapePictures
 from cuescope_toy.clip import training
-from cuescope_toy.ship import SHAPES
+from cuescope_toy.ship import SHIPS
 from cuescope_verifiers.image_text import ImageText, ImageTextOptions
 
 VIDEOS = 24
@@ -44,7 +44,9 @@ class LikenessOptions(ImageTextOptions):
     """
 
     model: str = "toy-clip"
-    model_options: Mapping[str, Any] = SHAPES.model_dump(exclude_unset=True)
+    model_options: Mapping[str, Any] = SHIPS["toy-clip-shapes"].model_dump(
+        exclude_unset=True
+    )
     kinds: tuple[str, ...] = ("entity", "attribute", "relation")
     margin: float = 0.05
 

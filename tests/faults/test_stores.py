@@ -183,8 +183,7 @@ def go_on_building(folder: Path) -> object:
 
 def write_limits(folder: Path) -> None:
     limits = {"": {"seam": Limit(0.1, 1 / 3, 40)}}
-    text = json.dumps(Thresholds(limits, 0.01, 40).to_json(), indent=1)
-    write_sealed(folder / LIMITS, text.encode())
+    write_sealed(folder / LIMITS, Thresholds(limits, 0.01, 40).to_json())
 
 
 def read_limits(folder: Path) -> object:
