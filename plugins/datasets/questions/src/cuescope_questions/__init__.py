@@ -304,7 +304,7 @@ class QuestionFile(Plugin):
 
 
 class EgoSchema(QuestionFile):
-    """EgoSchema (Mangalam et al., 2023): its public subset of 500 questions with answers."""
+    """EgoSchema (Mangalam et al., 2023): 500 public questions with answers; a video is a group."""
 
     title = "egoschema"
     benchmark = "EgoSchema"
@@ -312,7 +312,7 @@ class EgoSchema(QuestionFile):
 
 
 class LongVideoBench(QuestionFile):
-    """LongVideoBench (Wu et al., 2024): the validation set."""
+    """LongVideoBench (Wu et al., 2024): the validation set; the group is the video."""
 
     title = "longvideobench"
     benchmark = "LongVideoBench"
@@ -320,7 +320,7 @@ class LongVideoBench(QuestionFile):
 
 
 class MVBench(QuestionFile):
-    """MVBench (Li et al., 2024): twenty tasks, a file each."""
+    """MVBench (Li et al., 2024): twenty tasks, a file each; the group is the video."""
 
     title = "mvbench"
     benchmark = "MVBench"
@@ -328,7 +328,7 @@ class MVBench(QuestionFile):
 
 
 class TVBench(QuestionFile):
-    """TVBench (Cores et al., 2024): ten tasks, a file each."""
+    """TVBench (Cores et al., 2024): ten tasks, a file each; the group is the video."""
 
     title = "tvbench"
     benchmark = "TVBench"
@@ -336,7 +336,7 @@ class TVBench(QuestionFile):
 
 
 class VideoMME(QuestionFile):
-    """Video-MME (Fu et al., 2025): 900 videos, three questions each."""
+    """Video-MME (Fu et al., 2025): 900 videos, three questions each; the group is the video."""
 
     title = "video-mme"
     benchmark = "Video-MME"
@@ -344,7 +344,7 @@ class VideoMME(QuestionFile):
 
 
 class VSIBench(QuestionFile):
-    """VSI-Bench (Yang et al., 2025): the questions with options; those of numbers are left out."""
+    """VSI-Bench (Yang et al., 2025): the questions with options, no numbers; a scene is a group."""
 
     title = "vsi-bench"
     benchmark = "VSI-Bench"
@@ -352,7 +352,7 @@ class VSIBench(QuestionFile):
 
 
 class QuestionTable(QuestionFile):
-    """Any table of questions; its columns are options."""
+    """Any table of questions; its columns are options, and the column `video` is the group."""
 
     Options = QuestionTableOptions
     options: QuestionTableOptions
