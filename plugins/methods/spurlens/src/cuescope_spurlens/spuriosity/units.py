@@ -31,9 +31,14 @@ def unit_means(
 
 def unit_rows(units: Groups, chosen: IntSome) -> list[int]:
     """The rows of some units, in the order of the units."""
-    rows = []
-    for unit in chosen:
-        rows += np.flatnonzero(units.codes == unit).tolist()
+    # sorted once: a search of all rows for each unit would take long in large sets
+    order = np.argsort(units.codes, kind="stable")
+    codes = units.codes[order]
+    starts = np.searchsorted(codes, chosen).tolist()
+    ends = np.searchsorted(codes, chosen, side="right").tolist()
+    rows: list[int] = []
+    for start, end in zip(starts, ends, strict=True):
+        rows += order[start:end].tolist()
     return rows
 
 
