@@ -104,9 +104,9 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         numeric_middle(questions),
     ]
     ranks = length_ranks(questions)
-    for place in range(min(int(questions.counts.max()), PLACES)):
-        columns.append((questions.position == place).astype(float))
-        columns.append((ranks == place).astype(float))
+    for rank in range(min(int(questions.counts.max()), PLACES)):
+        columns.append((questions.position == rank).astype(float))
+        columns.append((ranks == rank).astype(float))
     dense = np.stack(columns, axis=1)
     # one penalty for all columns asks for one scale
     spread = dense.std(axis=0)
