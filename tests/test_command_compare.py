@@ -250,16 +250,17 @@ def test_other_rows_have_no_star_where_the_first_has_none() -> None:
 
 
 def test_many_labels_do_not_hide_what_all_answers_lose() -> None:
-    rng = np.random.default_rng(2)
     before = np.ones(800, bool)
-    after = rng.random(800) >= 0.03
+    # p = 0.002: corrected for a hundred labels beside it, nothing would be left
+    after = np.arange(800) % 80 > 0
     of_runs = []
     for right in (before, after):
         answers = _answers(right, np.arange(800))
         for number, row in enumerate(answers):
             row["label"] = f"label {number % 100}"
         of_runs.append(answers)
-    assert Pairs(*of_runs).changes()[0].p_value < 1e-4
+    overall, *_ = Pairs(*of_runs).changes()
+    assert 1e-3 < overall.p_value < 0.01
 
 
 def test_a_consensus_says_who_found_what(

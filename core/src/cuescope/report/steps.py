@@ -60,7 +60,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     other = f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
     own = report.notes.get("next step")  # the method knows better
-    if own is not None:
+    if report.doubts:
+        words = "Say which samples were drawn together (the checks tell how), and run it again:"
+        steps.append((words, asked.command))
+    elif own is not None:
         steps.append((own, None))
         # a method that asked none of the model has nothing to learn from another
         if report.cost.trials or report.cost.model_calls or report.cost.cache_hits:
@@ -85,9 +88,6 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ("See whether another model leans on it too:", other),
             compare,
         ]
-    elif report.doubts:
-        words = "Say which samples were drawn together (the checks tell how), and run it again:"
-        steps.append((words, asked.command))
     else:
         steps += [
             (
