@@ -22,6 +22,7 @@ class Blind(Plugin):
 
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
+    # an audit has a model; `none` stands in its place and is asked nothing (docs/adr/0024)
     requires = Requirements(outputs=frozenset(), labels=0)
     data_needs = DataNeeds(
         each="data set",
@@ -48,6 +49,7 @@ class Blind(Plugin):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """A feature a tell, and one a tell and kind of question."""
+        # late: scipy and scikit-learn are not loaded to list plugins (docs/adr/0002)
         from cuescope_blind.report import features
         from cuescope_sdk.data import require_data
 

@@ -24,6 +24,7 @@ from cuescope_sdk import Request, StoredRun, UserError
 
 METHOD = "blind"
 MODEL = "none"
+# plain help: rich would triple the time to its first line
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -100,12 +101,14 @@ def require_manifest(hardest: int | None, manifest: Path | None) -> None:
             expected="both",
             got=f"no {missing}",
         )
+    # `questions:FILE` chooses its reader by the suffix
     if manifest is not None and manifest.suffix != ".jsonl":
         raise UserError(f"--manifest {manifest}", expected="a file that ends in .jsonl")
 
 
 def hardest_rows(run: StoredRun, count: int) -> list[str]:
     """A line of JSON a question, hardest first, by the `blind_score` of a run's answers."""
+    # late: `--help` does not pay for numpy and scipy
     import numpy as np
 
     from cuescope_blind.questions import Questions
@@ -124,13 +127,17 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
         sample = samples[questions.keys[number]]
         row = {
             "key": sample.key,
+            # the group: intervals of the next audit are over whole videos again
             "video": sample.group or sample.key,
             "question": sample.question,
             "options": list(sample.choices),
+            # json writes no integer of numpy
             "answer": int(questions.right[number]),
+            # said, for options that are numbers could be read as text too
             "answer_is": "index",
             "kind": sample.annotations.get("question_type"),
             "blind_score": round(figures[sample.key], 4),
         }
+        # questions in other scripts stay readable in an editor
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     return lines

@@ -25,6 +25,7 @@ from cuescope_blind.tells import (
     text_codes,
 )
 
+# a power of two: FeatureHasher spreads features unevenly over any other count of columns
 BUCKETS = 2**18
 # a word of one question says nothing of another
 LEAST_QUESTIONS = 2
@@ -86,6 +87,7 @@ def _tokens(questions: Questions) -> Iterator[list[str]]:
     for place, words in enumerate(questions.words):
         kind = questions.kind[questions.owner[place]]
         pairs = [f"{first} {second}" for first, second in itertools.pairwise(words)]
+        # sorted: Python gives a set of texts another order in each process
         terms = sorted({*words, *pairs, f"= {questions.flat_options[place]}"})
         yield [*terms, *(f"{kind}\t{term}" for term in terms)]
 
@@ -103,6 +105,7 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         overlap(questions),
         numeric_middle(questions),
     ]
+    # these came after a look at EgoSchema: its row in docs/blind.md is no clean test
     ranks = length_ranks(questions)
     for rank in range(min(int(questions.counts.max()), PLACES)):
         columns.append((questions.position == rank).astype(float))
@@ -115,6 +118,7 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
 
 def _is_most(questions: Questions, values: PerOption) -> PerOption:
     most = questions.most_within(values)
+    # shares of words are sums: equal ones differ in their last bits
     is_most = values >= most[questions.owner] - 1e-9
     return np.asarray(is_most, dtype=float)
 
@@ -166,6 +170,7 @@ def cross_fitted_prior(
     prior = learned_strength(questions, features.text, right, training)
     for inner in np.unique(fold[training]).tolist():
         others = training & (fold != inner)
+        # inner folds are whole videos as well: a video's other questions tell its answer
         own = learned_strength(questions, features.text, right, others)
         place = (fold == inner)[questions.owner]
         prior[place] = own[place]
@@ -214,6 +219,7 @@ class _Part:
     def __init__(self, questions: Questions, taken: np.ndarray) -> None:
         self.taken = taken
         self.places = np.flatnonzero(taken[questions.owner])
+        # `reduceat` sums up to the next start, so options left out may not lie between
         counts = questions.counts[taken]
         self.starts = np.cumsum(counts) - counts
         self.owner = np.repeat(np.arange(len(counts)), counts)

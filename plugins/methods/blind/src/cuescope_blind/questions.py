@@ -22,6 +22,7 @@ _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 # scripts that set no space between words: a letter stands for a word
 _WITHOUT_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 # the same question with the same options, so often or less, is a copy; more often a template
+# three is a choice: with four copies of each question a benchmark looks easier (docs/adr/0024)
 COPIES = 3
 
 
@@ -67,6 +68,7 @@ class Questions:
             options=tuple(sample.choices for sample in usable),
             right=np.array(right),
             kind=tuple(kinds),
+            # where the data name no video, each question counts by itself
             groups=Groups.of(usable),
         )
 
@@ -126,10 +128,12 @@ class Questions:
         for number, (text, options) in enumerate(
             zip(self.texts, self.options, strict=True)
         ):
+            # a set: a copy may have its options in another order
             places.setdefault((text, frozenset(options)), []).append(number)
         first = []
         other = []
         for numbers in places.values():
+            # templates joined would be one group, and nothing could be held out (docs/adr/0024)
             if 1 < len(numbers) <= COPIES:
                 first += [self.groups.codes[numbers[0]]] * (len(numbers) - 1)
                 other += [self.groups.codes[number] for number in numbers[1:]]
@@ -138,6 +142,7 @@ class Questions:
             (np.ones(len(first)), (first, other)), shape=(count, count)
         )
         joined, component = connected_components(edges, directed=False)
+        # for folds alone: intervals are over videos all the same (docs/adr/0024)
         return Groups(component[self.groups.codes], int(joined), self.groups.declared)
 
     def most_within(self, values: PerOption) -> PerQuestion:
@@ -171,6 +176,7 @@ def first_word(text: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Words and numbers in order, in lower case; of scripts without spaces each letter."""
+    # else a whole sentence would be one word, and share none with another
     spaced = _WITHOUT_SPACES.sub(lambda match: f" {match[0]} ", text.casefold())
     return _WORD.findall(spaced)
 

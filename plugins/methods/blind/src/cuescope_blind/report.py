@@ -60,6 +60,7 @@ def _occurrences(questions: Questions, result: Result) -> Iterator[Occurrence]:
     """The questions that the tell answers right; where it misleads, those that it answers wrong."""
     correct = result.correct if result.gain.gain > 0 else 1 - result.correct
     answered = np.flatnonzero(result.part & (correct > questions.chance))
+    # stable: equal shares keep the order of the data, and the report its hash
     for number in answered[np.argsort(-correct[answered], kind="stable")].tolist():
         yield Occurrence(sample=questions.keys[number], strength=float(correct[number]))
 
@@ -146,6 +147,7 @@ def _note(audit: Audit, result_of: Study) -> None:
             f"{copies:,} videos share a question and its options with another: kept in one fold",
         )
     found = any(is_finding(result, audit.options) for result in result_of.results)
+    # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
     audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
     missed = smallest_findable(
         questions,
@@ -174,6 +176,7 @@ def _record(audit: Audit, result_of: Study) -> None:
     by_key = {sample.key: sample for sample in audit.samples}
     figures = blind_scores(questions, result_of.probability)
     for key, figure in zip(questions.keys, figures.tolist(), strict=True):
+        # `cuescope blind --hardest` reads these rows back
         audit.record(by_key[key], LEARNER.key, "blind_score", figure)
 
 

@@ -111,6 +111,7 @@ def accuracies_of_redrawn(
     accuracies = []
     for _ in range(draws):
         right = redraw_answers(questions, rng)
+        # the same features: no label is in them but for the prior, which is learned anew
         probability = out_of_fold(questions, features, fold, right)
         accuracies.append(float(expected_correct(questions, probability, right).mean()))
     return accuracies
@@ -137,5 +138,6 @@ def hardest(
     for options in np.unique(questions.counts).tolist():
         own = np.flatnonzero(questions.counts == options)
         order = own[np.argsort(scores[own], kind="stable")]
+        # shares of the own set: a probability among five options is lower than among two
         share[order] = (np.arange(len(own)) + 0.5) / len(own)
     return np.argsort(share, kind="stable")[:count]

@@ -17,6 +17,7 @@ from cuescope_blind.questions import OneAQuestion, PerOption, Questions, words_o
 Codes = Int[np.ndarray, " option"]
 # as if each had been seen so often with as many right answers as guessing gives
 PRIOR_WEIGHT = 3.0
+# a comma is read as a decimal point, also in "1,000"
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 NUMBER_WORDS = [
     "zero",
@@ -103,6 +104,7 @@ def _question_words(questions: Questions) -> list[list[str]]:
 
 
 def _content(words: list[str]) -> list[str]:
+    # a letter of a script without spaces stands for a word, and stays
     return [word for word in words if len(word) >= LEAST_LETTERS or not word.isascii()]
 
 
@@ -132,6 +134,7 @@ def numeric_middle(questions: Questions) -> PerOption:
 
 def number_of(text: str) -> float | None:
     """The number that an option begins with, in figures or as a word; None where it has none."""
+    # of "2:1", a score of Video-MME, the first number counts
     match = _NUMBER.match(text)
     if match:
         return float(match[0].replace(",", "."))
@@ -153,6 +156,7 @@ def length_ranks(questions: Questions) -> Codes:
     sizes = length(questions)
     order = np.lexsort((sizes, questions.owner))
     rank = np.empty(len(order), dtype=np.int64)
+    # `lexsort` keeps each question's options together, so their places are the ranks
     rank[order] = questions.position
     # of equals all have the rank of the first
     same = np.zeros(len(order), dtype=bool)
@@ -184,6 +188,7 @@ def yes_no_codes(questions: Questions) -> Codes:
     """1 for yes and 2 for no, where these are the options; 0 for all others."""
     is_yes_no = np.array([_is_yes_no(options) for options in questions.options])
     codes = [1 if text == "yes" else 2 for text in questions.flat_options]
+    # one code for all else makes options equal, and the tell is silent
     return np.where(is_yes_no[questions.owner], codes, 0)
 
 
@@ -203,6 +208,7 @@ def word_codes(questions: Questions) -> sparse.csr_array:
     rows = []
     columns = []
     for place, words in enumerate(questions.words):
+        # sorted: Python gives a set of texts another order in each process
         for word in sorted(set(words)):
             rows.append(place)
             columns.append(numbers.setdefault(word, len(numbers)))
@@ -268,9 +274,11 @@ TELLS = (
         codes=lambda q: one_code(position_codes(q)),
         of_places=True,
     ),
+    # LongVideoBench: right in 34.7% of 1,271, guessing 21.4%
     Tell("longest", "the longest option", length),
     Tell("shortest", "the shortest option", brevity),
     Tell(
+        # EgoSchema: of five options the second shortest is right in 238 of 500 questions
         "length-rank",
         "the option of the length rank that is oftenest right",
         codes=lambda q: one_code(length_codes(q)),
@@ -278,13 +286,16 @@ TELLS = (
     ),
     Tell("consensus", "the option that shares most words with the others", consensus),
     Tell("odd-one-out", "the option that shares fewest words with the others", oddity),
+    # LongVideoBench: right in 27.7% of 1,003, guessing 21.3%
     Tell("overlap", "the option that shares most words with the question", overlap),
     Tell(
+        # Video-MME: right in 34.3% of 331, guessing 25.0%
         "numeric-middle",
         "a number that is neither the smallest nor the largest",
         numeric_middle,
     ),
     Tell(
+        # MVBench: "Not sure" is an option of 200 questions, and never right
         "answer-prior",
         "the option that is oftenest right in this kind of question",
         codes=lambda q: one_code(text_codes(q)),
@@ -296,6 +307,7 @@ TELLS = (
         of_places=True,
     ),
     Tell(
+        # EgoSchema: "carefully" stands in 220 of 2,000 wrong options, and in 2 of 500 right ones
         "words",
         "the option whose single words are oftenest in right options",
         codes=word_codes,

