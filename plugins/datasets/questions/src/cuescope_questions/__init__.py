@@ -58,6 +58,7 @@ class QuestionFileOptions(Options):
 class QuestionTableOptions(QuestionFileOptions):
     """The columns of a table of one's own."""
 
+    # marked as words: an option without a mark is refused from elsewhere (docs/adr/0021)
     question: Annotated[str, Words()] = Field(
         "question", description="column of the question"
     )
@@ -93,6 +94,7 @@ class QuestionFile(Plugin):
 
     Options = QuestionFileOptions
     options: QuestionFileOptions
+    # none in common: each question has options of its own
     labels: tuple[str, ...] = ()
     title: ClassVar[str]
     benchmark: ClassVar[str | None] = None
@@ -126,6 +128,7 @@ class QuestionFile(Plugin):
         if options.videos is None:
             self.facts["videos"] = "none given: samples have no frames"
         else:
+            # the shell leaves `~` as it is behind `-D videos=`
             folder = options.videos.expanduser()
             # some authors write the suffix too
             found = Videos.open(
@@ -178,6 +181,7 @@ class QuestionFile(Plugin):
         for number, (place, row) in enumerate(rows):
             answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
             texts = self._options_of(row, place)
+            # VSI-Bench's questions with numbers for answers have no options
             if len(texts) < 2:
                 left_out["with fewer than two options"] += 1
             elif answer is None:
@@ -187,8 +191,10 @@ class QuestionFile(Plugin):
                 answers.append(answer)
                 options.append(texts)
                 places.append(place)
+        # a manifest of `cuescope blind --hardest` says its form in a column
         form = layout.answer_is or self._form_in_file(kept)
         if form is None:
+            # by all rows: a single answer "1" may be a text and a number
             form = find_form(answers, options, places)
         for (number, row), answer, texts, place in zip(
             kept,
@@ -227,13 +233,16 @@ class QuestionFile(Plugin):
         label: str,
     ) -> Question:
         layout = self.layout
+        # the file's name enters: MVBench has twenty files, and their rows no key
         key = f"{file.stem}-{number:05d}"
         if layout.key and row.get(layout.key) is not None:
             key = str(row[layout.key])
+        # without a video each question is a group of its own
         video = key
         if layout.video and row.get(layout.video) is not None:
             video = str(row[layout.video])
         annotations = {"video_id": video}
+        # MVBench and TVBench have a file for each kind of question
         kind = file.stem if layout.kind == "" else row.get(layout.kind or "")
         if kind is not None:
             annotations["question_type"] = str(kind)
@@ -287,6 +296,7 @@ class QuestionFile(Plugin):
 
     def group_of(self, index: int) -> str | None:
         """The source video of a sample."""
+        # known without a look at the video, so groups are counted before frames are read
         return self.questions[index].video
 
     def __getitem__(self, index: int) -> Sample:
@@ -294,6 +304,7 @@ class QuestionFile(Plugin):
         clip = self.clips.get(question.video)
         return Sample(
             key=question.key,
+            # a question whose video is broken stays, and `facts` say that it has no frames
             frames=clip.clip(self.options.frames) if clip else (),
             question=question.text,
             choices=question.choices,

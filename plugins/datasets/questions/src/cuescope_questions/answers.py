@@ -20,6 +20,7 @@ def without_letters(options: Sequence[str]) -> list[str]:
     texts = []
     for letter, option in zip(LETTERS, options, strict=False):
         match = _PREFIX.fullmatch(option)
+        # all or none: one option may begin with a letter that belongs to it
         if match is None or match[1] != letter:
             return list(options)
         texts.append(match[2].strip())
@@ -30,6 +31,7 @@ def without_letters(options: Sequence[str]) -> list[str]:
 def single_answer(value: Any, place: str) -> str | None:
     """The answer as text, None where there is none; raises UserError for several."""
     if isinstance(value, list):
+        # which of two is right nobody can say, and a sample has one label
         if len(value) > 1:
             raise UserError(
                 place,
@@ -45,6 +47,7 @@ def single_answer(value: Any, place: str) -> str | None:
 def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | None:
     """Which option the answer means when read in this form; None where it means none."""
     if form == "text":
+        # the first of equal texts: whose right answer stands there twice is left out later
         return options.index(answer) if answer in options else None
     if form == "letter":
         match = _LETTER.fullmatch(answer)
@@ -82,6 +85,7 @@ def find_form(
     if not fitting:
         raise _misfit(answers, places, best)
     for form, indices in zip(fitting[1:], fitted[1:], strict=True):
+        # options "1", "0" and the answer "0": by text the second, by number the first
         if indices != fitted[0]:
             raise UserError(
                 f"{places[0]}: 'answer' can be read as {fitting[0]} and as {form}",

@@ -29,12 +29,14 @@ class Layout:
 
 EGOSCHEMA = Layout(
     patterns=("*.parquet", "*.json"),
+    # letters stand before the options all the same: "A. C cooks." with the answer 0
     options=("option",),
     answer_is="index",
     video="video_idx",
     key="question_idx",
 )
 LONGVIDEOBENCH = Layout(
+    # the validation set alone: the authors keep the answers of the test set
     patterns=("lvb_val.json", "longvideobench_val.json", "validation*.parquet"),
     options=("candidates",),
     answer="correct_choice",
@@ -47,6 +49,7 @@ MVBENCH = Layout(
     patterns=("*.json",),
     options=("candidates",),
     answer_is="text",
+    # its rows have no column for the kind: a task is a file
     kind="",
 )
 # the same columns: TVBench took MVBench's form (Cores et al., 2024)
@@ -54,6 +57,7 @@ TVBENCH = MVBENCH
 VIDEO_MME = Layout(
     patterns=("*.parquet",),
     answer_is="letter",
+    # YouTube's name, as the files have it; `video_id` is a running number
     video="videoID",
     kind="task_type",
     key="question_id",
@@ -62,6 +66,7 @@ VSI_BENCH = Layout(
     patterns=("*.jsonl", "*.parquet"),
     answer="ground_truth",
     answer_is="letter",
+    # many questions are about one scene, and one question tells of another
     video="scene_name",
     kind="question_type",
     key="id",

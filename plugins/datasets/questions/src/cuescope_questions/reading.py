@@ -38,7 +38,9 @@ def find_files(path: Path, patterns: Sequence[str], title: str) -> list[Path]:
         # authors' archives unpack into a folder, and some into one more
         files.update(path.glob(f"*/{pattern}"), path.glob(f"*/*/{pattern}"))
         if files:
+            # a link in the folder may lead out of it (docs/adr/0021)
             require_inside([path], files, title)
+            # file systems list a folder in orders of their own, and keys count on
             return sorted(files)
     raise UserError(
         f"{title}: no question file in '{path}'",
@@ -102,12 +104,14 @@ def _require_object(row: Any, place: str) -> Row:
 
 
 def _read_parquet(path: Path, name: str) -> Iterator[tuple[str, Row]]:
+    # late: to list plugins must not cost pyarrow (docs/adr/0002)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
+        # Arrow's errors have several lines, and one is shown
         reason = str(error).splitlines()[0]
         raise UserError(f"{name} is no Parquet file", got=reason) from error
     for number, row in enumerate(table.to_pylist(), start=1):
@@ -138,7 +142,9 @@ def _list_in_text(text: str) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
+        # LongVideoBench writes a list as Python does: ['it\'s', "run"]
         return ast.literal_eval(text)
+    # what `literal_eval` may raise for a text that is long or deeply nested
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return text
 
