@@ -32,6 +32,7 @@ def read_answer(outcome: Outcome) -> Answer:
     index = outcome.response.prediction
     # a model that writes has chosen nothing by logits
     if index is None:
+        # by words: the published parser finds "no" within "know" and "cannot"
         yes = parse_yes_no(outcome.response.text or "")
         return Answer(yes, float(yes is True))
     [probability] = softmax(np.asarray(outcome.response.logits)[None])

@@ -42,10 +42,12 @@ class SpurLensOptions(Options):
         "none: the paper's three forms, and a model that writes is told \"Answer with 'Yes' or "
         "'No'.\"",
     )
+    # all images of a unit are asked about, so long videos would cost most and count once
     per_group: PositiveInt = Field(
         8,
         description="most images of one group (Sample.group: a video, a scene) that are taken",
     )
+    # at 4 K either part has K units a side: apart from 2 K images a finding it costs nothing
     discover: float | None = Field(
         None,
         gt=0,
@@ -82,6 +84,7 @@ class SpurLensOptions(Options):
         description="rankings of the random baseline, of which the largest gap is shown (paper)",
     )
     draws: PositiveInt = Field(2000, description="how often chance is drawn, at least")
+    # where nothing told the size, errors on small objects made findings of 63% of classes
     unknown_size: Literal["say", "refuse"] = Field(
         "say",
         description="a gap in recognition where the object's size is unknown, so that the size may "
@@ -113,6 +116,7 @@ class SpurLensOptions(Options):
         "Qwen2-VL",
         description="the model whose figures of the paper stand beside, on its data",
     )
+    # appendix O; Grounding DINO and a YOLO in ONNX are the paper's others
     second_detector: Annotated[str | None, NamesPlugin()] = Field(
         None,
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
@@ -129,6 +133,7 @@ class SpurLensOptions(Options):
     second_proposer_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
+    # `cuescope label` writes it; appendix F compares people and detector
     labels: Path | None = Field(
         None, description="a CSV file of people's labels: image,cue,present (yes or no)"
     )

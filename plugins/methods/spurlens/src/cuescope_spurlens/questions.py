@@ -129,6 +129,7 @@ def question_trial(
         key=f"{sample.key}/spurlens",
         frames=sample.frames,
         question=question,
+        # `read_answer` counts on this order: yes is the first
         choices=CHOICES,
         group=sample.group,
     )

@@ -39,6 +39,7 @@ def check_results(
     attach_curves(audit, results)
     yield from check_other_reasons(results)
     yield from check_sizes(results)
+    # a detector that repeats the annotations contradicts no label: then this one speaks
     yield from check_labels(audit, results)
     for spec, detector in detectors.items():
         # one alone needs no name to be told from others
@@ -136,6 +137,7 @@ def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:
         yield cue_evidence(
             result,
             "other images: the gap where no cue was looked for",
+            # the check before it, a gap above 0 at every K, passed for 363 of 400 gaps by chance
             judge(significant, apart.high < gap / 2),
             f"the gap is {apart.gap:.2f} [{apart.low:.2f}, {apart.high:.2f}] "
             f"(p = {apart.p_value:.3f}) in images in which no cue was looked for, {gap:.2f} in "

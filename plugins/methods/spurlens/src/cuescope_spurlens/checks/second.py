@@ -123,6 +123,7 @@ def _compare_rankings(
         yield cue_evidence(
             result,
             DETECTOR_CHECK + name,
+            # half: the first gap is too large, for its cue was chosen by it
             judge(q <= audit.options.level and again.gap > 0, again.high < gap / 2),
             f"the gap is {again.gap:.2f} [{again.low:.2f}, {again.high:.2f}] (q = {q:.3f}) by the "
             f"second detector, and {gap:.2f} by the first; rank correlation of their K-scores "

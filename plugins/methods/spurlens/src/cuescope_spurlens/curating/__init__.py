@@ -122,4 +122,5 @@ def _forms(word: str) -> set[str]:
     """The word as it stands, and what it is a form of."""
     import simplemma
 
+    # the paper lemmatises before it looks for words in common
     return {word, singular(word), simplemma.lemmatize(word, lang="en").lower()}

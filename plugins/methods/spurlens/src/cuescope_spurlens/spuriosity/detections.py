@@ -152,6 +152,7 @@ def detect_cues(
     detections = []
     for images in image_sets:
         of_class = cues[images.label]
+        # by name: the published cache goes by line numbers, which a new list of cues shifts
         columns = {name: column for column, name in enumerate(of_class)}
         shape = (len(images.samples), len(of_class))
         boxes = np.zeros((*shape, 4), np.float32)

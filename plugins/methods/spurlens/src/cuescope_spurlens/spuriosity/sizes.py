@@ -82,6 +82,7 @@ def _annotated_mask(sample: Sample, label: str) -> float:
 
 def size_strata(sizes: PerUnit) -> IntPerUnit:
     """Strata of about equal numbers of units by size; those of unknown size are one more."""
+    # one deal over all sizes found a cue in 59% of classes without any (docs/spurlens.md)
     known = sizes > 0
     count = int(np.clip(known.sum() // LEAST, 1, STRATA))
     # Equal sizes share a stratum: where all are alike there is one.
@@ -102,6 +103,7 @@ def doubtful_labels(
     where the detector does not tell the class, or nobody is labelled so.
     """
     high = float(with_object.mean()) if len(with_object) else 0.0
+    # 5% wrong labels made a finding of 74% of classes without a cue (docs/spurlens.md)
     low = float(without.mean()) if len(without) else 0.0
     # A detector that is no surer where the class is does not tell it.
     if high <= low:

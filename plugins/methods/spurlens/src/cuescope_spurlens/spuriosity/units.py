@@ -58,6 +58,7 @@ def group_look_alikes(
     if Groups.of(samples).declared:
         return list(image_sets), {}
     labels = [str(sample.label) for sample in samples]
+    # by their looks: two cameras at one scene are not found
     groups = near_duplicate_groups(samples, labels, audit.rng("look-alikes"))
     named = []
     for images in image_sets:
