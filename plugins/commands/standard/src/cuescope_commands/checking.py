@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cuescope.application import Entry, Registry, Spec
     from cuescope_sdk.testing import Contract
 
+# plain help: rich would triple the time to its first line
 check = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 COLOURS = {"ok": None, "failed": "red", "skipped": "yellow"}
@@ -101,7 +102,6 @@ def contract_of(
     from cuescope_sdk.testing import CONTRACTS
 
     registry = Registry()
-    # a class, as the test of a plugin is one
     spec = Spec.parse(text)
     entry = _entry(registry, spec.name, kind)
     plugin, known = _with_options(registry, entry, spec, pairs("-O", options))
@@ -118,6 +118,7 @@ def contract_of(
         facts["data"], facts["data_options"] = _with_options(
             registry, dataset, spec, pairs("-D", data_options)
         )
+    # a class, as the test of a plugin is one
     return type(f"Check{entry.kind.title()}", (CONTRACTS[entry.kind],), facts)
 
 

@@ -35,6 +35,7 @@ def methods(
     model_options = pairs("-M", model_option or ())
     data_options = pairs("-D", data_option or ())
     question = Question(model, data, model_options, data_options)
+    # as in a plan no weights are opened (docs/adr/0012)
     answers = list(question.fits(Context(announce=announce, planning=True)))
     if as_json:
         rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
@@ -56,6 +57,7 @@ def _show_methods(fits: "list[Fit]") -> None:
 
 
 def _show_fits(question: "Question", fits: "list[Fit]") -> None:
+    # late: JSON and the plain list do not pay for rich
     from rich.table import Table
     from rich.text import Text
 
@@ -68,6 +70,7 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
     for fit in fits:
         first = (fit.method, fit.verdict)
         for lack in fit.lacks:
+            # Text: rich would take what stands in square brackets for markup
             table.add_row(*map(Text, (*first, lack.what, lack.how)))
             # name and verdict once, above all that is missing
             first = ("", "")
@@ -80,6 +83,7 @@ def _show_fits(question: "Question", fits: "list[Fit]") -> None:
     elif question.model and question.data:
         # what runs as it stands first
         best = min(usable, key=lambda fit: (len(fit.lacks), fit.enough))
+        # with --plan: it ends before costly work, so it can be tried at once (docs/adr/0012)
         line = ["cuescope", "audit", best.method, "--model", question.model]
         line += ["--data", question.data]
         options = {"-M": question.model_options, "-D": question.data_options}

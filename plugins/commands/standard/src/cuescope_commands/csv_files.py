@@ -11,6 +11,7 @@ from cuescope.application import write_atomically
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
     """Write the rows whole or not at all; the columns are those of any row, in their order."""
+    # csv writes line ends of its own, which a text file must leave as they are
     text = StringIO(newline="")
     writer = csv.DictWriter(text, list(dict.fromkeys(chain(*rows))))
     writer.writeheader()

@@ -20,6 +20,7 @@ from cuescope.application import (
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
+    # for types alone: numpy and scipy load with the command, not with its help
     from cuescope_commands.comparing._runs import Run, Runs
     from cuescope_sdk import Context, Picture, Table
 
@@ -69,10 +70,12 @@ def compare(
         raise UserError("compare", expected="two runs or more", got=str(len(runs)))
     loaded = load_runs(runs)
     for run in runs:
+        # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
         is_made_here(run)
     context = None
     # a consensus shows no pictures, so the data stay closed
     if html is not None and not consensus:
+        # what a run names outside of its folder is opened only as typed or allowed here
         context = open_context(data, data_option, allow)
     items = list(_items(loaded, consensus, context, by_name=by_name))
     tables = [item for item in items if isinstance(item, Table)]

@@ -88,6 +88,7 @@ def byte_bars(description: str, total: int) -> Iterator[Callable[[int], None]]:
 
     console = Console(stderr=True)
     columns = (
+        # a file's name is shown as it is, brackets too
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),

@@ -41,10 +41,12 @@ class Source(BaseModel):
     name: str
     home: str
     license: str
+    # no slash: a list of sources names no other folder
     file: str = Field(pattern=r"^[\w.-]+$")
     url: str
     size: PositiveInt | None = None
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    # for Caltech-101, of which no other sum is known; it shows damage, no forgery
     md5: str | None = Field(None, pattern="^[0-9a-f]{32}$")
     spec: str | None = None
     classes: tuple[str, ...] = ()
@@ -129,6 +131,7 @@ def _fetch_rest(source: Source, part: Path, progress: Progress) -> None:
     if begun := size_of(part):
         request.add_header("Range", f"bytes={begun}-")
     try:
+        # of each read, not of the whole file: a slow line is no fault
         response = urlopen(request, timeout=SECONDS)
     except HTTPError as error:
         if (

@@ -30,6 +30,7 @@ def label(
         Path | None,
         typer.Option(metavar="SHEET", help="A sheet that somebody has filled in."),
     ] = None,
+    # 10 as in appendix F.1 of SpurLens; 50 are enough to compare gaps, as in F.2
     each: Annotated[
         int,
         typer.Option(
@@ -64,6 +65,7 @@ def label(
     from cuescope_commands.labelling._sheet import write_sheet
     from cuescope_sdk import StoredRun
 
+    # the report alone: a sheet is read without the data
     stored = StoredRun(run)
     report = stored.report
     is_made_here(run)

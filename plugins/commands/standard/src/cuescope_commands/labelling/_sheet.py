@@ -36,6 +36,7 @@ def write_sheet(
             f"{folder / 'sheet.csv'} is there already, and may be filled in",
             remedy="Read it with --read, move it away, or write another with --out",
         )
+    # in the order of the run a person would see which images show the cue most
     drawn = generator(seed, "label").permutation(len(items))[:most].tolist()
     pictures: dict[tuple[str, tuple[int, ...]], str] = {}
     rows = []
@@ -69,6 +70,7 @@ def write_sheet(
             {**asdict(item), "number": number, "group": sample.group or item.sample}
         )
     about = {"report": run.report.hash, "items": key}
+    # apart from the sheet, which must not show what the run says
     write_sealed(folder / "key.json", json.dumps(about, indent=1).encode())
     # A page that works offline: click an answer, then save what is filled in as a CSV file.
     template = (

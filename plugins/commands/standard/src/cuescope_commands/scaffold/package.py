@@ -17,6 +17,7 @@ TABLES = tomllib.loads((FOLDER / "kinds.toml").read_text("utf-8"))
 KINDS = TABLES["kinds"]
 LAYOUTS = TABLES["layouts"]
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+# the dists cuescope-sdk and cuescope-workspace are no plugins
 RESERVED = ("sdk", "workspace")
 
 
@@ -72,6 +73,7 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
     module = f"cuescope_{name.replace('-', '_')}"
     facts = KINDS[kind]
     needed = [
+        # `cuescope plugins` lists a plugin as a misfit where another sdk is installed
         f"cuescope-sdk{sdk_range(version('cuescope-sdk'))}",
         *facts["dependencies"],
     ]
