@@ -289,6 +289,7 @@ class QuestionFile(Plugin):
             video = clip.digest if clip else None
             known = (question.key, question.text, question.choices, question.label)
             shown.append((*known, question.annotations, video))
+        # of other frames of the same videos the answers are other ones
         return digest(self.title, self.options.frames, shown)
 
     def __len__(self) -> int:
@@ -314,6 +315,7 @@ class QuestionFile(Plugin):
         )
 
 
+# the public subset alone: answers to all other questions are kept by the authors
 class EgoSchema(QuestionFile):
     """EgoSchema (Mangalam et al., 2023): 500 public questions with answers; a video is a group."""
 
@@ -354,6 +356,7 @@ class VideoMME(QuestionFile):
     columns = VIDEO_MME
 
 
+# folds of single questions would remember a scene from its other questions (docs/blind.md)
 class VSIBench(QuestionFile):
     """VSI-Bench (Yang et al., 2025): the questions with options, no numbers; a scene is a group."""
 
