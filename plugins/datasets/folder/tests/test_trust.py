@@ -369,9 +369,7 @@ def test_a_public_name_that_stands_for_an_inner_host(
     address = "https://pictures.example.org/1.png"
     roots = Roots().with_typed(["https://"])
     with pytest.raises(UserError, match="is of this machine or network"):
-        fetch_all(
-            "folder", {address: tmp_path / "1.png"}, Context(), again=False, roots=roots
-        )
+        fetch_all({address: tmp_path / "1.png"}, Context(), again=False, roots=roots)
     assert lookups
     assert connected == []
 
@@ -386,7 +384,6 @@ def test_a_file_of_the_web_has_a_limit(
         UserError, match=r"1\.png is too large: expected at most 1,000 bytes"
     ):
         fetch_all(
-            "folder",
             {address: tmp_path / "1.png"},
             Context(),
             again=False,

@@ -51,21 +51,16 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
         unread = Unread()
         name = place.manifest.name
         rows = read_rows(place.manifest, copies)
-        named = path_cells(rows, name)
-        # what a Parquet file holds as bytes is here already
-        cells = {
-            cell: where for cell, where in named.items() if cell not in copies.files
-        }
-        fetched, fact = fetch_cells(cells, place, options, context)
-        copies.files |= fetched
-        facts |= fact
+        cells = path_cells(rows, name)
+        facts |= fetch_cells(cells, place, options, context, copies.files)
     else:
         name = f"{len(place.shards)} shards"
         rows, unread = shard_rows(place.shards, copies, options.class_names, context)
     read = manifest_items(rows, name, place.root, options.group, copies.files)
     read.unread.take(unread)
-    root = place.root or Path.cwd()  # a person may name a file of choices from here
-    return Found(root, read.items, read.columns, read.unread, facts)
+    # a person may name a file of choices from here
+    root = place.root or Path.cwd()
+    return Found(root, *read, facts)
 
 
 def in_folders(root: Path, facts: Mapping[str, str]) -> Found:

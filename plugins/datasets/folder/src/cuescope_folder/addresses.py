@@ -20,6 +20,7 @@ from cuescope_folder.roots import Roots, is_plain_name, looks_like_address
 from cuescope_sdk import Context, UserError, digest, how_to_install
 from cuescope_sdk.data import Draft, content_digest, printable_name
 
+OWNER = "folder"  # that errors name, where it is no other
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+)://\S+", re.IGNORECASE)
 CONNECTIONS = 16  # files that are fetched at a time: most of each is waiting
 EXTRAS = {"s3": "s3", "gs": "gcs", "gcs": "gcs"}  # of cuescope-folder
@@ -47,9 +48,8 @@ def name_at(address: str) -> str:
     if not parts.query:
         return name
     stem, dot, suffix = name.rpartition(".")
-    mark = digest(parts.query)[
-        :8
-    ]  # it may hold a signature, and may tell two files apart
+    # it may hold a signature, and may tell two files apart
+    mark = digest(parts.query)[:8]
     if dot and "/" not in suffix:
         return f"{stem}-{mark}.{suffix}"
     return f"{name}-{mark}"
@@ -82,35 +82,35 @@ def cell_address(base: str, cell: str, roots: Roots, where: str) -> str:
 
 @contextmanager
 def open_address(
-    owner: str,
     address: str,
     roots: Roots | None = None,
+    owner: str = OWNER,
 ) -> Iterator[BinaryIO]:
     """The file at an address; raises UserError where it cannot be read.
 
     The address is one that was typed, or `roots` have let it pass.
     """
-    with _one_line(owner, address):
-        system, path = _system(owner, address, roots or Roots.of(address))
+    with _one_line(address, owner):
+        system, path = _system(address, roots or Roots.of(address), owner)
         with system.open(path, "rb") as file:
             yield file
 
 
-def stamp_of(owner: str, address: str) -> str:
+def stamp_of(address: str) -> str:
     """Digest of what a server says of a typed address: another one where the file has changed."""
-    with _one_line(owner, address):
-        system, path = _system(owner, address, Roots.of(address))
+    with _one_line(address):
+        system, path = _system(address, Roots.of(address))
         facts = [f"{key}={value}" for key, value in system.info(path).items()]
         return digest(address, sorted(facts))
 
 
-def list_address(owner: str, address: str) -> list[str]:
+def list_address(address: str) -> list[str]:
     """Relative paths of all files below a typed address, in order; those that lead out are not.
 
     Raises UserError where there are none.
     """
-    with _one_line(owner, address):
-        system, path = _system(owner, address, Roots.of(address))
+    with _one_line(address):
+        system, path = _system(address, Roots.of(address))
         root = path.rstrip("/") + "/"
         names = []
         for file in map(str, system.find(path, maxdepth=_DEEPEST)):
@@ -118,12 +118,11 @@ def list_address(owner: str, address: str) -> list[str]:
             if name != file and is_plain_name(name):
                 names.append(name)
     if not names:
-        raise UserError(f"{owner}: there are no files at {address}")
+        raise UserError(f"folder: there are no files at {address}")
     return sorted(names)
 
 
 def fetch_all(
-    owner: str,
     files: Mapping[str, Path],
     context: Context,
     *,
@@ -150,10 +149,10 @@ def fetch_all(
             context.progress("Fetching files", len(missing)) as advance,
             ThreadPoolExecutor(CONNECTIONS) as pool,
         ):
-            jobs = []
-            for address, path in missing.items():
-                job = pool.submit(_fetch, owner, address, path, roots, most, digests)
-                jobs.append(job)
+            jobs = [
+                pool.submit(_fetch, address, path, roots, most, digests)
+                for address, path in missing.items()
+            ]
             try:
                 for job in jobs:
                     job.result()
@@ -164,26 +163,25 @@ def fetch_all(
 
 
 def _fetch(
-    owner: str,
     address: str,
     path: Path,
     roots: Roots,
     most: int,
     digests: FetchedFiles,
 ) -> None:
-    with _one_line(owner, address):
-        system, name = _system(owner, address, roots)
+    with _one_line(address):
+        system, name = _system(address, roots)
         with suppress(FileNotFoundError), Draft(path) as draft:
             system.get_file(
                 name,
                 str(draft.path),
-                callback=_limit(owner, address, most),
+                callback=_limit(address, most),
             )
             with draft.path.open("rb") as file:
                 digests.put(path, content_digest(file))
 
 
-def _limit(owner: str, address: str, most: int) -> Any:
+def _limit(address: str, most: int) -> Any:
     """What fsspec calls while it fetches; raises UserError where a file is too large."""
     from fsspec.callbacks import Callback
 
@@ -191,7 +189,7 @@ def _limit(owner: str, address: str, most: int) -> Any:
         size = max(announced or 0, fetched)
         if size > most:
             raise UserError(
-                f"{owner}: {address.partition('?')[0]} is too large",
+                f"folder: {address.partition('?')[0]} is too large",
                 expected=f"at most {most:,} bytes",
                 got=f"{size:,} or more",
             )
@@ -199,10 +197,10 @@ def _limit(owner: str, address: str, most: int) -> Any:
     return Callback(hooks={"limit": check})
 
 
-def _system(owner: str, address: str, roots: Roots) -> tuple[Any, str]:
+def _system(address: str, roots: Roots, owner: str = OWNER) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
     scheme = urlsplit(address).scheme
-    if "@" in urlsplit(address).netloc and scheme in ("http", "https", "ftp"):
+    if "@" in urlsplit(address).netloc and scheme in (*_WEB, "ftp"):
         raise UserError(
             f"{owner}: a name or password in an address",
             expected="credentials in the environment, not in what reports and logs show",
@@ -216,21 +214,16 @@ def _system(owner: str, address: str, roots: Roots) -> tuple[Any, str]:
 
         system, path = url_to_fs(address)
     except ImportError as error:
-        raise _not_installed(owner, address, error) from error
+        raise UserError(
+            f"{owner}: {scheme}:// needs another package",
+            got=str(error),
+            remedy=how_to_install(f"cuescope-folder[{EXTRAS.get(scheme, 'remote')}]"),
+        ) from error
     return system, path
 
 
-def _not_installed(owner: str, address: str, error: Exception) -> UserError:
-    scheme = urlsplit(address).scheme
-    return UserError(
-        f"{owner}: {scheme}:// needs another package",
-        got=str(error),
-        remedy=how_to_install(f"cuescope-folder[{EXTRAS.get(scheme, 'remote')}]"),
-    )
-
-
 @contextmanager
-def _one_line(owner: str, address: str) -> Iterator[None]:
+def _one_line(address: str, owner: str = OWNER) -> Iterator[None]:
     """Raise UserError for whatever the libraries raise, each its own kind."""
     shown = address.partition("?")[0]
     try:

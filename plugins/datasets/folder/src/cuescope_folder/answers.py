@@ -27,7 +27,16 @@ def common_choices(
             raise UserError(
                 "folder: -D choices with -D answers=open", remedy="Leave one out"
             )
-        return _given_choices(choices, others, root)
+        # a label that the file lists twice is one choice
+        given = tuple(dict.fromkeys(_read_choices(choices, root)))
+        for label in _labels(others):
+            if label not in given:
+                raise UserError(
+                    f"folder: label '{label}' is none of the choices",
+                    expected=f"one of {shorten_list(given)}",
+                    remedy=nearest(label, given),
+                )
+        return given
     # where some rows have choices, those without are taken for open questions
     if answers == "auto" and len(others) == len(items) and has_shared_answers(items):
         answers = "pooled"
@@ -58,9 +67,8 @@ def has_shared_answers(items: Sequence[Item]) -> bool:
 
 def shared_choices(items: Sequence[Item], common: tuple[str, ...]) -> tuple[str, ...]:
     """The choices that all items have, () where they differ."""
-    sets = {
-        item.choices or common for item in items
-    }  # one set: an audit can tell classes apart
+    sets = {item.choices or common for item in items}
+    # one set: an audit can tell classes apart
     return sets.pop() if len(sets) == 1 else ()
 
 
@@ -79,31 +87,15 @@ def answer_facts(items: Sequence[Item], common: tuple[str, ...]) -> dict[str, st
             f"{others:,} with the choices {choices} (-D answers=open for free words)"
         )
     elif others:
-        remedy = "-D answers=pooled for a choice of all labels, or -D choices"
-        parts.append(f"{others:,} in free words ({remedy})")
+        parts.append(
+            f"{others:,} in free words (-D answers=pooled for a choice of all labels, or -D "
+            "choices)"
+        )
     return {"answers": "; ".join(parts)}
 
 
 def _labels(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(sorted({item.label for item in items if item.label is not None}))
-
-
-def _given_choices(
-    choices: Sequence[str],
-    items: Sequence[Item],
-    root: Path,
-) -> tuple[str, ...]:
-    """The given choices, each once."""
-    # a label that the file lists twice is one choice
-    given = tuple(dict.fromkeys(_read_choices(choices, root)))
-    for label in _labels(items):
-        if label not in given:
-            raise UserError(
-                f"folder: label '{label}' is none of the choices",
-                expected=f"one of {shorten_list(given)}",
-                remedy=nearest(label, given),
-            )
-    return given
 
 
 def _read_choices(choices: Sequence[str], root: Path) -> Sequence[str]:

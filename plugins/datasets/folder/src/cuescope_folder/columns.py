@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from cuescope_folder.tables import COLUMNS, FILES
 from cuescope_sdk import UserError, nearest
 
 IMAGES = ("image", "img", "photo", "picture", "video")
@@ -13,18 +14,9 @@ QUESTIONS = ("question", "query", "prompt")
 CHOICES = ("choices", "options")
 MASKS = ("mask", "segmentation_mask")
 # what a manifest understands in its own way
-RESERVED = {
-    "path",
-    "video",
-    "image",
-    "file",
-    "filename",
-    "label",
-    "answer",
-    "answers",
-    "actions",
-}
-RESERVED |= {"split", "question", "choices", "mask", "cues", "boxes"}
+RESERVED = {*COLUMNS, *FILES, "boxes"}
+# of the hub's rows too it says what a sample was taken from
+RESERVED.remove("group")
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ class Columns:
 
     def _label(self, value: Any, choices: Sequence[Any] | None, location: str) -> str:
         # a number is a class of the column, or a place among the row's choices
-        names = self.names or (choices if choices is not None else ())
+        names = self.names or choices or ()
         # before int: True is 1, and would be read as a class
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -138,20 +130,19 @@ def choose_columns(
                 )
             return name
         # in the order of the usual names: `label` goes before `fine_label`
-        usual_names = [
-            name for word, name in product(usual, features) if name.lower() == word
+        likely = [
+            name
+            for word, name in product(usual, features)
+            if name.lower() == word and name in candidates
         ]
-        likely = [name for name in usual_names if name in candidates]
-        is_sure = bool(likely)
         if needed and not likely:
             likely = list(candidates)
-            is_sure = len(likely) == 1
-        if needed and not is_sure:
-            raise UserError(
-                f"hf: {repository}: which column is the {role}?",
-                expected=f"-D {role}=COLUMN",
-                got=f"columns {', '.join(features)}",
-            )
+            if len(likely) != 1:
+                raise UserError(
+                    f"hf: {repository}: which column is the {role}?",
+                    expected=f"-D {role}=COLUMN",
+                    got=f"columns {', '.join(features)}",
+                )
         # an option takes another column for these roles only
         if likely and role in given:
             guessed.append(role)

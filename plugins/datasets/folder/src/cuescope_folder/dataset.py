@@ -67,7 +67,6 @@ class FileSamples(Plugin):
     def __init__(self, options: SampleOptions, context: Context) -> None:
         super().__init__(options, context)
         found = self.find()
-        root = found.root
         unread = found.unread
         passed_over = dict(found.facts)
         every = found.items
@@ -79,7 +78,7 @@ class FileSamples(Plugin):
         # not for open answers: choices beside them are refused
         if choices is None and found.labels and options.answers != "open":
             choices = found.labels
-        common = common_choices(every, choices, options.answers, root)
+        common = common_choices(every, choices, options.answers, found.root)
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(every, common)
         items = in_split(every, options.split)
@@ -94,8 +93,9 @@ class FileSamples(Plugin):
             unread.add("damaged", count=len(problems))
         passed_over["left out"] = unread.in_words()
         passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
-        contradictory = contradictions(self._samples)
-        passed_over["contradictions"] = shorten_list(contradictory, NAMED, "; ")
+        passed_over["contradictions"] = shorten_list(
+            contradictions(self._samples), NAMED, "; "
+        )
         # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
         self.facts = _facts(self._samples, problems, passed_over) | answer_facts(
@@ -145,8 +145,10 @@ def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
             expected=f"one of {', '.join(splits)}",
             remedy=nearest(wanted, splits),
         )
-    remedy = "The data has no splits: use PATH/train/CLASS folders or a 'split' column"
-    raise UserError(problem, remedy=remedy)
+    raise UserError(
+        problem,
+        remedy="The data has no splits: use PATH/train/CLASS folders or a 'split' column",
+    )
 
 
 def refuse_bad_data(problems: Sequence[str], items: int, max_bad: float) -> None:
@@ -174,12 +176,11 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
     for name, value in sample.annotations.items():
         # by content: where a mask lies on the disk is no part of the data
         annotations[name] = value.key if isinstance(value, Frame) else value
-    frames = [frame.key for frame in sample.frames]
     content: list[object] = [
         sample.key,
         sample.label,
         sample.question,
-        frames,
+        [frame.key for frame in sample.frames],
         annotations,
     ]
     # Choices that are the labels are digested once, with these.

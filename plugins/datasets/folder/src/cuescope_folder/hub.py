@@ -93,9 +93,10 @@ class HuggingFace(FileSamples):
         copies = Copies(self.context)
         repository, wanted = options.place
         source = _datasets()
+        folder = Path(repository).expanduser()
+        root = folder if folder.is_dir() else None
         # pinned to a commit: `main` may move while it is read
-        revision = _revision(repository, options.revision)
-        root = Path(repository).expanduser() if _is_local(repository) else None
+        revision = _revision(repository, root, options.revision)
         pinned = {"revision": revision} if root is None else {}
         own = Repository(repository, root, revision, Roots().with_typed(options.roots))
         with _one_line(repository):
@@ -136,23 +137,20 @@ class HuggingFace(FileSamples):
                 copies.remember(stamp, records)
         rows = []
         for record in records:
-            cells = {**record["cells"], "split": split}
+            cells = record["cells"] | {"split": split}
             rows.append(Row(f"row {record['number']}", cells))
         if not rows:
             raise UserError(f"hf: {repository} has no rows in split {split}")
         read = manifest_items(rows, repository, None, options.group, copies.files)
         chosen = "" if wanted else " (guessed)"
         facts = pinned | {"split": split + chosen, "columns": columns.words}
-        # of a folder the content alone counts
-        marks = (*pinned.values(), split)
         return Found(
             Path.cwd(),
-            read.items,
-            read.columns,
-            read.unread,
+            *read,
             facts,
             columns.names,
-            marks,
+            # of a folder the content alone counts
+            (*pinned.values(), split),
         )
 
 
@@ -168,14 +166,9 @@ def _datasets() -> Any:
     return datasets
 
 
-def _is_local(repository: str) -> bool:
-    return Path(repository).expanduser().is_dir()
-
-
-def _revision(repository: str, wanted: str | None) -> str:
+def _revision(repository: str, root: Path | None, wanted: str | None) -> str:
     """The commit of a hub's repository; of a local one a digest of its files' sizes and times."""
-    if _is_local(repository):
-        root = Path(repository).expanduser()
+    if root is not None:
         stamps = []
         for file in sorted(root.rglob("*")):
             # of sizes and times: contents would be read whole at each start

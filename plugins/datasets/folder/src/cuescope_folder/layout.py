@@ -103,8 +103,8 @@ def scan(root: Path) -> tuple[list[PurePosixPath], Unread]:
     link that leads out of `root`, and for a folder that cannot be read.
     """
     unread = Unread()
-    keyed = sorted(_walk(root, "", (), unread))
-    return [PurePosixPath(name) for _, name in keyed], unread
+    files = [PurePosixPath(name) for _, name in sorted(_walk(root, "", (), unread))]
+    return files, unread
 
 
 def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item], int]:
@@ -126,18 +126,13 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
             members.setdefault(file.parent, []).append(file)
         else:
             members[file] = []
-    items = []
     if members:
-        for key, frames in members.items():
-            item = _item(root, key, frames, depth)
-            items.append(item)
+        items = [_item(root, key, frames, depth) for key, frames in members.items()]
         return items, outside
     if not files or tables_in(root):
         raise _no_classes(root, files)
-    for file in files:
-        name = printable_name(str(file))
-        items.append(Item(name, (root / file,), None))
-    return items, 0
+    loose = [Item(printable_name(str(file)), (root / file,), None) for file in files]
+    return loose, 0
 
 
 def empty_classes(root: Path, items: Sequence[Item]) -> list[str]:

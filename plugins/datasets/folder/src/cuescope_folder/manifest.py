@@ -44,9 +44,7 @@ class Paths:
             return PurePosixPath(name).as_posix(), self.copies[path]
         if self.root is None:
             raise UserError(
-                f"folder: {location}",
-                expected="a file of its own",
-                got=f"'{path}'",
+                f"folder: {location}", expected="a file of its own", got=f"'{path}'"
             )
         below = self.resolve(self.root, path, location)
         return below.as_posix(), self.root / below
@@ -172,15 +170,16 @@ def _item(row: Row, location: str, paths: Paths, group: str | None) -> Item:
         annotations["answer"] = plain(cells["answer"])
     if "answers" in cells:
         annotations["answers"] = names_of(cells["answers"], "answers", location)
+    is_folder = file.is_dir()
     # a folder of frames has no clock
-    timed = kind_of(file) != "image" and not file.is_dir()
+    timed = kind_of(file) != "image" and not is_folder
     label = _label(row, location)
     split = cells.get("split")
     question = cells.get("question")
     return Item(
         key=key,
-        files=paths.images_in(file, location) if file.is_dir() else (file,),
-        folder=file.is_dir(),
+        files=paths.images_in(file, location) if is_folder else (file,),
+        folder=is_folder,
         label=label,
         choices=choices_of(cells["choices"], label, location)
         if "choices" in cells

@@ -19,7 +19,6 @@ from cuescope_folder.options import FolderOptions
 from cuescope_folder.roots import Roots, looks_like_address
 from cuescope_sdk import Context, UserError, inside
 
-OWNER = "folder"
 SHARD_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
@@ -80,7 +79,7 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
             context,
             base=given,
         )
-    names = list_address(OWNER, given)
+    names = list_address(given)
     usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
     shards = []
     for name in names:
@@ -96,7 +95,7 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
     for path in root.rglob("*"):  # what is no longer there
         if path.is_file() and path not in wanted:
             path.unlink()
-    fetch_all(OWNER, files, context, again=options.fetch_again, roots=Roots.of(given))
+    fetch_all(files, context, again=options.fetch_again, roots=Roots.of(given))
     return Place(root, facts=_kept_copies(len(files)))
 
 
@@ -109,13 +108,11 @@ def _of_table(
     table = copy_of(address, context)
     # never a table of yesterday, where the address has none any more
     table.unlink(missing_ok=True)
-    roots = Roots.of(address)
     fetch_all(
-        OWNER,
         {address: table},
         context,
         again=True,
-        roots=roots,
+        roots=Roots.of(address),
         most=MOST_TABLE_BYTES,
     )
     if not table.exists():
@@ -134,37 +131,36 @@ def copy_of(address: str, context: Context) -> Path:
     return (context.cache / "remote" / scheme / name_at(address)).resolve()
 
 
-def typed_roots(options: FolderOptions) -> Roots:
-    """What cells may name: what lies at the host or bucket of the data, and below `roots`."""
-    addresses = filter(is_address, (str(options.path), str(options.manifest or "")))
-    return Roots.of(*addresses).with_typed(options.roots)
-
-
 def fetch_cells(
     cells: Mapping[str, str],
     place: Place,
     options: FolderOptions,
     context: Context,
-) -> tuple[dict[str, Path], dict[str, str]]:
-    """What cells name that is not on this machine -> its copy, and a fact about them.
+    copies: dict[str, Path],
+) -> dict[str, str]:
+    """Add the copy of what each cell names that is not on this machine; a fact about them.
 
     `cells` say where each of them stands first. Raises UserError for an address that a cell may
     not name, before anything is fetched.
     """
-    roots = typed_roots(options)
-    copies: dict[str, Path] = {}
+    addresses = filter(is_address, (str(options.path), str(options.manifest or "")))
+    # what lies at the host or bucket of the data, and below `roots`
+    roots = Roots.of(*addresses).with_typed(options.roots)
     files: dict[str, Path] = {}
     for cell, where in cells.items():
-        if place.base or looks_like_address(cell):
+        # what a Parquet file holds as bytes is here already
+        if cell not in copies and (place.base or looks_like_address(cell)):
             address = cell_address(place.base, cell, roots, where)
             copies[cell] = files[address] = copy_of(address, context)
-    fetch_all(OWNER, files, context, again=options.fetch_again, roots=roots)
-    return copies, _kept_copies(len(files)) if files else {}
+    fetch_all(files, context, again=options.fetch_again, roots=roots)
+    return _kept_copies(len(files)) if files else {}
 
 
 def _kept_copies(count: int) -> dict[str, str]:
-    words = f"{count:,} files were fetched and are kept; -D fetch_again=true fetches them again"
-    return {"copies": words}
+    return {
+        "copies": f"{count:,} files were fetched and are kept; -D fetch_again=true fetches them "
+        "again"
+    }
 
 
 def _shards_alone(folder: Path) -> tuple[str, ...]:
@@ -187,7 +183,7 @@ def _expand(pattern: str) -> Iterator[str]:
     pieces = _BRACES.split(pattern)  # text and the inside of braces take turns
     options = [[piece] for piece in pieces]
     options[1::2] = map(_alternatives, pieces[1::2])
-    yield from map("".join, product(*options))
+    return map("".join, product(*options))
 
 
 def _alternatives(inner: str) -> list[str]:

@@ -46,6 +46,7 @@ class Repository:
         self.name = name
         self.root = None if root is None else root.resolve()
         self.roots = roots
+        self._revision = revision
         self._prefix = f"hf://datasets/{name}@{revision}/"
 
     def require_own_links(self) -> None:
@@ -62,8 +63,7 @@ class Repository:
     def require_own_files(self) -> None:
         """Raise UserError where the repository's card names data files that are not its own."""
         for card in CARDS:
-            content = self._card(card)
-            for pattern in _patterns(card, content):
+            for pattern in _patterns(card, self._card(card)):
                 # "file:/etc" is an address as well, to the library
                 if ":" in pattern or not is_plain_name(pattern):
                     raise UserError(
@@ -109,7 +109,7 @@ class Repository:
         # only these: by other addresses fsspec opens files of this machine
         if path.partition("://")[0] in WEB_AND_BUCKETS:
             self.roots.require(path, where, expected="a file of the repository")
-            return open_address("hf", path, self.roots)
+            return open_address(path, self.roots, "hf")
         opened: AbstractContextManager[Any] = fsspec.open(self._own(path, where), "rb")
         return opened
 
@@ -146,20 +146,16 @@ class Repository:
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError
 
-        _, _, revision = self._prefix.rstrip("/").rpartition("@")
         try:
-            return _read_card(
-                Path(
-                    hf_hub_download(
-                        self.name,
-                        name,
-                        repo_type="dataset",
-                        revision=revision,
-                    )
-                )
+            card = hf_hub_download(
+                self.name,
+                name,
+                repo_type="dataset",
+                revision=self._revision,
             )
         except EntryNotFoundError:
             return ""
+        return _read_card(Path(card))
 
 
 def _read_card(file: Path) -> str:
@@ -184,7 +180,7 @@ def _patterns(name: str, card: str) -> Iterator[str]:
     data: Any = vars(DatasetCard(card).data) if is_readme else yaml.safe_load(card)
     configs = data.get("configs") if isinstance(data, dict) else None
     # a list of what waits: a card may nest deeper than functions can call themselves
-    waiting: list[Any] = [configs]
+    waiting = [configs]
     for _ in range(_MOST_PATTERNS):
         if not waiting:
             return

@@ -31,20 +31,16 @@ _SHOWN = 80  # characters of an address in an error
 
 # What Python's ipaddress calls global, though no stranger's host is there.
 _INNER_4 = (
-    IPv4Network(
-        "192.0.0.0/24"
-    ),  # protocol assignments; a cloud's metadata at 192.0.0.192
-    IPv4Network(
-        "168.63.129.16/32"
-    ),  # a cloud's metadata, on an address that looks public
+    # protocol assignments; a cloud's metadata at 192.0.0.192
+    IPv4Network("192.0.0.0/24"),
+    # a cloud's metadata, on an address that looks public
+    IPv4Network("168.63.129.16/32"),
 )
 _INNER_6 = (
-    IPv6Network(
-        "64:ff9b:1::/48"
-    ),  # translated to IPv4 addresses that are not named in it
-    IPv6Network(
-        "2002::/16"
-    ),  # 6to4 and Teredo: an IPv4 address of anybody's choice is within
+    # translated to IPv4 addresses that are not named in it
+    IPv6Network("64:ff9b:1::/48"),
+    # 6to4 and Teredo: an IPv4 address of anybody's choice is within
+    IPv6Network("2002::/16"),
     IPv6Network("2001::/32"),
     IPv6Network("fec0::/10"),  # site-local, deprecated
 )

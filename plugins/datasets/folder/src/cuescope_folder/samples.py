@@ -11,6 +11,8 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.data import Probe, kind_of, sample_indices
 from cuescope_sdk.grounding import TIMES
 
+Probes = Mapping[Path, Probe]
+
 
 def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
     """The files that a sample of this item shows: of a frame folder, the sampled frames alone."""
@@ -26,7 +28,7 @@ def with_mask(item: Item, files: tuple[Path, ...]) -> tuple[Path, ...]:
 
 def read_samples(
     items: Sequence[Item],
-    probes: Mapping[Path, Probe],
+    probes: Probes,
     frames: int,
     choices: tuple[str, ...],
 ) -> tuple[list[Sample], list[str]]:
@@ -53,7 +55,7 @@ def read_samples(
 
 def _frames(
     files: Sequence[Path],
-    probes: Mapping[Path, Probe],
+    probes: Probes,
     wanted: int,
 ) -> tuple[Frame, ...]:
     kind = kind_of(files[0])
@@ -67,7 +69,7 @@ def _frames(
 
 def _times_and_actions(
     item: Item,
-    probes: Mapping[Path, Probe],
+    probes: Probes,
     wanted: int,
 ) -> dict[str, Any]:
     """Of a video, the seconds of the sampled frames, unless it is one of a class and no more.
@@ -99,12 +101,12 @@ def _times_and_actions(
 
 def _problem(
     item: Item,
-    files: Sequence[Path],
-    probes: Mapping[Path, Probe],
+    files: tuple[Path, ...],
+    probes: Probes,
 ) -> str | None:
     if not files:
         return "no images in this folder"
-    for file in with_mask(item, tuple(files)):
+    for file in with_mask(item, files):
         problem = probes[file].problem
         if problem is not None:
             # An item of one file is named by its key, which the reader sees beside the problem.
@@ -159,7 +161,7 @@ def contradictions(samples: Sequence[Sample]) -> list[str]:
     return lines
 
 
-def losses(items: Sequence[Item], probes: Mapping[Path, Probe]) -> list[str]:
+def losses(items: Sequence[Item], probes: Probes) -> list[str]:
     """Items of which a part is not shown: "a/1.mkv (cut off: 7 of 12 frames)"."""
     lines = []
     for item in items:

@@ -17,7 +17,6 @@ from cuescope_folder.addresses import is_address, name_at, open_address, stamp_o
 from cuescope_folder.answers import read_names
 from cuescope_folder.cells import parse_json
 from cuescope_folder.copies import Copies
-from cuescope_folder.places import OWNER
 from cuescope_folder.tables import FILES, Row
 from cuescope_sdk import Context, UserError, digest, inside
 from cuescope_sdk.data import Unread, kind_of, printable_name
@@ -195,8 +194,7 @@ def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
     if given is None:
         if is_address(shards[0]):
             return []
-        beside = Path(shards[0]).expanduser().absolute().parents[:2]
-        for folder in beside:
+        for folder in Path(shards[0]).expanduser().absolute().parents[:2]:
             file = folder / CLASS_NAMES
             if given is None and file.is_file():
                 inside(folder, file, f"folder: {CLASS_NAMES}")  # nobody typed its name
@@ -243,7 +241,7 @@ def _stored_size(file: Any) -> int:
 
 def _open(shard: str) -> Any:
     if is_address(shard):
-        return open_address(OWNER, shard)
+        return open_address(shard)
     path = Path(shard).expanduser()
     if not path.is_file():  # a pipe would be waited for
         raise UserError(f"folder: shard {shard}", expected="a file")
@@ -252,7 +250,7 @@ def _open(shard: str) -> Any:
 
 def _stamp(shard: str) -> str:
     if is_address(shard):
-        return stamp_of(OWNER, shard)
+        return stamp_of(shard)
     path = Path(shard).expanduser()
     try:
         status = path.stat()

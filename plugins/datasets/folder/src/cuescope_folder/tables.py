@@ -173,8 +173,8 @@ def _require_modest_table(manifest: Path, file: Any) -> None:
 
 def _stored_bytes(metadata: Any) -> int:
     """Of all cells of a Parquet file, before they are compressed."""
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    return sum(group.total_byte_size for group in groups)
+    groups = range(metadata.num_row_groups)
+    return sum(metadata.row_group(group).total_byte_size for group in groups)
 
 
 def byte_columns(schema: Any) -> list[str]:
@@ -255,8 +255,8 @@ def _content(cell: Any) -> bytes | None:
 
 def _keep(cell: Any, number: int, column: str, copies: Copies) -> str | None:
     """The name of the file that a cell holds, or names; None where it does neither."""
-    content = _content(cell)
     path = str(cell.get("path") or "") if isinstance(cell, dict) else ""
+    content = _content(cell)
     if content is None:
         return path or None  # a path as in any other table: it is looked at as one
     name = f"row-{number}/{PurePosixPath(path).name or column}"

@@ -9,7 +9,6 @@ import asyncio
 import os
 import socket
 from functools import cache
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -111,7 +110,4 @@ def _result(host: str, entry: tuple[Any, ...]) -> ResolveResult:
 
 def _in_brackets(host: str) -> str:
     """An IPv6 address as it stands in an address of the web."""
-    try:
-        return f"[{host}]" if ip_address(host).version == 6 else host
-    except ValueError:
-        return host
+    return f"[{host}]" if ":" in host else host
