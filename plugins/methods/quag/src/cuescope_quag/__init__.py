@@ -112,6 +112,3 @@ class QUAG(Plugin):
         if audit.options is self.options:
             yield from independent_samples(audit)
         yield from evidence(audit, self.options)
-
-
-__all__ = ["QUAG"]

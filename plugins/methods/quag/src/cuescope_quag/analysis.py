@@ -17,7 +17,7 @@ from cuescope_quag.measures import (
     question_types,
 )
 from cuescope_quag.options import QUAGOptions
-from cuescope_quag.scores import Loss, Part, Rate, Rule, compare, smallest_loss
+from cuescope_quag.scores import Loss, Losses, Part, Rate, Rule, compare, smallest_loss
 from cuescope_quag.trials import WITHOUT_VIDEO, Answers, Codes
 from cuescope_quag.verdict import UNMEASURED, Verdict, verdict
 from cuescope_sdk import Audit
@@ -130,7 +130,7 @@ def _compare(
 
 
 def with_worst(
-    losses: Mapping[str, Loss],
+    losses: Losses,
     by_type: Mapping[str, Comparison],
     rule: Rule,
 ) -> dict[str, Loss]:

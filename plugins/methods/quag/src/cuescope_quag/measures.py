@@ -10,12 +10,13 @@ from jaxtyping import Int
 
 from cuescope_quag.trials import (
     Codes,
+    Samples,
     normalise,
     number_answers,
     shared_choices,
     videos_of,
 )
-from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk import Audit, UserError
 from cuescope_sdk.data import warn_of_weak_data
 
 
@@ -39,7 +40,7 @@ class Measure:
         return Measure(self.name, self.stratum[index], self.chance, label)
 
 
-def plain_accuracy(samples: Sequence[Sample]) -> Measure:
+def plain_accuracy(samples: Samples) -> Measure:
     """Accuracy; an open question is never guessed.
 
     Chance is the share of the commonest right answer where all questions share their answers,
@@ -55,12 +56,12 @@ def plain_accuracy(samples: Sequence[Sample]) -> Measure:
     return Measure("accuracy", stratum, 100 * float(np.mean(guesses)))
 
 
-def number_labels(samples: Sequence[Sample], choices: Sequence[str]) -> Codes:
+def number_labels(samples: Samples, choices: Sequence[str]) -> Codes:
     """The right answers by number."""
     return number_answers([sample.label for sample in samples], choices)
 
 
-def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
+def balanced_accuracy(samples: Samples) -> Measure | None:
     """Balanced accuracy, None unless all questions have the same answers to choose from."""
     choices = shared_choices(samples)
     if not choices or len({sample.label for sample in samples}) < 2:
@@ -73,7 +74,7 @@ def balanced_accuracy(samples: Sequence[Sample]) -> Measure | None:
 
 
 def choose_measure(
-    samples: Sequence[Sample], option: Literal["auto", "accuracy", "balanced"]
+    samples: Samples, option: Literal["auto", "accuracy", "balanced"]
 ) -> Measure:
     """The measure of the option; "auto" is balanced for two shared answers alone.
 
@@ -94,7 +95,7 @@ def choose_measure(
     return plain_accuracy(samples)
 
 
-def only_answer(samples: Sequence[Sample]) -> str | None:
+def only_answer(samples: Samples) -> str | None:
     """The right answer, where it is the same for all questions, of which there are several."""
     # one question alone cannot but have one right answer
     return (
@@ -102,7 +103,7 @@ def only_answer(samples: Sequence[Sample]) -> str | None:
     )
 
 
-def has_one_label(samples: Sequence[Sample]) -> bool:
+def has_one_label(samples: Samples) -> bool:
     """Whether the right answer is the same for all."""
     # as open answers are compared: "Yes" and "yes." are one answer
     return len({normalise(str(sample.label)) for sample in samples}) == 1
@@ -110,7 +111,7 @@ def has_one_label(samples: Sequence[Sample]) -> bool:
 
 def warn_of_few(
     audit: Audit,
-    samples: Sequence[Sample],
+    samples: Samples,
     measure: Measure,
     level: float,
 ) -> None:
@@ -135,7 +136,7 @@ def warn_of_few(
         warn_of_weak_data(audit, words)
 
 
-def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes]:
+def question_types(samples: Samples, most: int = 12) -> dict[str, Codes]:
     """Indices of each type of question, the commonest `most` by name; {} where all are of one."""
     indices: dict[str, list[int]] = {}
     for index, sample in enumerate(samples):
@@ -149,7 +150,7 @@ def question_types(samples: Sequence[Sample], most: int = 12) -> dict[str, Codes
     return {kind: np.array(indices[kind]) for kind in sorted(ranked[:most])}
 
 
-def joint_types(samples: Sequence[Sample]) -> dict[tuple[str, ...], Codes]:
+def joint_types(samples: Samples) -> dict[tuple[str, ...], Codes]:
     """Indices of each type of question, those with one right answer taken together."""
     alone: dict[tuple[str, ...], Codes] = {}
     joined: dict[str, Codes] = {}

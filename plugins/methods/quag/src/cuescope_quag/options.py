@@ -1,7 +1,7 @@
 """Options of QUAG, and how quadrants and layers are written in them."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
@@ -11,7 +11,8 @@ ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
 MergedModality = Literal["video", "text", "video-text"]
 Control = Literal["section-5.1", "table-3"]
 Quadrant = Literal["VV", "VT", "TV", "TT"]
-QUADRANTS: tuple[Quadrant, ...] = ("VV", "VT", "TV", "TT")
+QUADRANTS = get_args(Quadrant)
+Layers = tuple[int, ...] | None  # None: all of them
 
 
 def parse_quadrants(words: str) -> frozenset[Quadrant]:
@@ -28,7 +29,7 @@ def parse_quadrants(words: str) -> frozenset[Quadrant]:
     return quadrants
 
 
-def parse_layers(words: str) -> tuple[int, ...] | None:
+def parse_layers(words: str) -> Layers:
     """The layers of "0-3" or "4,5"; None for "all"; raises ValueError for anything else.
 
     >>> parse_layers("0-2,5"), parse_layers("all")

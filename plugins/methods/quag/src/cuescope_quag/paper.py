@@ -17,9 +17,10 @@ BENCHMARKS = ("ActivityNet-QA", "MSRVTT-QA", "NExT-QA", "ATP-Hard")
 CONSISTENT = "consistent_accuracy"
 SAVINGS = "multiplications_saved"
 DISTANCES = "attention_distances"
+PaperRows = tuple[dict[str, Cell], ...]
 
 
-def paper_rows(model: str, table: str) -> tuple[dict[str, Cell], ...]:
+def paper_rows(model: str, table: str) -> PaperRows:
     """The rows of one of BENCHMARKS or another table; () where the paper has none of the model."""
     if table not in (*BENCHMARKS, CONSISTENT, SAVINGS, DISTANCES):
         return ()
@@ -33,7 +34,7 @@ def paper_rows(model: str, table: str) -> tuple[dict[str, Cell], ...]:
     return tuple(rows)
 
 
-def cells_by_question(model: str) -> tuple[dict[str, Cell], ...]:
+def cells_by_question(model: str) -> PaperRows:
     """Table 15: a row a video, type and question; () for a model that is not in it."""
     return tuple(
         {"condition": row["condition"], "accuracy": float(row[model])}

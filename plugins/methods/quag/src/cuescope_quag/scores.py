@@ -82,6 +82,9 @@ class Loss:
         return replace(self, worst=worst, small=max(sure, key=lost, default=None))
 
 
+Losses = Mapping[str, Loss]  # by condition
+
+
 @dataclass(frozen=True)
 class Part:
     """The questions of those types in which the video surely matters: others say nothing of it.
@@ -93,7 +96,7 @@ class Part:
     n: int
     total: int
     rate: Rate
-    losses: Mapping[str, Loss]
+    losses: Losses
 
 
 @dataclass(frozen=True)
@@ -150,18 +153,19 @@ def compare(
             share=rule.share,
             least=rule.drop,
         )
-        loss = Loss(
-            rate=changed,
-            lost=lost,
-            p_value=p_value,
-            # an interval alone is not enough: the exact test has to see a loss too
-            p_costs=max(p_value, margin.above_p_value()),
-            p_spared=margin.below_p_value(),
-            low=low,
-            high=high,
-            n=len(before),
+        losses.append(
+            Loss(
+                rate=changed,
+                lost=lost,
+                p_value=p_value,
+                # an interval alone is not enough: the exact test has to see a loss too
+                p_costs=max(p_value, margin.above_p_value()),
+                p_spared=margin.below_p_value(),
+                low=low,
+                high=high,
+                n=len(before),
+            )
         )
-        losses.append(loss)
     return rate, losses
 
 

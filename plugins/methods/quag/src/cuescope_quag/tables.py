@@ -8,8 +8,8 @@ from textwrap import shorten
 from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
-from cuescope_quag.trials import Answers, accepted_answers, benchmark_of
-from cuescope_sdk import Audit, Outcome, Sample, Table
+from cuescope_quag.trials import Answers, Samples, accepted_answers, benchmark_of
+from cuescope_sdk import Audit, Outcome, Table
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
@@ -62,7 +62,7 @@ def attach_accuracies(audit: Audit, figures: Figures) -> None:
 
 
 def type_notes(
-    samples: Sequence[Sample],
+    samples: Samples,
     types: Sequence[str],
     measure: str,
 ) -> list[str]:
@@ -104,9 +104,15 @@ def attach_losses(audit: Audit, figures: Figures) -> None:
         "the loss is significant (a permutation test of whole videos, q at most "
         f"{options.fdr:g} over the table) and the interval does not contain 0."
     )
-    title = f"Points of {figures.measure} lost"
-    few = few_videos(figures.answers.groups)
-    audit.attach(Table.of(title, ("condition", *comparisons), rows, note, *few))
+    audit.attach(
+        Table.of(
+            f"Points of {figures.measure} lost",
+            ("condition", *comparisons),
+            rows,
+            note,
+            *few_videos(figures.answers.groups),
+        )
+    )
 
 
 def loss_cell(loss: Loss, significant: bool) -> str:
@@ -164,8 +170,14 @@ def attach_open_answers(
         f"{len(chosen)} of {len(wrong) + len(good)} open questions, of which {len(good)} are "
         "answered rightly. Case, punctuation and articles do not count (docs/quag.md)."
     )
-    columns = ("sample", "question", "accepted", "given", "right")
-    audit.attach(Table.of("What was answered", columns, rows, note))
+    audit.attach(
+        Table.of(
+            "What was answered",
+            ("sample", "question", "accepted", "given", "right"),
+            rows,
+            note,
+        )
+    )
 
 
 def _open_answer(outcome: Outcome) -> tuple[str, str, str]:

@@ -11,7 +11,13 @@ from typing import ClassVar, Literal
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_quag.options import QUADRANTS, QUAGOptions, parse_layers, parse_quadrants
+from cuescope_quag.options import (
+    QUADRANTS,
+    Layers,
+    QUAGOptions,
+    parse_layers,
+    parse_quadrants,
+)
 from cuescope_sdk import (
     Audit,
     Edit,
@@ -30,6 +36,8 @@ from cuescope_sdk.statistics import Groups
 
 Codes = Int[np.ndarray, " sample"]
 RightPerSample = Bool[np.ndarray, " sample"]
+Samples = Sequence[Sample]
+Readouts = list[np.ndarray]
 Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
 WITHOUT_VIDEO = "without video"
@@ -86,11 +94,9 @@ class Condition:
             key = f"{sample.key}/{WITHOUT_QUESTION}"
             return replace(sample, question=None, key=key)
         other = self.others.get(sample.key)
-        return (
-            sample
-            if other is None
-            else sample.with_frames(other.frames, f"video of {other.key}")
-        )
+        if other is None:
+            return sample
+        return sample.with_frames(other.frames, f"video of {other.key}")
 
 
 # --------------------------------------------------------------------------- what is asked
@@ -135,7 +141,7 @@ def outputs_for(sample: Sample) -> frozenset[Output]:
     return frozenset({"logits"}) if sample.choices else frozenset({"text"})
 
 
-def edited_layers(audit: Audit, options: QUAGOptions) -> tuple[int, ...] | None:
+def edited_layers(audit: Audit, options: QUAGOptions) -> Layers:
     """The option's layers, None for all; raises UserError for one that the model does not have."""
     layers = parse_layers(options.layers)
     if layers is not None and "fusion" in audit.capabilities.exposes:
@@ -161,7 +167,7 @@ class FusionSize(Readout):
 
     name: ClassVar[str] = "fusion-size"
 
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """Equal for every trial."""
         return [np.array(list(model.fusion.model_dump().values()))] * len(trials)
 
@@ -172,7 +178,7 @@ class TokenModalities(Readout):
     name: ClassVar[str] = "token-modalities"
     layer: int = 0
 
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """int8 (query then key) a trial."""
         return list(model.modalities(trials, self.layer))
 
@@ -183,12 +189,12 @@ class AttentionWeights(Readout):
     name: ClassVar[str] = "attention-weights"
     layer: int = 0
 
-    def read(self, model: HasFusion, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: HasFusion, trials: Sequence[Trial]) -> Readouts:
         """float32 (head, query, key) a trial."""
         return list(model.attention(trials, self.layer))
 
 
-def read(audit: Audit, trials: Iterable[Trial]) -> list[np.ndarray]:
+def read(audit: Audit, trials: Iterable[Trial]) -> Readouts:
     """What the model shows of itself: the readout of each trial."""
     outcomes = audit.respond(trials)
     return [np.asarray(outcome.response.readout) for outcome in outcomes]
@@ -217,9 +223,7 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     return allowed
 
 
-def _short_circuits(
-    options: QUAGOptions, layers: tuple[int, ...] | None
-) -> Iterator[Condition]:
+def _short_circuits(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:
     """The sets of quadrants of the paper, then those of the user's own."""
     named: dict[str, tuple[str, str]] = {}
     for short_circuit in options.short_circuits:
@@ -231,7 +235,7 @@ def _short_circuits(
         yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
 
 
-def _mean_of_another_video(audit: Audit, layers: tuple[int, ...] | None) -> Condition:
+def _mean_of_another_video(audit: Audit, layers: Layers) -> Condition:
     """The crossmodal short-circuit with another video in place of each: its mean is carried.
 
     Averaged attention between video and text carries means alone, so this takes away what a
@@ -251,9 +255,7 @@ def _mean_of_another_video(audit: Audit, layers: tuple[int, ...] | None) -> Cond
     return Condition(OTHER_MEAN, words, "mean", edit, others)
 
 
-def other_videos(
-    samples: Sequence[Sample], rng: np.random.Generator
-) -> dict[str, Sample]:
+def other_videos(samples: Samples, rng: np.random.Generator) -> dict[str, Sample]:
     """For each sample one of another video, as long where there is one; {} of a single video.
 
     The videos stand in a circle in a drawn order, and each is given the next one.
@@ -292,14 +294,11 @@ def quadrant_words(words: str) -> str:
     return f"attention {' and '.join(ways)}"
 
 
-def _quag_attention(
-    options: QUAGOptions, layers: tuple[int, ...] | None
-) -> Iterator[Condition]:
+def _quag_attention(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:
     """The modalities whose tokens become one."""
     for words in dict.fromkeys(options.quag_attention):
-        merged = frozenset(words.split("-"))
         edit = AverageTokens(
-            modalities=merged,
+            modalities=frozenset(words.split("-")),
             layers=layers,
             size_term=options.size_term,
         )
@@ -403,7 +402,7 @@ def collect_answers(
     )
 
 
-def videos_of(samples: Sequence[Sample]) -> Groups:
+def videos_of(samples: Samples) -> Groups:
     """Each sample's video: its group, its `annotations["video_id"]`, or the frames."""
     names = list(map(video_name, samples))
     videos, codes = np.unique(names, return_inverse=True)
@@ -419,7 +418,7 @@ def video_name(sample: Sample) -> str:
     return str(sample.annotations.get("video_id") or digest(frames))
 
 
-def shared_choices(samples: Sequence[Sample]) -> list[str]:
+def shared_choices(samples: Samples) -> list[str]:
     """The answers to choose from that all questions share, in alphabetical order; [] for none."""
     # as sets, for the same answers may come in another order
     sets = {frozenset(sample.choices) for sample in samples}

@@ -1,10 +1,9 @@
 """The verdict that the losses allow, and its words (docs/quag.md argues the rule)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from cuescope_quag.scores import Loss, Part, Rate, Rule
+from cuescope_quag.scores import Loss, Losses, Part, Rate, Rule
 from cuescope_quag.trials import (
     CROSSMODAL,
     LEFT_OUT,
@@ -70,7 +69,7 @@ class Verdict:
 
 def verdict(
     rate: Rate,
-    losses: Mapping[str, Loss],
+    losses: Losses,
     rule: Rule,
     part: Part | None = None,
 ) -> Verdict:
@@ -194,7 +193,7 @@ ANSWERING: dict[Kind, str] = {
 def verdict_sentence(
     kind: Kind,
     rate: Rate,
-    losses: Mapping[str, Loss],
+    losses: Losses,
     rule: Rule,
     measure: str = "accuracy",
     part: Part | None = None,
@@ -235,7 +234,7 @@ def _where(part: Part) -> str:
     )
 
 
-def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
+def _limit(kind: Kind, losses: Losses, rule: Rule) -> str:
     """What the verdict cannot say: said where averaging attention costs nothing."""
     if kind not in PASSING_BY_MEANS or OTHER_MEAN in losses:
         return ""
@@ -244,7 +243,7 @@ def _limit(kind: Kind, losses: Mapping[str, Loss], rule: Rule) -> str:
 
 def _answering(
     kind: Kind,
-    losses: Mapping[str, Loss],
+    losses: Losses,
     rule: Rule,
     apart: str = "",
 ) -> str:
@@ -298,7 +297,7 @@ def _small_but_sure(loss: Loss, rule: Rule) -> bool:
     return in_type or (loss.lost > rule.drop and loss.p_value <= rule.level)
 
 
-def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
+def _without_modalities(losses: Losses, level: float) -> str:
     """What it loses without each modality, as far as it was asked."""
     parts = []
     for key, name in LEFT_OUT.items():
@@ -314,7 +313,7 @@ def _without_modalities(losses: Mapping[str, Loss], level: float) -> str:
     return f"it {words}{cannot}"
 
 
-def _no_short_circuit_costs(losses: Mapping[str, Loss], level: float) -> str:
+def _no_short_circuit_costs(losses: Losses, level: float) -> str:
     """Added where all four short-circuits were made and each surely costs less than the margin."""
     short_circuits = [losses.get(f"SC: {name}") for name in SHORT_CIRCUITS]
     spared = [

@@ -13,11 +13,13 @@ import numpy as np
 from jaxtyping import Bool, Float, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
-from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
-from cuescope_quag.paper import BENCHMARKS, SAVINGS, paper_rows
+from cuescope_quag.options import Layers, QUAGOptions, ShortCircuit, parse_quadrants
+from cuescope_quag.paper import BENCHMARKS, SAVINGS, PaperRows, paper_rows
 from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
+    Readouts,
+    Samples,
     TokenModalities,
     benchmark_of,
     edited_layers,
@@ -25,7 +27,7 @@ from cuescope_quag.trials import (
     questions,
     read,
 )
-from cuescope_sdk import Audit, Cell, Evidence, Readout, Sample, Table, Trial
+from cuescope_sdk import Audit, Evidence, Readout, Table, Trial
 from cuescope_sdk.fusion import TEXT, VIDEO, AverageAttention, HasFusion
 
 TOLERANCE = 1e-4  # of attention weights that the model computes in float32
@@ -85,16 +87,22 @@ def _note_multiplications(audit: Audit, options: QUAGOptions) -> None:
         "scores and mixing, which no longer grow with the averaged tokens. Whole layer: also the "
         "output projection and the MLP, which QUAG-attention leaves as they are."
     )
-    paper: tuple[dict[str, Cell], ...] = ()
+    paper: PaperRows = ()
     if benchmark_of(audit) in BENCHMARKS:
         paper = paper_rows(options.beside, SAVINGS)
         note += (
             " In brackets: the paper's table 1, which does not say what it counts; "
             "attention alone comes nearest to it."
         )
-    title = "Multiplications saved by QUAG-attention, %"
-    columns = ("condition", "attention alone", "whole layer")
-    audit.attach(Table.of(title, columns, rows, note, paper=paper))
+    audit.attach(
+        Table.of(
+            "Multiplications saved by QUAG-attention, %",
+            ("condition", "attention alone", "whole layer"),
+            rows,
+            note,
+            paper=paper,
+        )
+    )
 
 
 def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -103,8 +111,8 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     layers = edited or tuple(range(audit.once(fusion_shape, audit).layers))
     checked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
     samples = audit.once(questions, audit)[: options.captures]
-    errors: list[np.ndarray] = []
-    excesses: list[np.ndarray] = []
+    errors: Readouts = []
+    excesses: Readouts = []
     for layer in checked:
         # Only the first edited layer sees the tokens of the plain model: later ones see what the
         # edit made of them, and their means are not those of the plain rows.
@@ -129,10 +137,10 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
 def _read(
     audit: Audit,
     readout: Readout,
-    samples: Sequence[Sample],
+    samples: Samples,
     name: ShortCircuit,
-    layers: tuple[int, ...] | None,
-) -> list[np.ndarray]:
+    layers: Layers,
+) -> Readouts:
     """The figures of a readout under a short-circuit, of samples that have any."""
     quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
     edit = AverageAttention(quadrants=quadrants, layers=layers)
@@ -208,7 +216,7 @@ class LayerReadout(Readout):
     layer: int
     longest: int
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(self, model: Any, trials: Sequence[Trial]) -> Readouts:
         """One row of figures a trial."""
         return [
             np.array(self._figures_of(model, trial), dtype=np.float64)

@@ -5,14 +5,14 @@ about the other; only here this is seen. A data set says by `annotations["video"
 "complement") and `annotations["question_form"]` ("Q", "Q'") which is which.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import cells_by_question
-from cuescope_quag.trials import Answers, benchmark_of
-from cuescope_sdk import Audit, Sample, Table
+from cuescope_quag.trials import Answers, Samples, benchmark_of
+from cuescope_sdk import Audit, Table
 from cuescope_sdk.statistics import Estimate
 
 FORMS = {"original": "V", "complement": "V'"}
@@ -41,12 +41,18 @@ def attach_by_question(audit: Audit, options: QUAGOptions, answers: Answers) -> 
         "the original, and Q' says the opposite. Two rows that add up to about 100% (Q and Q' of "
         f"one video) have one answer for both.{beside}"
     )
-    title = "Accuracy by video and question, %"
-    columns = ("condition", "accuracy", "n")
-    audit.attach(Table.of(title, columns, rows, note, paper=paper))
+    audit.attach(
+        Table.of(
+            "Accuracy by video and question, %",
+            ("condition", "accuracy", "n"),
+            rows,
+            note,
+            paper=paper,
+        )
+    )
 
 
-def group_by_question(samples: Sequence[Sample]) -> Mapping[str, np.ndarray]:
+def group_by_question(samples: Samples) -> Mapping[str, np.ndarray]:
     """Indices of each cell of table 15, in its order: "V BE Q", "V BE Q'" ..."""
     cells: dict[str, list[int]] = {}
     for index, sample in enumerate(samples):

@@ -15,8 +15,8 @@ import numpy as np
 from cuescope_quag.options import Control, QUAGOptions
 from cuescope_quag.paper import CONSISTENT, paper_rows
 from cuescope_quag.tables import few_videos
-from cuescope_quag.trials import Answers, benchmark_of, video_name
-from cuescope_sdk import Audit, Cell, Sample, Table
+from cuescope_quag.trials import Answers, Samples, benchmark_of, video_name
+from cuescope_sdk import Audit, Cell, Table
 from cuescope_sdk.statistics import Estimate, Groups
 
 Complement = Literal["video", "text"]
@@ -44,6 +44,9 @@ class ConsistentPair:
     turned: bool = False
 
 
+Pairs = Sequence[ConsistentPair]
+
+
 @dataclass(frozen=True, slots=True)
 class ConsistentAccuracy:
     """Share of `pairs` of which both are correct, with its interval over `videos`."""
@@ -58,7 +61,10 @@ class ConsistentAccuracy:
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
-def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
+Accuracies = Mapping[str, ConsistentAccuracy | None]  # by the columns of table 3
+
+
+def consistent_pairs(samples: Samples) -> tuple[ConsistentPair, ...]:
     """The pairs among these samples, in order; a counterpart that is not among them makes none."""
     keys = {sample.key for sample in samples}
     pairs: dict[tuple[Complement, frozenset[str]], ConsistentPair] = {}
@@ -68,12 +74,15 @@ def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
         for complement in ("video", "text"):
             other = counterparts.get(complement)
             if other in keys:
-                subset = sample.annotations.get("subset")
-                video = video_name(sample)
                 # by the annotation: the complement question need not be audited itself
                 turned = counterparts.get("text") is not None
                 pair = ConsistentPair(
-                    complement, sample.key, other, subset, video, turned
+                    complement,
+                    sample.key,
+                    other,
+                    sample.annotations.get("subset"),
+                    video_name(sample),
+                    turned,
                 )
                 # Each of the two names the other, and the pair must not count twice.
                 pairs.setdefault((complement, frozenset((sample.key, other))), pair)
@@ -82,7 +91,7 @@ def consistent_pairs(samples: Sequence[Sample]) -> tuple[ConsistentPair, ...]:
 
 def consistent_accuracy(
     correct: Mapping[str, bool],
-    pairs: Sequence[ConsistentPair],
+    pairs: Pairs,
     *,
     confidence: float = 0.95,
 ) -> ConsistentAccuracy | None:
@@ -103,8 +112,13 @@ def consistent_accuracy(
     videos, codes = np.unique(video_of_pair, return_inverse=True)
     groups = Groups(codes, len(videos), declared=True)
     share = Estimate.of_mean(right, groups, confidence=confidence)
-    ends = share.low, share.high
-    return ConsistentAccuracy(share.value, *ends, len(both), len(videos))
+    return ConsistentAccuracy(
+        share.value,
+        share.low,
+        share.high,
+        len(both),
+        len(videos),
+    )
 
 
 # ---------------------------------------------------------------------------------- the report
@@ -158,7 +172,7 @@ def attach_consistency(audit: Audit, options: QUAGOptions, answers: Answers) -> 
     audit.attach(Table.of(title, columns, rows, *notes, paper=paper))
 
 
-def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPair]]:
+def group_pairs(pairs: Pairs) -> dict[str, list[ConsistentPair]]:
     """The pairs of each column of table 3 that has any: of either kind, overall and by subset."""
     groups: dict[str, list[ConsistentPair]] = {}
     # in the order of table 3
@@ -180,9 +194,7 @@ def group_pairs(pairs: Sequence[ConsistentPair]) -> dict[str, list[ConsistentPai
     return groups
 
 
-def choose_control(
-    accuracies: Mapping[str, ConsistentAccuracy | None], control: Control
-) -> dict[str, ConsistentAccuracy | None]:
+def choose_control(accuracies: Accuracies, control: Control) -> Accuracies:
     """Those that the words are said of: with the control questions of the option alone."""
     chosen = {}
     # The columns of (Q') come after those that they take the place of.
@@ -212,7 +224,7 @@ def _note(options: QUAGOptions, columns: Sequence[str], beside_paper: bool) -> s
     return note
 
 
-def describe(accuracies: Mapping[str, ConsistentAccuracy | None]) -> str | None:
+def describe(accuracies: Accuracies) -> str | None:
     """What control and complement questions say together.
 
     None where either is missing, or a column has fewer than FEWEST pairs.

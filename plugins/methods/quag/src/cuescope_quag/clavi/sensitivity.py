@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 from scipy.spatial.distance import cdist
 
-from cuescope_quag.clavi.consistency import ConsistentPair, consistent_pairs
+from cuescope_quag.clavi.consistency import ConsistentPair, Pairs, consistent_pairs
 from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import DISTANCES, paper_rows
 from cuescope_quag.trials import (
@@ -32,6 +32,8 @@ from cuescope_sdk.statistics import mann_whitney_p_value
 
 Distances: TypeAlias = Float[np.ndarray, " pair"]
 Matrix: TypeAlias = Float[np.ndarray, "token token"]
+# both answered rightly, and the others
+ByAnswer = tuple[list[ConsistentPair], list[ConsistentPair]]
 
 SIGNIFICANT = 0.05
 FEWEST = 5  # pairs of either kind, for a test
@@ -76,17 +78,17 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
 
 
 def choose_pairs(
-    pairs: Sequence[ConsistentPair],
+    pairs: Pairs,
     correct: Mapping[str, bool],
     most: int,
     rng: np.random.Generator,
-) -> tuple[list[ConsistentPair], list[ConsistentPair]]:
+) -> ByAnswer:
     """Up to `most` pairs that are both answered rightly, and up to `most` that are not.
 
     One pair of a video at most: the test that follows takes pairs as independent. Videos that have
     pairs of the rarer kind give these first.
     """
-    groups: tuple[list[ConsistentPair], list[ConsistentPair]] = ([], [])
+    groups: ByAnswer = ([], [])
     wrong = np.array(
         [not (correct[pair.first] and correct[pair.second]) for pair in pairs]
     )
@@ -106,8 +108,8 @@ def choose_pairs(
 def distances(
     audit: Audit,
     samples: Mapping[str, Sample],
-    pairs: Sequence[ConsistentPair],
-) -> Float[np.ndarray, " pair"]:
+    pairs: Pairs,
+) -> Distances:
     """Aligned distance of each pair's attention, mean over heads and up to LAYERS layers.
 
     Pairs of long sequences, or of two lengths, which no alignment matches, are left out.
@@ -142,7 +144,7 @@ def _readouts(
     audit: Audit,
     readout: Readout,
     samples: Mapping[str, Sample],
-    pairs: Sequence[ConsistentPair],
+    pairs: Pairs,
 ) -> dict[str, np.ndarray]:
     """What is read of the samples of the pairs, by key; of each once."""
     keys = dict.fromkeys(
@@ -154,7 +156,7 @@ def _readouts(
 
 def compare_distances(
     check: str,
-    both: Float[np.ndarray, " pair"],
+    both: Distances,
     others: Float[np.ndarray, " other_pair"],
 ) -> Evidence:
     """Whether pairs that are both answered rightly are further apart (Mann and Whitney, 1947)."""
@@ -209,9 +211,16 @@ def attach_distances(
     paper = paper_rows(options.beside, DISTANCES) if clavi else ()
     if paper:
         note += f" In brackets: {options.beside} in table 16 of the paper."
-    title = "Distance of complements' attention"
-    columns = ("pairs", "mean", "variance", "n")
-    audit.attach(Table.of(title, columns, rows, note, paper=paper, decimals=3))
+    audit.attach(
+        Table.of(
+            "Distance of complements' attention",
+            ("pairs", "mean", "variance", "n"),
+            rows,
+            note,
+            paper=paper,
+            decimals=3,
+        )
+    )
 
 
 def _histogram(complement: str, groups: Sequence[Distances]) -> Picture:

@@ -43,15 +43,16 @@ def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Ri
             astuple(errors[training]) for training in errors if training.alpha == alpha
         ]
         plain, crossmodal, unimodal = np.array(of_seeds).T.copy()
-        rise = Rise(
-            alpha=alpha,
-            plain=float(plain.mean()),
-            cut=float(crossmodal.mean()),
-            # seed by seed: a model that learned badly is compared with itself
-            crossmodal=crossmodal / plain,
-            unimodal=unimodal / plain,
+        of_alphas.append(
+            Rise(
+                alpha=alpha,
+                plain=float(plain.mean()),
+                cut=float(crossmodal.mean()),
+                # seed by seed: a model that learned badly is compared with itself
+                crossmodal=crossmodal / plain,
+                unimodal=unimodal / plain,
+            )
         )
-        of_alphas.append(rise)
     return of_alphas
 
 
