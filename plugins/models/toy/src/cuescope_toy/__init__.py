@@ -1,7 +1,7 @@
 """A toy temporal vision-language model: it trains in seconds and learns the bias of its data."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -31,9 +31,7 @@ class Toy(TrainedModel):
     options: ToyOptions
     owner = "toy"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        outputs=frozenset[Literal["logits", "text", "embedding"]](
-            {"logits", "embedding"}
-        )
+        outputs=frozenset(("logits", "embedding"))
     )
 
     def __init__(self, options: ToyOptions, context: Context) -> None:

@@ -27,6 +27,7 @@ from cuescope_toy.options import ToyOptions
 
 TextRows = Float[np.ndarray, "text dim"]
 Features = Float[np.ndarray, "frame feature"]
+Clip = Sequence[Frame]
 
 # enters the fingerprint: raise it when equal frames get other features
 GRID_VERSION = 1
@@ -114,7 +115,7 @@ class GridEncoder:
         self.dim = dim
         self.fingerprint = digest("grid", GRID_VERSION, CELLS, FEATURES, dim)
 
-    def encode(self, frames: Sequence[Frame]) -> Features:
+    def encode(self, frames: Clip) -> Features:
         """Unit rows."""
         grids = [colour_grid(frame.load()) for frame in frames]
         return random_features(np.stack(grids))
@@ -140,7 +141,7 @@ class ColourGrid(GridEncoder):
             sizes = (patches, PATCH_CELLS)
         self.fingerprint = digest("colour-grid", GRID_VERSION, CELLS, *sizes)
 
-    def encode(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame patch cell"]:
+    def encode(self, frames: Clip) -> Float[np.ndarray, "frame patch cell"]:
         """A row a patch."""
         side = self.patches
         cells = self.cells
@@ -166,16 +167,14 @@ class ModelEncoder(LazyWeights):
         if isinstance(self.model, LazyWeights):
             self.model.open_weights()
 
-    def encode(self, frames: Sequence[Frame]) -> Features:
+    def encode(self, frames: Clip) -> Features:
         """The model's embeddings of the frames, one by one."""
         trials = []
         for frame in frames:
             sample = Sample(key=frame.key, frames=(frame,))
             trials.append(Trial(sample=sample, outputs=EMBEDDING))
-        embeddings = [response.embedding for response in self.model.respond(trials)]
-        return np.stack(
-            [embedding for embedding in embeddings if embedding is not None]
-        )
+        responses = self.model.respond(trials)
+        return np.stack([np.asarray(response.embedding) for response in responses])
 
     def embed_texts(self, texts: Sequence[str]) -> TextRows:
         """The text tower's unit rows; without one, the built-in encoder's."""
@@ -190,7 +189,7 @@ class ModelEncoder(LazyWeights):
 
 
 def number_frames(
-    clips: Sequence[Sequence[Frame]],
+    clips: Sequence[Clip],
 ) -> tuple[tuple[Frame, ...], list[list[int]]]:
     """The distinct frames, told apart by their keys; and for each clip the numbers of its own."""
     distinct = {frame.key: frame for clip in clips for frame in clip}
@@ -208,7 +207,7 @@ class FrameFeatures:
         self._memory = FrameMemory(encoder.encode, context.batch_size, MEMORY_BYTES)
 
     def of_clips(
-        self, clips: Sequence[Sequence[Frame]]
+        self, clips: Sequence[Clip]
     ) -> Float[np.ndarray, "clip frame feature"]:
         """Features of clips of one length."""
         frames = list(chain.from_iterable(clips))
@@ -217,7 +216,7 @@ class FrameFeatures:
 
     def of_frames(
         self,
-        frames: Sequence[Frame],
+        frames: Clip,
         description: str | None = None,
     ) -> Float[np.ndarray, "frame ..."]:
         """Features of frames; with a description, under a progress bar."""

@@ -27,6 +27,8 @@ from cuescope_toy.options import ToyFusionOptions, ToyOptions
 Loss = Float[Tensor, ""]
 Texts = Float[Tensor, "class dim"]
 Indices = Int[Tensor, " batch"]
+Labels = Int[Tensor, " sample"]
+LossAndAccuracy = tuple[float, float]
 Advance = Callable[[int], None]  # of a progress bar
 
 # ---------------------------------------------------------------------------------- data as arrays
@@ -91,7 +93,7 @@ class EncodedSplit:
 
     features: Float[Tensor, "distinct feature"]
     index: Int[Tensor, "sample frame"]
-    label: Int[Tensor, " sample"]
+    label: Labels
 
     def standardise(self, weights: Weights) -> "EncodedSplit":
         features = standardise(weights, self.features)
@@ -139,7 +141,7 @@ class Fit:
 def contrastive_loss(
     embeddings: Float[Tensor, "sample dim"],
     texts: Texts,
-    label: Int[Tensor, " sample"],
+    label: Labels,
     temperature: float,
 ) -> Loss:
     """Cross-entropy of cosines over temperature against the distinct texts.
@@ -175,7 +177,7 @@ def fit(
             embeddings, texts, train.label[batch], options.temperature
         )
 
-    def validate(weights: Weights) -> tuple[float, float]:
+    def validate(weights: Weights) -> LossAndAccuracy:
         return evaluate(weights, val, texts, options.temperature)
 
     return descend(
@@ -195,7 +197,7 @@ def descend(
     trainable: Weights,
     samples: int,
     batch_loss: Callable[[Weights, Indices], Loss],
-    evaluate: Callable[[Weights], tuple[float, float]],
+    evaluate: Callable[[Weights], LossAndAccuracy],
     options: ToyOptions | ToyFusionOptions,
     generator: torch.Generator,
     advance: Advance,
@@ -251,7 +253,7 @@ def evaluate(
     split: EncodedSplit,
     texts: Texts,
     temperature: float,
-) -> tuple[float, float]:
+) -> LossAndAccuracy:
     with torch.no_grad():
         embeddings = embed(weights, split.features[split.index])
         loss = contrastive_loss(embeddings, texts, split.label, temperature)

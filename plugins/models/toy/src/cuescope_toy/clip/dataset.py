@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cuescope_sdk import Dataset, Sample, UserError
 from cuescope_toy.clip.architecture import CONTEXT_LENGTH, PREPROCESS, PROMPTS
-from cuescope_toy.training import Advance, label_index, untrainable
+from cuescope_toy.training import Advance, Labels, label_index, untrainable
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class ImageTextPairs:
     texts: Int[Tensor, "text token"]
     captions: tuple[Int[Tensor, " caption"], ...]
     foils: tuple[Int[Tensor, " foil"], ...]
-    label: Int[Tensor, " sample"] | None
+    label: Labels | None
     prompts: Int[Tensor, "prompt label token"]
     vocabulary: Int[Tensor, " word"]
 

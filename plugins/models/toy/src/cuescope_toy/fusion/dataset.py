@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 from cuescope_sdk import Frame, Sample
 from cuescope_toy.encoders import number_frames
 from cuescope_toy.fusion.network import Batch
-from cuescope_toy.training import untrainable
+from cuescope_toy.training import Labels, untrainable
 
 Bytes = UInt8[Tensor, " byte"]
 
@@ -35,11 +35,9 @@ class Vocabulary:
     def of(cls, samples: Sequence[Sample]) -> "Vocabulary":
         """What occurs in the questions and labels."""
         words: set[str] = set()
-        answers: set[str] = set()
         for sample in samples:
             words.update(split_words(sample.question))
-            if sample.label is not None:
-                answers.add(sample.label)
+        answers = {sample.label for sample in samples if sample.label is not None}
         # sorted: sets have another order in each process, and the numbers are of the weights
         return cls(tuple(sorted(words)), tuple(sorted(answers)))
 
@@ -98,14 +96,14 @@ def tokenize(
     for sample in samples:
         words = split_words(sample.question)
         word_ids.append([number.get(word, unknown) for word in words])
-    padded_frames = _pad(frame_ids).to(device)
-    padded_words = _pad(word_ids).to(device)
-    return TokenizedSamples(frames, padded_frames, padded_words)
+    return TokenizedSamples(
+        frames,
+        _pad(frame_ids).to(device),
+        _pad(word_ids).to(device),
+    )
 
 
-def answer_ids(
-    samples: Sequence[Sample], vocabulary: Vocabulary
-) -> Int[Tensor, " sample"]:
+def answer_ids(samples: Sequence[Sample], vocabulary: Vocabulary) -> Labels:
     """Each label's number, -1 where it is unknown; raises UserError where there is none."""
     number = {answer: number for number, answer in enumerate(vocabulary.answers)}
     for sample in samples:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -25,6 +25,8 @@ from cuescope_toy.training import (
     Advance,
     Fit,
     Indices,
+    Labels,
+    LossAndAccuracy,
     descend,
     one_thread,
     read_samples,
@@ -46,7 +48,7 @@ class EncodedSplit:
 
     samples: TokenizedSamples
     features: Float[Tensor, "distinct patch feature"]
-    label: Int[Tensor, " sample"]
+    label: Labels
 
 
 def fit(
@@ -73,7 +75,7 @@ def fit(
         logits = forward(weights, batch, positions=options.positions)
         return cross_entropy(logits, train.label[indices])
 
-    def validate(weights: Weights) -> tuple[float, float]:
+    def validate(weights: Weights) -> LossAndAccuracy:
         return evaluate(weights, val, options.positions)
 
     return descend(
@@ -99,7 +101,7 @@ def evaluate(
     weights: Weights,
     split: EncodedSplit,
     positions: bool,
-) -> tuple[float, float]:
+) -> LossAndAccuracy:
     """Loss of the known answers, and the share of right ones, over all samples."""
     count = len(split.label)
     parts = []
