@@ -17,6 +17,7 @@ ANYTHING = ("thing", "shape")  # of a colour, or any
 VERSION = 1  # part of the fingerprint: raise it when a frame gives other detections
 
 Mask = Bool[np.ndarray, "row col"]
+Skyline = Int[np.ndarray, " col"]
 LOW = 85  # a channel below is dark
 HIGH = 170  # a channel from here on is bright
 MATCH = 0.9  # intersection over union of a shape with its kind's mask, at least
@@ -50,7 +51,7 @@ class View:
     """Everything in a frame; `skyline` is the height of the hills at each column, px."""
 
     things: tuple[VisibleThing, ...]
-    skyline: Int[np.ndarray, " col"]
+    skyline: Skyline
 
 
 def names_of(phrase: str) -> set[str]:
@@ -115,16 +116,12 @@ def _shapes(codes: UInt8[np.ndarray, "row col"]) -> Iterator[VisibleThing]:
             if mask.shape != (SIDE, SIDE):
                 continue
             for kind, shape in MASKS.items():
-                score = _overlap(mask, shape)
+                intersection = (mask & shape).sum()
+                union = (mask | shape).sum()
+                score = float(intersection / union)
                 # so high that no other kind can reach it too
                 if score >= MATCH:
                     yield VisibleThing(kind, colour, box, score)
-
-
-def _overlap(mask: Mask, other: Mask) -> float:
-    """Intersection over union."""
-    intersection = (mask & other).sum()
-    return float(intersection / (mask | other).sum())
 
 
 def _walls(grey: Mask) -> Iterator[VisibleThing]:

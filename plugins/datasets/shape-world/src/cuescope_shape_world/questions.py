@@ -16,6 +16,7 @@ from cuescope_sdk.grounding import RELATIONS, SceneFrame, Thing
 from cuescope_shape_world.words import COLOURS, FRAME_SECONDS, KINDS, WALL
 
 Scene = Sequence[SceneFrame]
+Things = dict[str, Thing]
 CHOICES = 4  # shapes to choose from
 CLEAR = 6.0  # px between two centres along the axis that a question is about
 YES_NO = ("yes", "no")
@@ -33,7 +34,11 @@ class Question(NamedTuple):
     answer: str
 
 
-def ask(scene: Scene, rng: Generator, first: int = 0) -> Question:
+def ask(
+    scene: Scene,
+    rng: Generator,
+    first: int = 0,
+) -> Question:
     """A question about a scene: of the first kind from the `first` on that has a plain answer."""
     kinds = list(_QUESTIONS)
     start = first % len(kinds)
@@ -67,14 +72,18 @@ def phrase(thing: Thing) -> str:
     return f"{thing.attributes[0]} {thing.name}"
 
 
-def stands(thing: Thing, relation: str, other: Thing) -> bool:
+def stands(
+    thing: Thing,
+    relation: str,
+    other: Thing,
+) -> bool:
     """Whether the relation holds between two things that both have a box."""
     if not thing.box or not other.box:
         return False
     return bool(RELATIONS[relation].holds(thing.box, other.box))
 
 
-def shapes(frame: SceneFrame) -> dict[str, Thing]:
+def shapes(frame: SceneFrame) -> Things:
     """The shapes that can be seen, by phrase."""
     visible = {}
     for item in frame.things:
@@ -115,7 +124,11 @@ def turns(scene: Scene) -> Iterator[tuple[int, str]]:
 # -------------------------------------------------------------------------------------- answers
 
 
-def _first_time(scene: Scene, verb: str, name: str) -> int | None:
+def _first_time(
+    scene: Scene,
+    verb: str,
+    name: str,
+) -> int | None:
     """The frame in which a shape does it for the first time."""
     for index, doer in events(scene, verb):
         if doer == name:
@@ -142,13 +155,18 @@ def _colour(scene: Scene, kind: str) -> str | None:
     return of_kind[0].attributes[0]
 
 
-def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
+def _order(
+    scene: Scene,
+    name: str,
+    verb: str,
+    other: str,
+) -> str | None:
     """Whether `name` does it before `other` does the opposite; None where that is hard to say."""
-    names = [name, other]
-    if verb == "disappear":
-        names.reverse()
-    arrival = _first_time(scene, "appear", names[0])
-    departure = _first_time(scene, "disappear", names[1])
+    appears = verb == "appear"
+    comer = name if appears else other
+    goer = other if appears else name
+    arrival = _first_time(scene, "appear", comer)
+    departure = _first_time(scene, "disappear", goer)
     if arrival is None or departure is None:
         return None
     # A shape disappears in the last frame that shows it: what comes in that frame or in the next
@@ -156,7 +174,7 @@ def _order(scene: Scene, name: str, verb: str, other: str) -> str | None:
     if 0 <= arrival - departure <= 1:
         return None
     comes_first = arrival < departure
-    return YES_NO[comes_first != (verb == "appear")]
+    return YES_NO[comes_first != appears]
 
 
 def _turn(scene: Scene, which: str) -> str | None:
@@ -166,7 +184,11 @@ def _turn(scene: Scene, which: str) -> str | None:
     return sides[-1 if which == "last" else 0]
 
 
-def _turn_after(scene: Scene, name: str, verb: str) -> str | None:
+def _turn_after(
+    scene: Scene,
+    name: str,
+    verb: str,
+) -> str | None:
     time = _first_time(scene, verb.removesuffix("s"), name)
     for start, side in turns(scene):
         if time is not None and start > time:
@@ -186,15 +208,17 @@ def _place(
     seconds = 60 * int(minute) + int(second)
     index = round(seconds / FRAME_SECONDS)
     visible = shapes(scene[index]) if index < len(scene) else {}
-    if name not in visible or other not in visible:
+    thing = visible.get(name)
+    neighbour = visible.get(other)
+    if thing is None or neighbour is None:
         return None
-    boxes = np.array([visible[name].box, visible[other].box], float)
+    boxes = np.array([thing.box, neighbour.box], float)
     # all shapes have one size: their corners are as far apart as their centres
     right, down, *_ = np.ptp(boxes, axis=0)
     distance = right if relation in ("left of", "right of") else down
     if distance < CLEAR:
         return None
-    return YES_NO[not stands(visible[name], relation, visible[other])]
+    return YES_NO[not stands(thing, relation, neighbour)]
 
 
 def _shape_behind_wall(scene: Scene) -> str | None:
@@ -262,7 +286,11 @@ _QUESTIONS: Mapping[str, Callable[[Scene], Iterable[str]]] = {
 }
 
 
-def _choices(right: str, scene: Scene, rng: Generator) -> tuple[str, ...]:
+def _choices(
+    right: str,
+    scene: Scene,
+    rng: Generator,
+) -> tuple[str, ...]:
     """All answers of the right one's sort; of shapes, a few that are seen, in any order."""
     for answers in (YES_NO, SIDES, tuple(COLOURS)):
         if right in answers:

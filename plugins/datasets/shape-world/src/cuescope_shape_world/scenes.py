@@ -8,11 +8,14 @@ import numpy as np
 
 from cuescope_sdk.grounding import RELATIONS, Action, Relation, SceneFrame, Thing
 from cuescope_shape_world.pictures import HORIZON, SIDE, WIDTH, Picture
-from cuescope_shape_world.questions import stands
+from cuescope_shape_world.questions import Scene, Things, stands
 from cuescope_shape_world.words import HILL, WALL
 from cuescope_shape_world.worlds import World
 
 Box = tuple[float, float, float, float]
+Shifts = Sequence[
+    int | None
+]  # px to the right since the frame before; None is not known
 WALL_ID = f"{WALL}-0"  # there is one at most
 CLOSED = frozenset(("things", "attributes", "relations", "actions", "motion"))
 
@@ -23,7 +26,7 @@ def pictures(world: World) -> tuple[Picture, ...]:
     return tuple(_picture(world, frame) for frame in frames)
 
 
-def scene(world: World) -> tuple[SceneFrame, ...]:
+def scene(world: World) -> Scene:
     """A scene graph a frame, whole: what is missing from it is not so.
 
     What a shape does in a frame it does since the frame before; it disappears in the last frame
@@ -36,22 +39,34 @@ def scene(world: World) -> tuple[SceneFrame, ...]:
         by_id = {item.id: item for item in _things(world, frame)}
         things.append(by_id)
     graphs = []
-    for frame, by_id in enumerate(things):
-        of_frame = tuple(by_id.values())
-        graph = SceneFrame(
-            things=of_frame,
-            relations=tuple(relations(of_frame)),
-            actions=tuple(actions(things, shifts, frame)),
-            motion=motion(shifts[frame]),
-            closed=CLOSED,
-        )
-        graphs.append(graph)
+    # a reasoner asks the boxes: only the annotated scene compares all pairs beforehand
+    for graph in build_graphs(things, shifts):
+        related = {"relations": tuple(relations(graph.things))}
+        graphs.append(graph.model_copy(update=related))
     return tuple(graphs)
 
 
-def motion(shift: int) -> str | None:
+def build_graphs(
+    things: Sequence[Things],
+    shifts: Shifts,
+) -> Iterator[SceneFrame]:
+    """A scene graph a frame, of its things by id, and px that the view went to the right before it.
+
+    Relations are left to the boxes.
+    """
+    for index, by_id in enumerate(things):
+        yield SceneFrame(
+            things=tuple(by_id.values()),
+            actions=tuple(actions(things, shifts, index)),
+            motion=motion(shifts[index]),
+            closed=CLOSED,
+        )
+
+
+def motion(shift: int | None) -> str | None:
     """What the camera does when the view goes so many pixels to the right."""
-    if shift == 0:
+    # where no shift fits, no turn is seen
+    if not shift:
         return None
     return "turn right" if shift > 0 else "turn left"
 
@@ -72,15 +87,23 @@ def relations(things: Sequence[Thing]) -> Iterator[Relation]:
             continue
         if subject.visible and other.visible:
             for predicate in _flat_relations(subject.box, other.box):
-                yield _relation(subject, predicate, other)
+                yield Relation(
+                    subject=subject.id,
+                    predicate=predicate,
+                    object=other.id,
+                )
         # pixels show no place of what is hidden, only that something is behind the wall
         elif other.name == WALL and stands(subject, "inside", other):
-            yield _relation(subject, "behind", other)
-            yield _relation(other, "in front of", subject)
-
-
-def _relation(subject: Thing, predicate: str, other: Thing) -> Relation:
-    return Relation(subject=subject.id, predicate=predicate, object=other.id)
+            yield Relation(
+                subject=subject.id,
+                predicate="behind",
+                object=other.id,
+            )
+            yield Relation(
+                subject=other.id,
+                predicate="in front of",
+                object=subject.id,
+            )
 
 
 # Shapes stand still in most frames: the same two boxes are compared over and over.
@@ -114,15 +137,24 @@ def _things(world: World, frame: int) -> Iterator[Thing]:
                 visible=world.is_visible(index, frame),
             )
     for wall in world.walls_at(frame):
-        yield Thing(id=WALL_ID, name=WALL, attributes=("grey",), box=wall.box)
+        yield Thing(
+            id=WALL_ID,
+            name=WALL,
+            attributes=("grey",),
+            box=wall.box,
+        )
     top = HORIZON - max(world.heights(frame))
-    box = (0, top, WIDTH, HORIZON)
-    yield Thing(id=HILL, name=HILL, attributes=("black",), box=box)
+    yield Thing(
+        id=HILL,
+        name=HILL,
+        attributes=("black",),
+        box=(0, top, WIDTH, HORIZON),
+    )
 
 
 def actions(
-    things: Sequence[dict[str, Thing]],
-    shifts: Sequence[int | None],
+    things: Sequence[Things],
+    shifts: Shifts,
     index: int,
 ) -> Iterator[Action]:
     """What is done from the frame before to this one, and what is seen here for the last time."""
@@ -142,7 +174,11 @@ def actions(
                 yield Action(subject=item.id, verb=verb)
 
 
-def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
+def _changes(
+    before: Thing,
+    now: Thing,
+    step: int | None,
+) -> Iterator[str]:
     """What a shape or wall did between two frames, while the view went by `step` px."""
     # the skyline changes as the camera turns: that is no deed of the hill
     if step is None or now.name == HILL:
@@ -157,7 +193,7 @@ def _changes(before: Thing, now: Thing, step: int | None) -> Iterator[str]:
         yield f"turn {now.attributes[0]}"
 
 
-def _is_new(thing: Thing, others: dict[str, Thing]) -> bool:
+def _is_new(thing: Thing, others: Things) -> bool:
     """Whether it is not among the things of a neighbouring frame, nor behind a wall there."""
     if thing.id in others:
         return False

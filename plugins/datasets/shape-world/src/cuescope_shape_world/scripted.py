@@ -26,9 +26,25 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.grounding import Claim, SceneFrame
 from cuescope_sdk.models import refuse_unanswerable
-from cuescope_shape_world import statements
-from cuescope_shape_world.questions import PLACES, Scene, all_shapes, answer, phrases_in
-from cuescope_shape_world.statements import Statement, draw, spoil, true_statements
+from cuescope_shape_world.questions import (
+    PLACES,
+    SIDES,
+    Scene,
+    all_shapes,
+    answer,
+    phrases_in,
+)
+from cuescope_shape_world.statements import (
+    VERBS,
+    Statement,
+    action_of,
+    camera_turn,
+    draw,
+    presence,
+    relation,
+    spoil,
+    true_statements,
+)
 from cuescope_shape_world.tracking import track_frames
 from cuescope_shape_world.words import HELD_OUT, PHRASES
 
@@ -64,7 +80,12 @@ class ScriptedOptions(Options):
     )
     seed: int = Field(0, ge=0, description="another seed, another draw")
 
-    def true_claims(self, claims: int, progress: float, rng: Generator) -> int:
+    def true_claims(
+        self,
+        claims: int,
+        progress: float,
+        rng: Generator,
+    ) -> int:
         """How many claims of a step are true; `progress` goes from 0 (first) to 1 (last)."""
         if self.hallucination is not None:
             return claims - int(rng.random() < self.hallucination)
@@ -140,7 +161,8 @@ class Scripted(Plugin):
         if chance is None or HELD_OUT.isdisjoint(all_shapes(scene)):
             chance = self.options.accuracy
         rng = self._rng("answer", question, content)
-        return steps, _draw_answer(answer(question, scene), choices, chance, rng)
+        right = answer(question, scene)
+        return steps, _draw_answer(right, choices, chance, rng)
 
     def _response(self, sample: Sample) -> Response:
         steps, answer = self.reason(sample)
@@ -161,7 +183,12 @@ def listed_choices(question: str) -> list[str]:
     return line[1].split("; ") if line else []
 
 
-def write_trace(steps: Sequence[Step], answer: str, *, as_json: bool = False) -> str:
+def write_trace(
+    steps: Sequence[Step],
+    answer: str,
+    *,
+    as_json: bool = False,
+) -> str:
     if as_json:
         beliefs = [step.belief for step in steps]
         lines = [json.dumps(beliefs, indent=1)]
@@ -227,7 +254,11 @@ def script(
     return steps
 
 
-def draw_moments(frames: int, steps: int, rng: Generator) -> list[int]:
+def draw_moments(
+    frames: int,
+    steps: int,
+    rng: Generator,
+) -> list[int]:
     """A frame for each step, one from each of as many stretches of the video."""
     # a stretch without a frame would have none to draw
     stretches = np.array_split(np.arange(frames), min(steps, frames))
@@ -262,7 +293,12 @@ def _is_unrelated(statement: Statement, other: Statement) -> bool:
     return statement.form != other.form and set(words).isdisjoint(other_words)
 
 
-def guess(question: str, frames: int, steps: int, rng: Generator) -> list[Step]:
+def guess(
+    question: str,
+    frames: int,
+    steps: int,
+    rng: Generator,
+) -> list[Step]:
     """Steps over a video that is not looked at."""
     named = phrases_in(question)
     guesses = []
@@ -275,14 +311,14 @@ def guess(question: str, frames: int, steps: int, rng: Generator) -> list[Step]:
 def _guess_statement(named: Sequence[str], rng: Generator) -> Statement:
     """Anything, of the shapes that the question names more often than of others."""
     of_question = named and rng.random() < 0.5
-    name = str(rng.choice(named if of_question else PHRASES))
-    other = str(rng.choice(PHRASES))
+    name = draw(named if of_question else PHRASES, rng)
+    other = draw(PHRASES, rng)
     match rng.integers(4):
         case 0:
-            return statements.presence((name,))
+            return presence((name,))
         case 1 if name != other:
-            return statements.relation(name, str(rng.choice(PLACES)), other)
+            return relation(name, draw(PLACES, rng), other)
         case 2:
-            return statements.camera_turn(str(rng.choice(("left", "right"))))
+            return camera_turn(draw(SIDES, rng))
         case _:
-            return statements.action_of(name, str(rng.choice(statements.VERBS)))
+            return action_of(name, draw(VERBS, rng))

@@ -4,7 +4,7 @@ A sentence of n claims can be spoiled so that exactly k of them are true, for an
 up is a shape that the whole video never shows, so that it is false whatever a wall may hide.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import permutations, product
@@ -16,6 +16,7 @@ from cuescope_sdk.grounding import RELATIONS, Claim, SceneFrame, Thing
 from cuescope_shape_world.questions import (
     PLACES,
     Scene,
+    Things,
     all_shapes,
     doers,
     phrase,
@@ -91,10 +92,14 @@ def absence(name: str) -> Statement:
 
 
 @cache
-def relation(name: str, predicate: str, other: str) -> Statement:
+def relation(
+    name: str,
+    predicate: str,
+    other: str,
+) -> Statement:
     """ "the red circle is left of the blue star"."""
     words = f"the {name} is {predicate} the {other}"
-    return _statement("relation", words, (name, other), predicate, object=other)
+    return _statement("relation", words, (name, other), predicate)
 
 
 @cache
@@ -121,14 +126,13 @@ def _statement(
     words: str,
     named: tuple[str, ...],
     predicate: str | None = None,
-    **details: str,
 ) -> Statement:
     """With a claim for each thing that is named, before what is said of the first of them."""
     claims = [Claim(kind="entity", text=words, subject=name) for name in named]
     if predicate is not None:
-        if named:
-            details["subject"] = named[0]
-        claim = Claim(kind=form, text=words, predicate=predicate, **details)
+        # a camera's turn names nothing, and only a relation has an object
+        roles = dict(zip(("subject", "object"), named, strict=False))
+        claim = Claim(kind=form, text=words, predicate=predicate, **roles)
         claims.append(claim)
     return Statement(form, words, named, tuple(claims))
 
@@ -163,14 +167,14 @@ def _presences(names: Sequence[str]) -> Iterator[Statement]:
             yield presence(tuple(names[start : start + count]))
 
 
-def _relations(visible: Mapping[str, Thing]) -> Iterator[Statement]:
+def _relations(visible: Things) -> Iterator[Statement]:
     for name, other in permutations(visible, 2):
         for predicate in PLACES:
             if stands(visible[name], predicate, visible[other]):
                 yield relation(name, predicate, other)
 
 
-def _actions(frame: SceneFrame, visible: Mapping[str, Thing]) -> Iterator[Statement]:
+def _actions(frame: SceneFrame, visible: Things) -> Iterator[Statement]:
     for name, shape in visible.items():
         for action in frame.actions:
             if action.subject == shape.id and action.verb in VERBS:
@@ -224,7 +228,12 @@ def _opposite_verb(verb: str) -> str:
     return f"move {OPPOSITE[way]}" if way in OPPOSITE else "appear"
 
 
-def _wrong_colour(kind: str, right: int, scene: Scene, rng: Generator) -> Statement:
+def _wrong_colour(
+    kind: str,
+    right: int,
+    scene: Scene,
+    rng: Generator,
+) -> Statement:
     """Of a kind that is seen a colour that it never has; else of a kind that is never seen."""
     shown = all_shapes(scene)
     if right == 0:
@@ -251,7 +260,11 @@ def _replace_some(
     return tuple(names)
 
 
-def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
+def invent_shape(
+    like: str,
+    shown: Collection[str],
+    rng: Generator,
+) -> str:
     """A shape that is not shown, if there is one of the same colour or kind."""
     colour, kind = like.split()
     unseen = [name for name in PHRASES if name not in shown]
@@ -261,4 +274,5 @@ def invent_shape(like: str, shown: Collection[str], rng: Generator) -> str:
 
 def draw(options: Sequence[T], rng: Generator) -> T:
     """One of them."""
+    # not rng.choice, which would make an array of them first
     return options[int(rng.integers(len(options)))]

@@ -104,7 +104,11 @@ class ShapePictures(Plugin):
 
 # the pictures of a video follow each other
 @lru_cache(maxsize=8)
-def _video(seed: int, split: str, index: int) -> tuple[Picture, ...]:
+def _video(
+    seed: int,
+    split: str,
+    index: int,
+) -> tuple[Picture, ...]:
     rng = generator(seed, "shape-pictures", split, str(index))
     world = draw_world(rng, FRAMES, PHRASES)
     return pictures(world)

@@ -2,25 +2,24 @@
 what moves, comes and goes, and where the camera turns. No annotation is read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
-from jaxtyping import Int
 
 from cuescope_sdk import Frame, UserError, digest
-from cuescope_sdk.grounding import SceneFrame, Thing
-from cuescope_shape_world.detector import View, VisibleThing, read_pixels
+from cuescope_sdk.grounding import Thing
+from cuescope_shape_world.detector import Skyline, View, VisibleThing, read_pixels
 from cuescope_shape_world.pictures import HEIGHT, WIDTH
-from cuescope_shape_world.questions import phrase
-from cuescope_shape_world.scenes import CLOSED, actions, motion
+from cuescope_shape_world.questions import Scene, Things, phrase
+from cuescope_shape_world.scenes import Shifts, build_graphs
 
 AGREE = 0.75  # share of the skyline that must be the same after a shift
 KEPT = 1024  # videos that are remembered: several reasoners are shown the same
-_CACHE: dict[tuple[str, ...], tuple[tuple[SceneFrame, ...], str]] = {}
+_CACHE: dict[tuple[str, ...], tuple[Scene, str]] = {}
 
 
-def track_frames(frames: Sequence[Frame]) -> tuple[tuple[SceneFrame, ...], str]:
+def track_frames(frames: Sequence[Frame]) -> tuple[Scene, str]:
     """The scene of a video, and a digest of all that is seen; the last videos are remembered.
 
     Raises UserError for frames of another size than this world's.
@@ -41,7 +40,8 @@ def _content(views: Sequence[View]) -> str:
     shapes = []
     skylines = []
     for view in views:
-        shapes.append([(item.phrase, item.box) for item in view.things])
+        visible = [(item.phrase, item.box) for item in view.things]
+        shapes.append(visible)
         skylines.append(view.skyline)
     return digest(shapes, skylines)
 
@@ -58,24 +58,14 @@ def _view(frame: Frame) -> View:
     return read_pixels(pixels)
 
 
-def track(views: Sequence[View]) -> tuple[SceneFrame, ...]:
+def track(views: Sequence[View]) -> Scene:
     """A scene a frame, of what can be seen; relations are left to the boxes.
 
     It says of a video of this world what `scenes.scene` knows of it, but for what is hidden.
     """
     shifts = [0, *map(shift, views, views[1:])]
     things = list(_identify(views, shifts))
-    graphs = []
-    for index, identified in enumerate(things):
-        graph = SceneFrame(
-            things=tuple(identified.values()),
-            actions=tuple(actions(things, shifts, index)),
-            # where no shift fits, no turn is seen
-            motion=motion(shifts[index] or 0),
-            closed=CLOSED,
-        )
-        graphs.append(graph)
-    return tuple(graphs)
+    return tuple(build_graphs(things, shifts))
 
 
 def shift(view: View, later: View) -> int | None:
@@ -96,30 +86,29 @@ def shift(view: View, later: View) -> int | None:
 
 
 def _agreement(
-    skyline: Int[np.ndarray, " col"],
-    other: Int[np.ndarray, " col"],
+    skyline: Skyline,
+    other: Skyline,
     by: int,
 ) -> float:
     """Share of columns with equal heights, where the two overlap."""
+    # a turn to the left is one to the right, seen backwards
     if by < 0:
         return _agreement(other, skyline, -by)
     equal = skyline[by:] == other[: len(other) - by]
     return float(equal.mean())
 
 
-def _identify(
-    views: Sequence[View], shifts: Sequence[int | None]
-) -> Iterator[dict[str, Thing]]:
+def _identify(views: Sequence[View], shifts: Shifts) -> Iterator[Things]:
     """The things of each frame by id; the first of several that have one phrase.
 
     A phrase keeps its id; a new colour at an old place is a change.
     """
     ids: dict[str, str] = {}
-    before: dict[str, Thing] = {}
+    before: Things = {}
     # strict=False: the first view alone, or none, has a shift too
     for view, step in zip(views, shifts, strict=False):
         phrases = {visible.phrase for visible in view.things}
-        now: dict[str, Thing] = {}
+        now: Things = {}
         for visible in view.things:
             key = ids.get(visible.phrase)
             if key is None:
@@ -140,7 +129,7 @@ def _identify(
 
 def _former_id(
     visible: VisibleThing,
-    before: Mapping[str, Thing],
+    before: Things,
     phrases: set[str],
 ) -> str:
     """The id of what had another colour here; else the phrase itself."""

@@ -96,14 +96,10 @@ def draw_world(
     held_out: int = 0,
 ) -> World:
     """A world of shapes of these phrases, `held_out` of them from the held-out ones."""
-    while True:
+    world = None
+    while world is None:
         world = _attempt(rng, frames, phrases, held_out)
-        if world is None:
-            continue
-        shapes = np.sum([life.in_view for life in world.lives], axis=0)
-        # with fewer there is little to compare
-        if shapes.min() >= 2:
-            return _add_wall(rng, world)
+    return _add_wall(rng, world)
 
 
 def _attempt(
@@ -129,7 +125,10 @@ def _attempt(
             return None
         world = replace(world, lives=(*world.lives, life))
         free -= set(life.phrases)
-    return world
+    visible = [life.in_view for life in world.lives]
+    shapes = np.sum(visible, axis=0)
+    # with fewer there is little to compare
+    return world if shapes.min() >= 2 else None
 
 
 def _camera(rng: Generator, frames: int) -> Offsets:
@@ -148,8 +147,7 @@ def _camera(rng: Generator, frames: int) -> Offsets:
 def stands(camera: Offsets) -> Frames:
     """Whether the view is that of the frame before; true of the first frame."""
     steps = np.diff(camera, prepend=camera[:1])
-    still: Frames = steps == 0
-    return still
+    return np.asarray(steps == 0)
 
 
 def _life(
@@ -188,7 +186,8 @@ def _life(
         phrases[change:] = [other] * (frames - change)
     # It is put where one frame at least shows it, and from there moved back and forth.
     shown = rng.integers(first, last + 1)
-    place = rng.integers(1, (WIDTH - SIDE, HEIGHT - HORIZON - SIDE))
+    ends = (WIDTH - SIDE, HEIGHT - HORIZON - SIDE)
+    place = rng.integers(1, ends)
     place += (0, HORIZON)
     view = np.stack([camera, np.zeros(frames, int)], axis=1)
     path = steps.cumsum(axis=0)
@@ -205,7 +204,12 @@ def _recolour(phrase: str, free: Sequence[str]) -> list[str]:
     return [other for other in phrases if other != phrase and other in free]
 
 
-def _steps(rng: Generator, still: Frames, first: int, last: int) -> Corners:
+def _steps(
+    rng: Generator,
+    still: Frames,
+    first: int,
+    last: int,
+) -> Corners:
     """Pixels moved since the frame before: movements while the camera stands."""
     steps = np.zeros((len(still), 2), int)
     most = 1 + len(still) // 4
@@ -240,11 +244,14 @@ def _fits(world: World, life: Life) -> bool:
     return True
 
 
-def _apart(life: Life, other: Life, gap: int) -> Frames:
+def _apart(
+    life: Life,
+    other: Life,
+    gap: int,
+) -> Frames:
     """Whether the corners of the two differ by the gap (px) or more, across or down."""
     distance = np.abs(life.corners - other.corners)
-    apart: Frames = distance.max(axis=1) >= gap
-    return apart
+    return np.asarray(distance.max(axis=1) >= gap)
 
 
 def _add_wall(rng: Generator, world: World) -> World:
@@ -268,6 +275,7 @@ def _add_wall(rng: Generator, world: World) -> World:
 def _hides(world: World, wall: Wall) -> bool:
     """Whether it can stand there: over one shape at rest, clear of all others, camera at rest."""
     life = world.lives[wall.hides]
+    # with a frame before and one after, which are to show the shape
     span = slice(wall.first - 1, wall.last + 2)
     moves = np.ptp(life.corners[span], axis=0).any()
     turns = np.ptp(world.camera[span])
