@@ -31,9 +31,10 @@ class MovingShapes(Plugin):
         super().__init__(options, context)
         _check_size(options)
         self.cue = CUES.get(options.cue)
-        make = generate if options.actions == 1 else generate_actions
-        self.sequences = make(options)
-        if options.actions > 1:
+        if options.actions == 1:
+            self.sequences = generate(options)
+        else:
+            self.sequences = generate_actions(options)
             # two movements have no one label
             self.labels = ()
         bears = self.sequences.bears

@@ -5,18 +5,18 @@ from math import sqrt
 
 import numpy as np
 from jaxtyping import Bool, Int
+from numpy.random import Generator
 
-from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
+from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH, Marks, Numbers
 from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_moving_shapes.pictures import DISC, SIZE, SQUARE
 
 Corners = Int[np.ndarray, "frame 2"]
+Shown = Bool[np.ndarray, "sample frame"]  # where the cue is
 CUES = {"background": "red background", "object": "red square", "attribute": "red disc"}
 
 
-def cramers_v(
-    cue: Bool[np.ndarray, " sample"], south: Bool[np.ndarray, " sample"]
-) -> float:
+def cramers_v(cue: Marks, south: Marks) -> float:
     """Cramer's V of two yes-or-no variables: |phi|; 0 where one of them never varies."""
     cue_south = int((cue & south).sum())
     cue_other = int(cue.sum()) - cue_south
@@ -39,7 +39,11 @@ def cue_error_rate(asked: float, south_share: float) -> float:
     return (1 - truth) / 2
 
 
-def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
+def cue_counts(
+    asked: float,
+    south: int,
+    other: int,
+) -> tuple[int, int]:
     """How many sequences of south and of all others bear the cue, V as near to `asked` as can be.
 
     `south` and `other` count the sequences. Only the counts next to the exact rates are tried.
@@ -58,10 +62,10 @@ def cue_counts(asked: float, south: int, other: int) -> tuple[int, int]:
 
 
 def plant(
-    rng: np.random.Generator,
-    direction: Int[np.ndarray, " sample"],
+    rng: Generator,
+    direction: Numbers,
     options: ShapesOptions,
-) -> Bool[np.ndarray, "sample frame"]:
+) -> Shown:
     """Cue presence: contiguous frames, at a random place, of the chosen sequences.
 
     The cue-bearing sequences of the other classes are shared out evenly among these classes.
@@ -86,7 +90,7 @@ def plant(
     return shown
 
 
-def square_positions(rng: np.random.Generator, disc: Corners) -> Corners:
+def square_positions(rng: Generator, disc: Corners) -> Corners:
     """Row and column of a square's corner in each frame, uniform over the places clear of the disc.
 
     Clear of its bounding box, that is. `disc` is the corner of that box, pixels.
@@ -112,7 +116,12 @@ def _around(count: int, most: int) -> range:
     return range(least, greatest + 1)
 
 
-def _phi(cue_south: int, cue_other: int, south: int, total: int) -> float:
+def _phi(
+    cue_south: int,
+    cue_other: int,
+    south: int,
+    total: int,
+) -> float:
     """|phi| of the 2x2 table: cue-bearing sequences of south and of others, and the totals."""
     cue = cue_south + cue_other
     spread = cue * (total - cue) * south * (total - south)

@@ -3,7 +3,8 @@
 from math import ceil
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
+from numpy.random import Generator
 
 from cuescope_moving_shapes.pictures import DISC, SIZE
 from cuescope_sdk import generator
@@ -14,6 +15,7 @@ SPLITS = ("train", "val", "test")
 SPLIT_SHARES = (0.5, 0.25, 0.25)
 
 Numbers = Int[np.ndarray, " sample"]
+Marks = Bool[np.ndarray, " sample"]  # the samples of which something holds
 TRAVEL = (8, 18)  # px, least and greatest way from the first frame to the last
 POSITIONS = SIZE - DISC + 1  # places of the disc along one axis
 
@@ -52,6 +54,7 @@ def trajectories(
             break
         candidates[:, stray] = _draw(rng, int(stray.sum()), length)
     speed, start, constant = candidates
+    # going north or west is going south or east, seen backwards
     along = start + np.multiply.outer(np.arange(length), speed)
     backwards = np.isin(direction, (NORTH, WEST))
     along = np.where(backwards, along[::-1], along)
@@ -63,7 +66,7 @@ def trajectories(
 
 
 def _draw(
-    rng: np.random.Generator,
+    rng: Generator,
     count: int,
     length: int,
 ) -> Int[np.ndarray, "3 sample"]:
@@ -75,7 +78,11 @@ def _draw(
     return np.stack([speed, start, constant])
 
 
-def _way(rng: np.random.Generator, count: int, length: int) -> tuple[Numbers, Numbers]:
+def _way(
+    rng: Generator,
+    count: int,
+    length: int,
+) -> tuple[Numbers, Numbers]:
     least, greatest = speeds(length)
     speed = rng.integers(least, greatest, size=count, endpoint=True)
     travel = (length - 1) * speed
@@ -89,5 +96,6 @@ def _owners(
     # without the split: all splits must agree on who owns what
     rng = generator(seed, "moving-shapes", "partition", str(length))
     _, greatest = speeds(length)
+    # + 1: it is asked by the speed itself, from 0
     shape = (len(DIRECTIONS), greatest + 1, POSITIONS, POSITIONS)
     return rng.choice(len(SPLITS), size=shape, p=SPLIT_SHARES)

@@ -56,6 +56,7 @@ class ShapesOptions(Options):
     @property
     def window(self) -> int:
         """Frames that show the cue in a sequence that bears it."""
+        # negated twice, for // rounds down and a part of a frame needs a whole one
         return self.cue_frames or -(-3 * self.length // 5)
 
     @model_validator(mode="before")

@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
-from cuescope_moving_shapes.motion import DIRECTIONS
+from cuescope_moving_shapes.motion import DIRECTIONS, Numbers
 from cuescope_moving_shapes.options import ShapesOptions
 from cuescope_sdk import Sample, generator
 
@@ -30,9 +29,7 @@ class Question(NamedTuple):
     answer: int
 
 
-def draw_questions(
-    options: ShapesOptions, direction: Int[np.ndarray, " sample"]
-) -> list[Question]:
+def draw_questions(options: ShapesOptions, direction: Numbers) -> list[Question]:
     """A question for each sequence, by where its answer is planted.
 
     The words of "text" are drawn independently of the video; those of "both" turn its direction.

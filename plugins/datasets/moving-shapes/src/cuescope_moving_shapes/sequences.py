@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
-from jaxtyping import Bool, Int, Int16
+from jaxtyping import Int, Int16
+from numpy.random import Generator
 
-from cuescope_moving_shapes.cues import plant, square_positions
+from cuescope_moving_shapes.cues import Shown, plant, square_positions
 from cuescope_moving_shapes.motion import (
     DIRECTIONS,
     SPLIT_SHARES,
     SPLITS,
+    Marks,
+    Numbers,
     speeds,
     trajectories,
 )
@@ -44,12 +47,12 @@ PLACES = SIZE - 2 * SQUARE - DISC + 1  # of the disc along one axis, clear of an
 class Sequences:
     """A split: index of the direction, parameters of each frame, frames that show the cue."""
 
-    direction: Int[np.ndarray, " sample"]
+    direction: Numbers
     parameters: Parameters
-    cue: Bool[np.ndarray, "sample frame"]
+    cue: Shown
 
     @property
-    def bears(self) -> Bool[np.ndarray, " sample"]:
+    def bears(self) -> Marks:
         """Whether any frame of the sequence shows the cue."""
         return np.asarray(self.cue.any(axis=1))
 
@@ -85,10 +88,10 @@ def _without_cue(disc: Int[np.ndarray, "sample frame 2"]) -> Parameters:
 
 
 def _draw_cue(
-    rng: np.random.Generator,
+    rng: Generator,
     cue: str,
     parameters: Parameters,
-    shown: Bool[np.ndarray, "sample frame"],
+    shown: Shown,
 ) -> None:
     """Draw the cue into the frames that show it, in place."""
     # Only what is drawn differs: disc and frames are those of any other cue under this seed.
@@ -138,6 +141,7 @@ def generate_actions(options: ShapesOptions) -> ActionSequences:
     split = options.split
     length = options.length
     numbers = (str(length), str(options.actions))
+    # the name of this generator decides what is drawn: it stays
     rng = generator(seed, "moving-shapes", "acts", split, *numbers)
     # without the split: all splits must agree on who owns what
     partition = generator(seed, "moving-shapes", "acts")
@@ -162,7 +166,7 @@ def generate_actions(options: ShapesOptions) -> ActionSequences:
 
 
 def _draw_starts(
-    rng: np.random.Generator,
+    rng: Generator,
     way: Ways,
     length: int,
 ) -> tuple[Ways, Places]:
@@ -177,7 +181,7 @@ def _leaves_field(
     speed: Ways,
     origin: Places,
     length: int,
-) -> Bool[np.ndarray, " sample"]:
+) -> Marks:
     """Whether a movement ends where no disc may be."""
     # - 1: steps are between frames
     pixels = speed * (length - 1)
@@ -187,7 +191,7 @@ def _leaves_field(
     return np.asarray(outside.any(axis=(1, 2)))
 
 
-def _first_frames(rng: np.random.Generator, way: Ways, length: int) -> Ways:
+def _first_frames(rng: Generator, way: Ways, length: int) -> Ways:
     """First frame of each movement: `REST` frames between two, the other rests anywhere."""
     count, movements = way.shape
     slots = movements + 1
