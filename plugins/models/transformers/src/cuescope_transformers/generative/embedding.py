@@ -13,12 +13,11 @@ import numpy as np
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from cuescope_sdk import HideTokens
 from cuescope_sdk.fusion import VIDEO
 from cuescope_sdk.torch import to_array
 from cuescope_transformers.generative.batches import Row, batches, require_visual_tokens
 from cuescope_transformers.generative.generation import generate_tokens
-from cuescope_transformers.generative.inputs import Batch
+from cuescope_transformers.generative.inputs import Batch, Inputs
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
 
 
@@ -34,8 +33,7 @@ def embeddings(
     """The embedding of each row, by its index; zeros where there is nothing to see."""
     means = {}
     for part, batch in batches(model, rows):
-        if not isinstance(part[0].trial.edit, HideTokens):
-            require_visual_tokens(model, batch, part[0].trial)
+        require_visual_tokens(model, batch, part[0].trial)
         tokens, visual = _read(model, batch)
         for at, row in enumerate(part):
             # float first: a mean of many tokens in half precision loses digits
@@ -59,7 +57,7 @@ def _read(
     is_pair = network.config.is_encoder_decoder
     # where there is an encoder, it is the side that frames enter
     reader = network.get_encoder() if is_pair else network.get_decoder()
-    got: dict[str, Any] = {}
+    got: Inputs = {}
     with _until(blocks(reader)[0], got):
         # the pass ends before the token
         generate_tokens(model, batch, None, most=1)
@@ -73,7 +71,7 @@ def _read(
 
 
 @contextmanager
-def _until(layer: nn.Module, got: dict[str, Any]) -> Iterator[None]:
+def _until(layer: nn.Module, got: Inputs) -> Iterator[None]:
     """Within it a pass ends as it reaches the layer, whose arguments are then in `got`."""
 
     def stop(module: nn.Module, args: Any, kwargs: Any) -> None:

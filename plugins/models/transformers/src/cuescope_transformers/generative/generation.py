@@ -12,7 +12,7 @@ from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
 from cuescope_sdk.torch import Fusion, quiet
-from cuescope_transformers.generative.inputs import Batch
+from cuescope_transformers.generative.inputs import Batch, Inputs
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens
 
@@ -95,7 +95,7 @@ def _generate(
         )
 
 
-def _cache(network: Any) -> dict[str, Any]:
+def _cache(network: Any) -> Inputs:
     """A cache of every key where windows slide: edits must know which tokens the keys are of."""
     config = network.config.get_text_config()
     layers = set(getattr(config, "layer_types", None) or ())

@@ -19,6 +19,7 @@ from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import Medium
 
 Modality = Int8[Tensor, "row token"]
+Inputs = dict[str, Any]  # of a network, by name
 
 SINGLE_IMAGE = (
     "blip",
@@ -40,7 +41,7 @@ class Batch:
     is run within `around()`.
     """
 
-    inputs: dict[str, Any]
+    inputs: Inputs
     modality: Modality
     cross: Int8[Tensor, "row key"] | None = None
     around: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -84,7 +85,7 @@ def network_inputs(
     model: GenerativeModel,
     samples: Sequence[Sample],
     prompts: Sequence[str],
-) -> dict[str, Any]:
+) -> Inputs:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     # with labels a model computes a loss too
     taken = arguments(model.network.forward) - {"labels"}
@@ -100,7 +101,7 @@ def processor_outputs(
     model: GenerativeModel,
     samples: Sequence[Sample],
     prompts: Sequence[str],
-) -> dict[str, Any]:
+) -> Inputs:
     """What the processor makes; raises UserError where it refuses."""
     try:
         with quiet():
@@ -185,7 +186,7 @@ def _to_device(value: Any, model: GenerativeModel) -> Any:
     return value.to(model.files.device, dtype)
 
 
-def with_modalities(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+def with_modalities(model: GenerativeModel, inputs: Inputs) -> Batch:
     tokens = inputs["input_ids"]
     config = model.network.config
     mask = inputs.setdefault("attention_mask", torch.ones_like(tokens))

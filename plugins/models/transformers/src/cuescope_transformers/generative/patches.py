@@ -19,6 +19,7 @@ from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
 from cuescope_transformers.generative.hiding.families import TOWERS
 from cuescope_transformers.generative.inputs import (
+    Inputs,
     media_of,
     network_inputs,
     processor_outputs,
@@ -26,8 +27,6 @@ from cuescope_transformers.generative.inputs import (
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
-
-Inputs = dict[str, Any]
 
 
 @dataclass(frozen=True)

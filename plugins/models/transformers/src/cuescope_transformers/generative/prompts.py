@@ -105,9 +105,9 @@ def answer_tokens(tokenizer: Any, prompt: str, gap: str, answer: str) -> Tokens:
     whole = _ids(tokenizer, prompt + gap + answer)
     tail = whole[len(head) :]
     if tail and whole == head + tail:
-        return tuple(tail)
-    return tuple(_ids(tokenizer, answer))
+        return tail
+    return _ids(tokenizer, answer)
 
 
-def _ids(tokenizer: Any, text: str) -> list[int]:
-    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+def _ids(tokenizer: Any, text: str) -> Tokens:
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])

@@ -79,13 +79,10 @@ def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
 
 
 def _calls_interface(cls: type) -> bool:
-    forward = getattr(cls, "forward", None)
+    forward: Any = getattr(cls, "forward", None)
     try:
-        return (
-            "ALL_ATTENTION_FUNCTIONS" in inspect.getsource(forward)
-            if forward
-            else False
-        )
+        return "ALL_ATTENTION_FUNCTIONS" in inspect.getsource(forward)
+    # TypeError: it has no forward, or one that is not written in Python
     except (OSError, TypeError):
         return False
 

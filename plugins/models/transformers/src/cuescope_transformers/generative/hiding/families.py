@@ -23,7 +23,12 @@ from cuescope_transformers.generative.hiding.tokens import (
     without_nan,
     without_placeholders,
 )
-from cuescope_transformers.generative.inputs import Batch, pixels_name, with_modalities
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    Inputs,
+    pixels_name,
+    with_modalities,
+)
 from cuescope_transformers.generative.loading import GenerativeModel, arguments
 
 VisibleKeys = Bool[Tensor, "row key"]
@@ -35,7 +40,7 @@ TOWERS = ("clip_vision_model", "siglip_vision_model")
 
 
 @torch.inference_mode()
-def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+def without_patches(model: GenerativeModel, inputs: Inputs) -> Batch:
     """The batch without the patches that are NaN, and without the tokens that read one.
 
     In a model of tiles the mask hides in the tiles and in the whole image; the tokens that end
@@ -73,9 +78,7 @@ def without_patches(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
 def _put_back_patches(tokens: Tensor, visible: Tensor) -> Tensor:
     """Tokens of the encoder, perhaps without its class token, at their places."""
     # the library drops CLIP's class token before it projects, and SigLIP has none
-    # as `visible_first` counts them
-    most = max(1, int(visible.sum(dim=1).max()))
-    class_tokens = most - tokens.shape[1]
+    class_tokens = visible_first(visible).shape[1] - tokens.shape[1]
     return put_back(tokens, visible[:, class_tokens:])
 
 
@@ -104,7 +107,7 @@ def _require_tower(model: GenerativeModel, tower: Any) -> Any:
 
 
 @torch.inference_mode()
-def without_packed(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+def without_packed(model: GenerativeModel, inputs: Inputs) -> Batch:
     """The batch without the merged tokens of which a patch is NaN; patches come block by block.
 
     The others keep their rotary positions, their windows and their frames.
@@ -130,7 +133,7 @@ def _layout(
     visual: Any,
     grid: Int[Tensor, "image 3"],
     visible: Bool[Tensor, " merged"],
-) -> dict[str, Any]:
+) -> Inputs:
     """What the encoder would work out from the grid, for the patches that are there."""
     from transformers.vision_utils import (  # newer than what the other families need
         get_vision_cu_seqlens,
@@ -175,7 +178,7 @@ def _bounds(
 # -------------------------------------------------------------- cross-attention to tiles: Mllama
 
 
-def without_keys(model: GenerativeModel, inputs: dict[str, Any]) -> Batch:
+def without_keys(model: GenerativeModel, inputs: Inputs) -> Batch:
     """The batch without the patches that are NaN, in the encoder and among the crossed keys.
 
     The class token of each tile stays, and so does what pads the tiles.
@@ -257,7 +260,7 @@ def _cross_visible(visible: VisibleKeys) -> Any:
     return cross
 
 
-HIDING: dict[str, Callable[[GenerativeModel, dict[str, Any]], Batch]] = {
+HIDING: dict[str, Callable[[GenerativeModel, Inputs], Batch]] = {
     "qwen2_vl": without_packed,
     "qwen2_5_vl": without_packed,
     "llava": without_patches,

@@ -1,7 +1,6 @@
 """Where a mask over the frames comes to lie in what the processor makes of them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from cuescope_sdk import Frame, Sample
-from cuescope_transformers.generative.inputs import network_inputs, pixels_name
+from cuescope_transformers.generative.inputs import Inputs, network_inputs, pixels_name
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Images = Float[Tensor, "*image channel height width"]
@@ -26,7 +25,7 @@ Draw = Callable[[Pixels, Share], np.ndarray]
 
 def mark_hidden(
     model: GenerativeModel,
-    inputs: dict[str, Any],
+    inputs: Inputs,
     masked: Sequence[tuple[Sample, Masks]],
     prompts: Sequence[str],
 ) -> None:

@@ -12,7 +12,12 @@ from transformers.modeling_outputs import BaseModelOutputWithPooling
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import additive, hook_input, hook_output
 from cuescope_transformers.generative.hiding.masks import cells_with_nan
-from cuescope_transformers.generative.inputs import Batch, is_among, with_modalities
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    Inputs,
+    is_among,
+    with_modalities,
+)
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Visible = Bool[Tensor, "row token"]
@@ -119,14 +124,14 @@ def _mask_between(
 # ---------------------------------------------------------------- of the prompt
 
 
-def medium_of(inputs: dict[str, Any]) -> str:
+def medium_of(inputs: Inputs) -> str:
     """Whether the frames are shown as images or as videos."""
     return "video" if "pixel_values_videos" in inputs else "image"
 
 
 def without_placeholders(
     model: GenerativeModel,
-    inputs: dict[str, Any],
+    inputs: Inputs,
     medium: str,
     visible: Bool[Tensor, " visual"],
     features: Any,
@@ -157,7 +162,7 @@ def without_placeholders(
     fills = ~kept.gather(1, order)
     ids = tokens.gather(1, order).masked_fill(fills, model.tokenizer.pad_token_id)
     index = order.expand(*positions.shape[:-1], -1)
-    left: dict[str, Any] = {
+    left: Inputs = {
         "input_ids": ids,
         "position_ids": positions.gather(-1, index),
     }
