@@ -94,7 +94,11 @@ class Confirm(Plugin):
         yield from features(audit.once(gather, audit, self.options))
 
     @hookimpl
-    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
+    def perturb(
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+    ) -> Iterable[Trial]:
         """Each sample as it is, changed, and with the placebo."""
         from cuescope_confirm.trials import gather, trials_of
 
@@ -133,9 +137,8 @@ class Confirm(Plugin):
         from cuescope_confirm.verify import evidence
         from cuescope_sdk.data import independent_samples
 
-        if (
-            audit.options is not self.options
-        ):  # another method's audit has no interventions
+        # another method's audit has no interventions
+        if audit.options is not self.options:
             return
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)

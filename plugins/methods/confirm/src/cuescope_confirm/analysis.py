@@ -161,7 +161,11 @@ def measure(dossier: Dossier) -> Results:
     return Results(study, rows, len(tested), confidence)
 
 
-def _row(dossier: Dossier, target: Target, effects: Mapping[Witness, Effect]) -> Row:
+def _row(
+    dossier: Dossier,
+    target: Target,
+    effects: Mapping[Witness, Effect],
+) -> Row:
     options = dossier.study.options
     measured = []
     unmeasured = []
@@ -204,7 +208,10 @@ def _rank(row: Row) -> tuple[bool, float, float]:
     return row.ruling.verdict != "causes", -lost, -effect
 
 
-def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
+def change_beyond(
+    witness: Witness,
+    column: int,
+) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond a column, positive where it is what a cause would do."""
     values = witness.answers.values
     sign = witness.target.direction.sign
@@ -214,7 +221,10 @@ def change_beyond(witness: Witness, column: int) -> Float[np.ndarray, " pair"]:
     return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
 
 
-def groups_of(answers: Answers, rows: Bool[np.ndarray, " pair"]) -> Groups:
+def groups_of(
+    answers: Answers,
+    rows: Bool[np.ndarray, " pair"],
+) -> Groups:
     """The groups of the samples of some pairs."""
     pairs = compress(answers.pairs, rows)
     return Groups.of([pair.case.sample for pair in pairs])
@@ -273,7 +283,10 @@ def _ruling(
     return ruling
 
 
-def _lost(row: Row, confidence: float) -> tuple[float, float, float] | None:
+def _lost(
+    row: Row,
+    confidence: float,
+) -> tuple[float, float, float] | None:
     """By the clearest witness that confirms, one that takes the cue out before others."""
     if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None

@@ -90,7 +90,7 @@ def is_of_label(cue: Cue, sample: Sample) -> bool:
     return not cue.labels or sample.label in cue.labels
 
 
-def views_of(samples: Samples, cue: Cue) -> dict[str, Sample]:
+def views_of(samples: Samples, cue: Cue) -> Samples:
     """The samples as they are asked, with a right answer."""
     views = {}
     for key, sample in samples.items():

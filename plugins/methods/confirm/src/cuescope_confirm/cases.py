@@ -32,7 +32,11 @@ class Pair:
     control: bool = False
 
 
-def pairs_of(study: Study, target: Target, plugin: Intervention) -> list[Pair]:
+def pairs_of(
+    study: Study,
+    target: Target,
+    plugin: Intervention,
+) -> list[Pair]:
     """The pairs of one intervention for one cue; [] where there are none.
 
     Interventions of one sort are done to the same samples, beside the same placebos.
@@ -103,7 +107,8 @@ class PairMaker:
         for number, sample in enumerate(samples):
             # pairs in turns: there may be more samples without the cue
             model = pairs[number % len(pairs)].case
-            place = likest.get(sample.key) or fit_place(model.place, _sizes(sample))
+            sizes = list(map(size_of, sample.frames))
+            place = likest.get(sample.key) or fit_place(model.place, sizes)
             pair = None if place is None else make(sample, place)
             if pair is not None:
                 yield replace(pair, control=True)
@@ -260,7 +265,11 @@ class PairMaker:
         factors = sample.annotations.get("factors", {})
         return str(factors.get(self.target.cue.feature.key) or sample.label)
 
-    def _covering_donor(self, place: Place, donors: Sequence[Sample]) -> Sample | None:
+    def _covering_donor(
+        self,
+        place: Place,
+        donors: Sequence[Sample],
+    ) -> Sample | None:
         """Of some that show the cue, the one whose own region covers most of the place."""
         some = shuffle(donors, self.rng)[:DONORS]
         if not some or not self.plugin.in_place:
@@ -297,7 +306,8 @@ class PairMaker:
             donor = self._any(donors)
             of_label = by_label[donor.label]
             alike = [other for other in of_label if other.key != sample.key]
-            place = fit_place(self.located.places[donor.key], _sizes(sample))
+            sizes = list(map(size_of, sample.frames))
+            place = fit_place(self.located.places[donor.key], sizes)
             if place is None or not alike:
                 continue
             place = self._beside_object(place, sample)
@@ -317,11 +327,10 @@ class PairMaker:
         return Place(tuple(masks), place.frames)
 
 
-def _sizes(sample: Sample) -> list[tuple[int, ...]]:
-    return list(map(size_of, sample.frames))
-
-
-def fit_place(place: Place, sizes: Sequence[tuple[int, ...]]) -> Place | None:
+def fit_place(
+    place: Place,
+    sizes: Sequence[tuple[int, ...]],
+) -> Place | None:
     """A place in frames of these sizes, (row, col): stretched; None for another number of them."""
     if not place.masks:
         return place

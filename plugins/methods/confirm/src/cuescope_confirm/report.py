@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import get_args
 
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
@@ -11,8 +12,8 @@ from cuescope_confirm.study import Study
 from cuescope_confirm.trials import AS_IS, NOTHING, Witness
 from cuescope_sdk import Cell, Score, Table
 
-CONTROLS: tuple[Control, ...] = ("without the cue", "unfound cue", "other labels")
-VERDICTS: tuple[Verdict, ...] = ("causes", "accompanies", "cannot tell")
+CONTROLS = get_args(Control)
+VERDICTS = get_args(Verdict)
 MARKS: Mapping[Decision, str] = {
     "confirms": "*",
     "placebo does as much": "0",
@@ -217,8 +218,11 @@ def tables(results: Results) -> Iterator[Table]:
     yield placebo_table(results)
     reasons = _reasons(results)
     if reasons:
-        columns = ("intervention", "cue", "why")
-        yield Table.of("Interventions that do not apply", columns, reasons)
+        yield Table.of(
+            "Interventions that do not apply",
+            ("intervention", "cue", "why"),
+            reasons,
+        )
 
 
 def _name(row: Row) -> tuple[str, str]:

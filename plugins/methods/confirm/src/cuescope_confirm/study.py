@@ -136,6 +136,9 @@ class Cue:
         return str(factors.get(name)) == value
 
 
+Cues = Sequence[Cue]
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
@@ -178,13 +181,16 @@ def frames_in(samples: Samples) -> list[FrameId]:
     return frames
 
 
-def shuffle(items: Sequence[T], rng: np.random.Generator) -> list[T]:
+def shuffle(
+    items: Sequence[T],
+    rng: np.random.Generator,
+) -> list[T]:
     """The items in a random order."""
     # by number: permuting the items themselves would make an array of them
     return [items[row] for row in rng.permutation(len(items))]
 
 
-def pick(samples: Samples, keys: Iterable[str]) -> dict[str, Sample]:
+def pick(samples: Samples, keys: Iterable[str]) -> Samples:
     """Some of the samples, in the order of their keys here."""
     return {key: samples[key] for key in keys}
 
@@ -260,7 +266,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
 
 def _note_findings(
     audit: Audit,
-    cues: Sequence[Cue],
+    cues: Cues,
     reports: Mapping[str, Report],
     samples: int,
 ) -> None:
@@ -347,7 +353,7 @@ def _require_one_subject(runs: Sequence[StoredRun]) -> None:
                 )
 
 
-def _with_unlike_keys(cues: Sequence[Cue]) -> list[Cue]:
+def _with_unlike_keys(cues: Cues) -> list[Cue]:
     """With keys that tell the features of different runs apart."""
     # two methods may both call a feature "cluster-01"
     runs: dict[str, set[str]] = {}
@@ -376,8 +382,7 @@ def _requests(
         return [(features[score.feature], score.label) for score in findings]
     of_all_runs = set[str]()
     for other in runs:
-        for feature in other.report.features:
-            of_all_runs.add(feature.key)
+        of_all_runs.update(feature.key for feature in other.report.features)
     wanted = []
     for text in options.features:
         key, at, label = text.rpartition("@")
@@ -395,7 +400,7 @@ def _requests(
     return wanted
 
 
-def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
+def _samples_of_run(run: StoredRun, data: Samples) -> Samples:
     """The samples that the run looked at: those that it asked about, and where features occur.
 
     Raises UserError where the data are not what they were.
@@ -423,16 +428,12 @@ def _samples_of_run(run: StoredRun, data: Samples) -> dict[str, Sample]:
     return pick(data, sorted(known))
 
 
-def _held_out_samples(audit: Audit, seen: Samples) -> dict[str, Sample]:
+def _held_out_samples(audit: Audit, seen: Samples) -> Samples:
     """The audited samples that share neither frames nor group with those of the run."""
     # None is no group: it must not join all samples without one
-    groups = set()
-    contents = set()
-    for sample in seen.values():
-        groups.add(sample.group)
-        # the same frames under another key are the same sample
-        contents.add(content(sample))
-    groups.discard(None)
+    groups = {sample.group for sample in seen.values()} - {None}
+    # the same frames under another key are the same sample
+    contents = set(map(content, seen.values()))
     held = {}
     for sample in sorted(audit.samples, key=lambda sample: sample.key):
         if sample.group not in groups and content(sample) not in contents:

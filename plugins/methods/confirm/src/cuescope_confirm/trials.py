@@ -216,7 +216,11 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
     return "no held-out sample of its label shows the cue"
 
 
-def _prepare_answers(study: Study, witness: Witness, pairs: Sequence[Pair]) -> Answers:
+def _prepare_answers(
+    study: Study,
+    witness: Witness,
+    pairs: Sequence[Pair],
+) -> Answers:
     """What is to be asked about each pair."""
 
     def put(trial: Trial, condition: str) -> Trial:
@@ -321,7 +325,10 @@ def shown_frames(place: Place) -> Sequence[int]:
     return frames or place.frames
 
 
-def box_of(place: Place, frame: int) -> tuple[float, float, float, float] | None:
+def box_of(
+    place: Place,
+    frame: int,
+) -> tuple[float, float, float, float] | None:
     """The box around a place's region in a frame; None where it is unknown, or all of the frame."""
     mask = place.masks[frame] if frame < len(place.masks) else np.zeros(1)
     if not mask.any() or mask.all():

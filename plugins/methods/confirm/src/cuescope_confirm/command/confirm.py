@@ -1,5 +1,6 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ from cuescope.application import (
     Output,
     Pairs,
     Run,
+    Runner,
     ToolOptions,
     apart,
     ask_again,
@@ -24,8 +26,9 @@ from cuescope.application import (
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.command.several import find_others
 from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
+
+ByRole = dict[str, str]
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -114,13 +117,12 @@ def confirm(
         if top != 10:
             given["top"] = top
         if others:
-            more = find_others(
+            more = _find_others(
                 runner,
                 others,
                 request,
                 asked,
                 folder / "found-others",
-                parts=PARTS,
             )
             given["others"] = [str(path) for path in more]
         trial = other.rest.model_copy(
@@ -146,9 +148,9 @@ def confirm(
 
 def _tools(
     request: Request,
-    named: dict[str, str],
-    options: dict[str, dict[str, str]],
-) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    named: ByRole,
+    options: dict[str, ByRole],
+) -> tuple[ByRole, dict[str, dict[str, Any]]]:
     """SPEC and options by role: those of the run that this method can use, and what was typed.
 
     Raises UserError for options of a role that no tool has.
@@ -175,7 +177,7 @@ def _require_usable(
     context: Context,
     request: Request,
     names: list[str],
-    tools: dict[str, str],
+    tools: ByRole,
 ) -> None:
     """Raise UserError for an intervention that this model or these tools cannot serve."""
     # by the classes alone: no weights are loaded to refuse a name
@@ -188,3 +190,60 @@ def _require_usable(
                 got=lacking,
                 remedy="Leave --with out: all interventions that apply are taken",
             )
+
+
+# -------------------------------------------------------------------------------- more runs
+
+
+def _find_others(
+    runner: Runner,
+    runs: Sequence[Path],
+    first: Request,
+    asked: AskedAgain,
+    folder: Path,
+) -> list[Path]:
+    """The folders of the runs' findings; raises UserError for a run of another model or data.
+
+    One that looked at all of its data is made anew on the first part, unless this is a plan.
+    """
+    folders = []
+    for number, run in enumerate(runs, 2):
+        held, request = ask_again(runner, run, asked)
+        # parts are dealt by seed: with another one, halves of two runs would overlap
+        request = request.model_copy(update={"seed": first.seed})
+        for role in ("model", "data"):
+            _require_same(role, run, first, request)
+        other = apart(
+            run,
+            request,
+            asked.on,
+            runner.context.registry,
+            folder / f"{number}",
+            parts=PARTS,
+        )
+        if other.finding is not None and not asked.plan:
+            runner.context.announce(
+                f"{run} is made again on the same part of the data ({other.found})"
+            )
+            replace(held, out=other.found).run(other.finding, resume=True)
+        folders.append(other.found)
+    return folders
+
+
+def _require_same(
+    role: str,
+    run: Path,
+    first: Request,
+    other: Request,
+) -> None:
+    expected = getattr(first, role)
+    got = getattr(other, role)
+    expected_options = getattr(first, f"{role}_options")
+    got_options = getattr(other, f"{role}_options")
+    if (expected, expected_options) != (got, got_options):
+        raise UserError(
+            f"{run} is about another {role} than the first run",
+            expected=f"{expected} {dict(expected_options) or ''}".strip(),
+            got=f"{got} {dict(got_options) or ''}".strip(),
+            remedy="Confirm the runs of each by themselves",
+        )

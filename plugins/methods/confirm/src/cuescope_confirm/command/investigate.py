@@ -85,7 +85,10 @@ def investigate(
         audit_and_show(runner, work.test, as_json=output.as_json)
 
 
-def _names(methods: str | None, registry: Registry) -> tuple[str, ...]:
+def _names(
+    methods: str | None,
+    registry: Registry,
+) -> tuple[str, ...]:
     """The methods asked for; raises UserError for one that is not installed."""
     names = tuple(filter(None, map(str.strip, (methods or "").split(","))))
     for name in names:
@@ -226,7 +229,12 @@ class Investigation:
         rest = other.rest.model_copy(update={"limit": request.limit})
         self.test = self._of(rest, METHOD, given)
 
-    def _of(self, request: Request, method: str, options: Mapping[str, Any]) -> Request:
+    def _of(
+        self,
+        request: Request,
+        method: str,
+        options: Mapping[str, Any],
+    ) -> Request:
         roles = _roles(self.runner.context.registry, method)
         update = {"method": method, "method_options": dict(options)}
         for field in ("tools", "tool_options"):
@@ -285,8 +293,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     from rich.text import Text
 
     choice = work.choice
-    reports = {name: work.found / name / "report.json" for name in choice.run}
-    done = [name for name, report in reports.items() if report.exists()]
+    done = [name for name in choice.run if (work.found / name / "report.json").exists()]
     plans = {}
     for name, request in work.requests.items():
         if name not in done:

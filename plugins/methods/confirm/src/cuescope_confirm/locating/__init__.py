@@ -44,7 +44,7 @@ class Target:
 
     cue: Cue
     direction: Direction
-    samples: dict[str, Sample]
+    samples: Samples
     located: LocatedCue | None = None
     reason: str | None = None
     role: Role = "finding"
@@ -141,7 +141,7 @@ def _why_nowhere(study: Study, cue: Cue) -> str:
     return f"it occurs in no sample, and its name needs --tool detector=SPEC ('{cue.word}')"
 
 
-def _pool(study: Study, most: int, target: Target) -> dict[str, Sample]:
+def _pool(study: Study, most: int, target: Target) -> Samples:
     """A draw of the held-out samples: of those that are judged, and half as many others."""
     rng = study.rng("pool", target.cue.id)
     judged: list[str] = []

@@ -119,7 +119,11 @@ def _detect(
     }
 
 
-def _best_scores(study: Study, samples: Samples, word: str) -> dict[str, float]:
+def _best_scores(
+    study: Study,
+    samples: Samples,
+    word: str,
+) -> dict[str, float]:
     """Of each sample the largest score in any frame; 0 without a detection."""
     best = {}
     for key, of_frames in _detect(study, samples, word).items():
@@ -128,7 +132,11 @@ def _best_scores(study: Study, samples: Samples, word: str) -> dict[str, float]:
     return best
 
 
-def _judge_detector(study: Study, cue: Cue, word: str) -> tuple[float, float | None]:
+def _judge_detector(
+    study: Study,
+    cue: Cue,
+    word: str,
+) -> tuple[float, float | None]:
     """By the run's samples: the score from which on a detection counts, and its AUROC."""
     shown = cue.samples_with_cue(study.seen)
     rng = study.rng("detector", cue.id)

@@ -52,7 +52,11 @@ class Patches(Readout):
     name: ClassVar[str] = "confirm-patches"
     layer: int = -1
 
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
+    def read(
+        self,
+        model: Any,
+        trials: Sequence[Trial],
+    ) -> list[np.ndarray]:
         """By the model's own `patch_features`."""
         return [
             np.stack(model.patch_features(trial.sample.frames, self.layer))
@@ -131,7 +135,11 @@ def _is_better(region: Region, other: Region) -> bool:
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
-def _frames_like(study: Study, pool: Samples, model: Linear) -> list[FrameId]:
+def _frames_like(
+    study: Study,
+    pool: Samples,
+    model: Linear,
+) -> list[FrameId]:
     """The frames that the model takes for the cue's, by their embeddings."""
     frames = frames_in(pool)
     scores = model.scores(embeddings(study, pool, frames))
@@ -201,7 +209,10 @@ def _cue_in_frames(
     return LocatedCue(places, pool.keys() - places.keys(), by, auroc)
 
 
-def _training(study: Study, cue: Cue) -> tuple[list[FrameId], Training]:
+def _training(
+    study: Study,
+    cue: Cue,
+) -> tuple[list[FrameId], Training]:
     """Frames of the run with the cue, and others, of the same labels first."""
     seen = study.seen
     listed = study.frames_of(cue)

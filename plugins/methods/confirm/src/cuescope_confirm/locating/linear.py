@@ -7,6 +7,7 @@ from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_confirm.locating.places import Mask, stretch
@@ -37,7 +38,11 @@ class Training:
     groups: Groups
     regions: tuple[Mask | None, ...] = ()
 
-    def candidates(self, row: int, shape: Sequence[int]) -> Bool[np.ndarray, " patch"]:
+    def candidates(
+        self,
+        row: int,
+        shape: Sequence[int],
+    ) -> Bool[np.ndarray, " patch"]:
         """The patches that may be the cue's: those in the run's own region, where it has one."""
         everywhere = np.ones(shape, bool)
         region = self.regions[row] if self.regions else None
@@ -45,7 +50,7 @@ class Training:
         # a region smaller than a patch may be lost here: then any may be the cue's
         return np.ravel(inside if inside.any() else everywhere)
 
-    def folds(self, rng: np.random.Generator) -> IntPerFrame:
+    def folds(self, rng: Generator) -> IntPerFrame:
         """Whole groups, dealt out."""
         # of a permutation: folds differ by one group at most
         deal = rng.permutation(self.groups.count) % FOLDS
@@ -109,7 +114,7 @@ def fit(
     return Linear(centre, model.coef_[0] / spread, -model.intercept_[0])
 
 
-def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> PerFrame:
+def held_out_scores(rows: Rows, data: Training, rng: Generator) -> PerFrame:
     """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
 
     That is where all of their frames show the cue, or none.
@@ -126,7 +131,7 @@ def held_out_scores(rows: Rows, data: Training, rng: np.random.Generator) -> Per
     return scores
 
 
-def learn(rows: Rows, data: Training, rng: np.random.Generator) -> Linear:
+def learn(rows: Rows, data: Training, rng: Generator) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
     scores = held_out_scores(rows, data, rng)
     # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
@@ -220,7 +225,7 @@ class Region:
 def learn_region(
     grids: Sequence[Grid],
     data: Training,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Region | None:
     """What tells the patches of the cue's frames from those of matched other frames.
 

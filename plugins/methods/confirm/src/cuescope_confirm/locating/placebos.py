@@ -158,7 +158,10 @@ def _parts(feature: Feature) -> tuple[str, str, str]:
     return task, label, thing
 
 
-def name_of_placebo(placebos: Mapping[Control, Target | str], role: Control) -> str:
+def name_of_placebo(
+    placebos: Mapping[Control, Target | str],
+    role: Control,
+) -> str:
     """What a placebo is, or why there is none, in a few words."""
     placebo = placebos.get(role, "the cue is not located")
     if isinstance(placebo, str):

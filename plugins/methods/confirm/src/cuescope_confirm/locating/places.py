@@ -71,8 +71,9 @@ def size_of(frame: Frame) -> tuple[int, int]:
 
 
 def box_mask(
-    boxes: Iterable[Sequence[float]], size: tuple[int, int]
-) -> Bool[np.ndarray, "r c"]:
+    boxes: Iterable[Sequence[float]],
+    size: tuple[int, int],
+) -> Mask:
     """The pixels inside of any box (x0, y0, x1, y1)."""
     mask = np.zeros(size, dtype=bool)
     for x0, y0, x1, y1 in boxes:
@@ -84,7 +85,10 @@ def box_mask(
     return mask
 
 
-def stretch(grid: np.ndarray, size: Sequence[int]) -> np.ndarray:
+def stretch(
+    grid: np.ndarray,
+    size: Sequence[int],
+) -> np.ndarray:
     """A grid at another size, (row, col): of each cell the nearest one's value."""
     cells = []
     for count, wanted in zip(grid.shape, size, strict=True):

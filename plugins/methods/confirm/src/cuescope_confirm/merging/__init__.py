@@ -13,7 +13,7 @@ figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Set
 from dataclasses import replace
 from itertools import chain, combinations
 
@@ -30,7 +30,7 @@ from cuescope_confirm.merging.modalities import (
     place_of,
 )
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
-from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
+from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Cues, Study
 from cuescope_sdk import Occurrence
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
@@ -110,7 +110,11 @@ def link(alike: Float[np.ndarray, "cue cue"]) -> list[list[int]]:
     return sorted(groups)
 
 
-def _merge(study: Study, members: Sequence[Cue], pure: Set[str]) -> Cue:
+def _merge(
+    study: Study,
+    members: Cues,
+    pure: Set[str],
+) -> Cue:
     """The merged cue, about the labels of its most harmful claim; it occurs where `pure` ones do.
 
     Findings of one cue may say different things of it: that it makes some labels rarer as right
@@ -163,7 +167,7 @@ def _answers_moved(study: Study, cue: Cue, direction: Direction) -> float:
     return abs(direction.gap or 0.0) * count
 
 
-def _best_name(cues: Sequence[Cue]) -> str:
+def _best_name(cues: Cues) -> str:
     """What a check calls it, else a word or an annotation, else a method."""
     place = place_of(cues[0])
     if place is not None:
@@ -181,7 +185,7 @@ def _is_annotated(cue: Cue) -> bool:
 
 def _occurrences(
     lead: Cue,
-    members: Sequence[Cue],
+    members: Cues,
     pure: Set[str],
 ) -> tuple[Occurrence, ...]:
     """Those of the findings that the others recognise, each frame once; of a known place its own.

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Study
+from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Cues, Study
 
 NO_CUE = "no cue"  # the note that says why what was found is none
 PLACES = {
@@ -28,7 +28,7 @@ def place_of(cue: Cue) -> str | None:
     return "both"
 
 
-def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
+def modalities(cues: Cues) -> list[list[Cue]]:
     """The findings about whole modalities, those about one together and the surest first.
 
     What is said of both at once (a verdict, attention between the two) goes with the modality that
@@ -46,8 +46,8 @@ def modalities(cues: Sequence[Cue]) -> list[list[Cue]]:
 
 def no_cues(
     study: Study,
-    groups: Sequence[Sequence[Cue]],
-    others: Sequence[Cue],
+    groups: Sequence[Cues],
+    others: Cues,
 ) -> Iterator[str]:
     """Why some findings are no cues; `groups` are those about modalities.
 

@@ -6,7 +6,7 @@ learned from. There is one on the embedding and one on colours, and the worse on
 that both list count as recognised, as far as they are more than chance.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 
@@ -23,7 +23,7 @@ from cuescope_confirm.locating.linear import (
 )
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
-from cuescope_confirm.study import Cue, Frames, Study, frames_in, pick, shuffle
+from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
@@ -37,7 +37,8 @@ Scorer = Callable[[Frames], PerFrame]
 
 
 def recognition(
-    study: Study, cues: Sequence[Cue]
+    study: Study,
+    cues: Cues,
 ) -> Float[np.ndarray, "recogniser recognised"]:
     """How well each finding tells where each other is: 1 by place or name, else an AUROC."""
     values = np.eye(len(cues))
@@ -102,7 +103,10 @@ def _boxes(study: Study, cue: Cue) -> dict[FrameId, Box]:
     return boxes
 
 
-def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -> bool:
+def regions_agree(
+    first: Mapping[FrameId, Box],
+    second: Mapping[FrameId, Box],
+) -> bool:
     """Whether, in the frames that both mark, the typical smaller region is half in the other.
 
     True where they mark none of the same frames: then regions say nothing.
@@ -128,7 +132,7 @@ def regions_agree(first: Mapping[FrameId, Box], second: Mapping[FrameId, Box]) -
 class _Recognisers:
     """The models of findings, by their place."""
 
-    def __init__(self, study: Study, cues: Sequence[Cue]) -> None:
+    def __init__(self, study: Study, cues: Cues) -> None:
         self._study = study
         everything = frames_in(study.seen)
         self._total = len(everything)
@@ -193,7 +197,12 @@ class _Recognisers:
                 by_frame = dict(zip(frames, held_out, strict=True))
                 yield partial(_score, model, reader, by_frame)
 
-    def _draw(self, frames: Iterable[FrameId], most: int, name: str) -> list[FrameId]:
+    def _draw(
+        self,
+        frames: Iterable[FrameId],
+        most: int,
+        name: str,
+    ) -> list[FrameId]:
         rng = self._study.rng("merge", name)
         return sorted(shuffle(sorted(frames), rng)[:most])
 

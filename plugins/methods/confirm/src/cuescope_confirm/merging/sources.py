@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from cuescope_confirm.analysis import Results
 from cuescope_confirm.merging import RULE
-from cuescope_confirm.study import Cue, Study
+from cuescope_confirm.study import Cues, Study
 from cuescope_sdk import Accuracy, Cell, Table
 
 
@@ -28,7 +28,7 @@ def sources(results: Results) -> Iterator[Table | Accuracy]:
         yield methods(study, cues)
 
 
-def sources_table(cues: Sequence[Cue]) -> Table:
+def sources_table(cues: Cues) -> Table:
     """A cue a line, with the findings that are this cue."""
     rows = []
     for cue in cues:
@@ -39,11 +39,15 @@ def sources_table(cues: Sequence[Cue]) -> Table:
             ids.append(member.id.removeprefix(f"{member.run} "))
         findings = [f"{run}: {', '.join(ids)}" for run, ids in runs.items()]
         rows.append((cue.name, len(runs), "; ".join(findings)))
-    columns = ("cue", "methods", "findings")
-    return Table.of("What found each cue", columns, rows, RULE)
+    return Table.of(
+        "What found each cue",
+        ("cue", "methods", "findings"),
+        rows,
+        RULE,
+    )
 
 
-def methods(study: Study, cues: Sequence[Cue]) -> Table:
+def methods(study: Study, cues: Cues) -> Table:
     """A method a line: how many findings it has and of how many cues, or why it was left out."""
     findings = Counter(cue.run for cue in study.cues)
     of_cues: Counter[str] = Counter()
@@ -53,5 +57,8 @@ def methods(study: Study, cues: Sequence[Cue]) -> Table:
         (run, findings[run], of_cues[run], None) for run in study.reports
     ]
     rows += [(name, None, None, why) for name, why in study.left_out.items()]
-    columns = ("method", "findings", "cues", "left out because")
-    return Table.of("Methods", columns, rows)
+    return Table.of(
+        "Methods",
+        ("method", "findings", "cues", "left out because"),
+        rows,
+    )
