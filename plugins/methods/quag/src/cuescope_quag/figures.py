@@ -9,7 +9,14 @@ from PIL import Image, ImageDraw
 
 from cuescope_quag.analysis import Figures
 from cuescope_quag.measures import question_types
-from cuescope_quag.trials import CROSSMODAL, VERDICT, Answers, Condition, is_correct
+from cuescope_quag.trials import (
+    CROSSMODAL,
+    VERDICT,
+    Answers,
+    Condition,
+    Outcomes,
+    is_correct,
+)
 from cuescope_sdk import Audit, Contrast, Frame, Occurrence, Outcome, Picture, Score
 from cuescope_sdk.report import bar_chart, contrast, frame_strips
 
@@ -91,8 +98,8 @@ def change_words(condition: Condition) -> str:
 
 
 def substitutes(
-    before: Sequence[Outcome],
-    after: Sequence[Outcome],
+    before: Outcomes,
+    after: Outcomes,
     condition: Condition,
 ) -> dict[str, Occurrence]:
     """Where the picture comes from of what was asked without its own video: another, or none."""

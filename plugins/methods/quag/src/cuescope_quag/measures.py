@@ -1,7 +1,6 @@
 """What is measured: accuracy or balanced accuracy, and what an answer without looking has of it."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,16 +48,11 @@ def plain_accuracy(samples: Samples) -> Measure:
     stratum = np.zeros(len(samples), dtype=int)
     choices = shared_choices(samples)
     if choices:
-        label = number_labels(samples, choices)
+        label = number_answers([sample.label for sample in samples], choices)
         chance = 100 * float(np.bincount(label).max() / len(label))
         return Measure("accuracy", stratum, chance, label)
     guesses = [1 / len(sample.choices) if sample.choices else 0.0 for sample in samples]
     return Measure("accuracy", stratum, 100 * float(np.mean(guesses)))
-
-
-def number_labels(samples: Samples, choices: Sequence[str]) -> Codes:
-    """The right answers by number."""
-    return number_answers([sample.label for sample in samples], choices)
 
 
 def balanced_accuracy(samples: Samples) -> Measure | None:
@@ -66,7 +60,7 @@ def balanced_accuracy(samples: Samples) -> Measure | None:
     choices = shared_choices(samples)
     if not choices or len({sample.label for sample in samples}) < 2:
         return None
-    label = number_labels(samples, choices)
+    label = number_answers([sample.label for sample in samples], choices)
     # A choice that is never right has no recall, so strata are the labels that occur.
     stratum = np.unique(label, return_inverse=True)[1]
     # who always gives one answer has one recall of 1, and 0 in the others

@@ -8,7 +8,13 @@ from textwrap import shorten
 from cuescope_quag.analysis import Figures
 from cuescope_quag.paper import paper_rows
 from cuescope_quag.scores import Loss
-from cuescope_quag.trials import Answers, Samples, accepted_answers, benchmark_of
+from cuescope_quag.trials import (
+    Answers,
+    Outcomes,
+    Samples,
+    accepted_answers,
+    benchmark_of,
+)
 from cuescope_sdk import Audit, Outcome, Table
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, benjamini_hochberg
@@ -126,8 +132,11 @@ def loss_cell(loss: Loss, significant: bool) -> str:
 
 def few_videos(videos: Groups) -> list[str]:
     """A warning of intervals over too few of them."""
-    rough = "so few that the intervals are rough and may be too narrow"
-    return [f"Videos: {videos.count}, {rough}."] if videos.few else []
+    if not videos.few:
+        return []
+    return [
+        f"Videos: {videos.count}, so few that the intervals are rough and may be too narrow."
+    ]
 
 
 # ------------------------------------------------------------------------------- open answers
@@ -146,7 +155,7 @@ def describe_wrong_answers(answers: Answers) -> str:
 
 def attach_open_answers(
     audit: Audit,
-    outcomes: Sequence[Outcome],
+    outcomes: Outcomes,
     right: Sequence[bool],
 ) -> None:
     """A table of a few open questions, wrong and right ones, with what was answered."""

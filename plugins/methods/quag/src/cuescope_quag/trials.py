@@ -37,6 +37,7 @@ from cuescope_sdk.statistics import Groups
 Codes = Int[np.ndarray, " sample"]
 RightPerSample = Bool[np.ndarray, " sample"]
 Samples = Sequence[Sample]
+Outcomes = Sequence[Outcome]
 Readouts = list[np.ndarray]
 Kind = Literal["modality", "short-circuit", "mean", "quag-attention"]
 VERDICT = "verdict"
@@ -346,8 +347,8 @@ class Answers:
 
     samples: list[Sample]
     conditions: list[Condition]
-    plain: Sequence[Outcome]
-    changed: Sequence[Sequence[Outcome]]
+    plain: Outcomes
+    changed: Sequence[Outcomes]
     before: RightPerSample
     after: Bool[np.ndarray, "sample condition"]
     groups: Groups
@@ -382,7 +383,7 @@ class Answers:
 def collect_answers(
     audit: Audit,
     options: QUAGOptions,
-    outcomes: Sequence[Outcome],
+    outcomes: Outcomes,
 ) -> Answers:
     """From the outcomes of `trials`."""
     samples = audit.once(questions, audit)

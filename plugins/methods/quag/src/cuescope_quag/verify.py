@@ -327,12 +327,13 @@ def conformability_error(
     """
     averaged = row_averaged(weights, of_query, of_key, visible, quadrants)
     sums = weights.sum(axis=2, dtype=np.float64)
-    return max(
+    largest = max(
         # `initial`: the maximum of no cells would raise
-        float(np.abs(weights - averaged).max(initial=0)),
-        float(np.abs(sums - visible.any(axis=1)).max(initial=0)),
-        float(np.abs(weights[:, ~visible]).max(initial=0)),
+        np.abs(weights - averaged).max(initial=0),
+        np.abs(sums - visible.any(axis=1)).max(initial=0),
+        np.abs(weights[:, ~visible]).max(initial=0),
     )
+    return float(largest)
 
 
 def fused_part(

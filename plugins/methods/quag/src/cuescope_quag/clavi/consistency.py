@@ -253,7 +253,7 @@ def describe(accuracies: Accuracies) -> str | None:
         words = "a question and its complement are mostly both answered rightly, control or not"
     else:
         words = "neither a clear shortcut nor a clear understanding"
-    meaning = (
-        "share of pairs answered rightly, of complement videos (V) or questions (T)"
+    return (
+        f"{words} (share of pairs answered rightly, of complement videos (V) or questions (T): "
+        f"{', '.join(figures)})"
     )
-    return f"{words} ({meaning}: {', '.join(figures)})"

@@ -135,7 +135,7 @@ def distances(
         of_pairs = []
         for pair in alike:
             of_heads = aligned_distance(weights[pair.first], weights[pair.second])
-            of_pairs.append(float(of_heads.mean()))
+            of_pairs.append(of_heads.mean())
         by_layer.append(of_pairs)
     return np.asarray(np.mean(by_layer, axis=0))
 
@@ -272,7 +272,7 @@ def aligned_distance(
             f"got {first.shape} and {second.shape}"
         )
     least = map(_least_distance, first.astype(np.float64), second.astype(np.float64))
-    return np.array(list(least), dtype=np.float64)
+    return np.array(list(least))
 
 
 def _least_distance(first: Matrix, second: Matrix) -> float:
