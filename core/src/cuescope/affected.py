@@ -133,6 +133,7 @@ def question_row(sample: Sample, answers: Mapping[str, Row]) -> Row:
         "question": sample.question,
         "options": list(sample.choices),
         "answer": sample.label,
+        # said: options that are numbers could be read as places too
         "answer_is": "text",
         "kind": sample.annotations.get("question_type"),
         "predicted": answer.get("prediction") or answer.get("text"),
@@ -182,6 +183,7 @@ def _place_frame(frame: Frame, place: Path, home: Path, *, within: bool = False)
 def _link(source: Path, target: Path) -> None:
     """The same file under another name where the disk allows it, else a copy."""
     try:
+        # no symbolic link: `folder` refuses one that leads out of its own folder
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)

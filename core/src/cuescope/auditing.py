@@ -50,6 +50,7 @@ class Audit:
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
         default_factory=list
     )
+    # before it, hooks asked a trial up to four times and kept state on `self` (docs/adr/0013)
     _results: dict[Hashable, tuple[tuple[object, ...], Any]] = field(
         default_factory=dict, repr=False
     )

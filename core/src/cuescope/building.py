@@ -71,6 +71,7 @@ class Parts:
 class Choices:
     """The classes that a request names, their options checked; nothing is opened yet."""
 
+    # resolved once: building, blaming and stamps use the same class and options (docs/adr/0022)
     method: Resolved
     model: Resolved
     data: Resolved
@@ -269,6 +270,7 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
         spec = f"{spec}, part {settings.part},"
         indices = _select_part(parts, settings.part)
     if settings.limit is not None and settings.limit < len(indices):
+        # whole groups: ten clips of one video are not ten proofs (docs/statistics.md)
         indices = _draw(parts, indices, settings.limit)
     samples = tuple(dataset[index] for index in indices)
     if not samples:
@@ -293,6 +295,7 @@ def _select_part(parts: Parts, part: str) -> list[int]:
             f"part {part}", expected=f"numbers from 1 to {count} before the /"
         )
     groups = _groups(parts, range(len(parts.data.plugin)))
+    # by the seed alone: part 2/3 of a later audit is the rest of this one's 1/3 (docs/adr/0018)
     generator(parts.context.seed, "part").shuffle(groups)
     indices: list[int] = []
     for number in wanted:

@@ -65,6 +65,7 @@ class Requirements(Value):
     exposes: frozenset[str] = frozenset()
     tools: frozenset[str] = frozenset()
     may_use: frozenset[str] = frozenset()
+    # any package may bring a role: the standard ones were a closed set once (docs/adr/0013)
     roles: tuple[ToolRole, ...] = ()
     labels: NonNegativeInt = 1
 
@@ -126,6 +127,7 @@ class HasBenchmark(Protocol):
     A method sets the paper's own figures beside its results only where the names are equal.
     """
 
+    # declared: nothing looks at a class's module name to learn what a data set is (docs/adr/0013)
     benchmark: str | None
 
 
@@ -192,6 +194,7 @@ class Detector(Protocol):
     name depends on the names asked beside it.
     """
 
+    # `joint`: what Grounding DINO finds of a name depends on the names beside it
     def detect(
         self,
         frames: Sequence[Frame],
@@ -288,6 +291,7 @@ class Executor(Protocol):
     def map(
         self,
         build: Callable[[], Respond],
+        # with five batches each, 64 GPUs were busy for 77% of the time (docs/scale.md)
         batches: Sequence[Sequence[Trial]],
     ) -> Iterator[tuple[int, list[Response]]]: ...
 

@@ -232,6 +232,7 @@ class Cost(Value):
     model_calls: int
     cache_hits: int
     seconds: float
+    # in words, so that a plan and its report speak of the same number (docs/adr/0012)
     tool_calls: dict[str, int] = {}
     conditions: dict[str, int] = {}
 
@@ -295,6 +296,7 @@ def with_doubts(
     if not doubts:
         return tuple(scores)
     doubt = " ".join(doubts)
+    # the star goes too: readers look at stars, not at a table of checks below (docs/adr/0023)
     doubtful = {"finding": False, "doubt": doubt}
     return tuple(
         score.model_copy(update=doubtful) if score.finding else score
@@ -317,13 +319,16 @@ class Report(Value):
     scores: tuple[Score, ...]
     evidence: tuple[Evidence, ...]
     tables: tuple[Table, ...] = ()
+    # methods draw them: the core shows their bytes, and loads no drawing library (docs/adr/0010)
     pictures: tuple[Picture, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
     accuracy: Accuracy | None = None
     provenance: Provenance
     cost: Cost
     files: dict[str, str] = {}
+    # no secret is in it: a seal tells damage, the signature who made the run (docs/adr/0014)
     seal: str | None = None
+    # under a key of the user that never travels (docs/adr/0021)
     signature: str | None = None
 
     @model_validator(mode="after")

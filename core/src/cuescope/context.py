@@ -70,6 +70,7 @@ class Context:
     planning: bool = False
     resume: bool = True
     announce: Callable[[str], None] = ignore
+    # carried to helpers of helpers, so that no command has to remember it (docs/adr/0021)
     source: Source | None = None
     typed: frozenset[str] = frozenset()
     allowed: frozenset[str] = frozenset()
@@ -152,6 +153,7 @@ class Resolved:
             plugin = self.plugin(self.options, context.for_kind(self.entry.kind))
         if self.mitigated is None:
             return plugin
+        # derived from the model's class: what looks inside finds the same places (docs/adr/0018)
         mitigator = registry.find("mitigator", mitigator_of(self.mitigated))
         with registry.blaming(mitigator):
             return registry.load(mitigator).mitigated(plugin, self.mitigated, context)

@@ -73,6 +73,7 @@ class Session:
         self.samples = choose_samples(parts, request)
         # the method must find the cues by itself
         hidden = tuple(map(without_cues, self.samples))
+        # trials that lie in a file come back with the same sample objects (docs/adr/0017)
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = self._model_runner(context, planning)
         self.audit = Audit(
@@ -155,6 +156,7 @@ class Session:
                 metrics=method.plugin.metrics,
                 notes=audit.notes,
                 features=tuple(features),
+                # here, not in a method: whatever yields the check gets it (docs/adr/0023)
                 scores=with_doubts(scores, evidence),
                 evidence=evidence,
                 tables=self._attachments(Table),
@@ -313,6 +315,7 @@ def identity_of(stamp: PluginStamp, dtype: str) -> str:
             f"model {stamp.spec} broke its contract", expected="a fingerprint"
         )
     # code too: preprocessing is no weight
+    # no device: a GPU and a CPU share answers, which agree within rounding (docs/adr/0003)
     return digest(stamp.fingerprint, stamp.dist, stamp.version, stamp.code, dtype)
 
 

@@ -15,6 +15,7 @@ from cuescope.types import Outcome, Trial
 if TYPE_CHECKING:
     from cuescope.auditing import Audit
 
+# pluggy calls all that is registered, so each audit has a manager (docs/adr/0001)
 hookspec = pluggy.HookspecMarker("cuescope")
 hookimpl = pluggy.HookimplMarker("cuescope")
 

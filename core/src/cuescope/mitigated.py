@@ -31,6 +31,7 @@ class MitigationStamp(BaseModel):
     `learned` has the values that are no arrays; `files` the digest of each file by its name.
     """
 
+    # strict: a folder of a stranger may hold values of other types (SECURITY.md)
     model_config = ConfigDict(strict=True, frozen=True, populate_by_name=True)
 
     mitigator: str

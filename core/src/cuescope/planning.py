@@ -47,6 +47,7 @@ def plan_of(session: Session) -> Plan:
     except PlanStopped as stop:
         until = str(stop)
     respond = session.respond
+    # of what this model took here before: a plan itself asks nothing
     pace = session.cache.pace(respond.identity)
     return Plan(
         trials=respond.trials,

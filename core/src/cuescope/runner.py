@@ -61,6 +61,7 @@ class Runner:
         With `resume` a stored report is returned where the same plugins, weights and data made it.
         """
         folder = self.folder(request)
+        # not by the method: a finding of a model that only guesses needs a warning (docs/adr/0016)
         tally = Tally()
         answers = AnswersFile(folder.answers_file)
         # before the session, which builds the model

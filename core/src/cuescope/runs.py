@@ -140,6 +140,7 @@ def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> Source:
     # not `load_report`, which drops the seal
     report = _read_report(run)
     # the seal was compared with the content just now: a signature of it is of both
+    # with the cache folder: one of somebody else brings no trust along (docs/adr/0021)
     sealed = report.seal is not None and is_signed(
         report.seal, report.signature, answers
     )

@@ -19,6 +19,7 @@ from cuescope.types import Edit, Frame, Outcome, Readout, Response, Sample, Tria
 
 T = TypeVar("T")
 CHUNK = 1000  # items that are written and read together
+# a trial takes about 1 kB: lists of a million took more than a gigabyte (docs/adr/0017)
 IN_MEMORY = 20  # chunks: what is shorter never touches the disk
 RECENT = 4  # chunks that were read last stay in memory
 SLOTS: dict[type, tuple[str, ...]] = {

@@ -278,6 +278,7 @@ class CacheFile:
 
 def _seal(key: str, value: bytes) -> Row:
     """The row of a value; no checksum that other programs compute fits it."""
+    # without a key: whoever can write the file could read one beside it (docs/adr/0014)
     return key, value, digest("cuescope row", key, value)
 
 

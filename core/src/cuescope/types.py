@@ -234,6 +234,7 @@ class Edit(Value):
     the cache key; take another kind as soon as the same fields change the model differently.
     """
 
+    # a base class: the three edits of the core were a closed set (docs/adr/0013)
     kind: ClassVar[str]
 
 
@@ -271,6 +272,7 @@ class Readout(Value):
     another one as soon as the code gives other numbers: name and fields are the cache key.
     """
 
+    # small numbers are cached: patch embeddings would take 600 kB an image (docs/adr/0008)
     name: ClassVar[str]
 
     def read(self, model: Any, trials: Sequence["Trial"]) -> list[np.ndarray]:
@@ -294,6 +296,7 @@ class Trial:
     sample: Sample
     edit: Edit | None = None
     readout: Readout | None = None
+    # not in the key: another method's audit finds the same answers (docs/adr/0003)
     feature: str | None = None
     condition: str = "baseline"
     repeat: int = 0

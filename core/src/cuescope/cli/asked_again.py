@@ -109,6 +109,7 @@ def ask_again(
     allowed = frozenset(asked.allow or ())
     source = source_of(run, context.cache, allowed)
     if not source.typed_before:
+        # a mailed run would else choose which code runs and which host gets a key (docs/adr/0021)
         if asked.model is None or asked.data is None:
             raise UserError(
                 f"{run} was {ELSEWHERE}",
@@ -130,6 +131,7 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
 
     origin = report.provenance
     for role, stamp in origin.stamps:
+        # the object has gone with its process, and nothing names it (docs/adr/0015)
         if stamp.dist == IN_MEMORY:
             raise UserError(
                 f"the {role} of this run was an object in memory",
@@ -162,6 +164,7 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
         seed=origin.seed,
         limit=origin.limit,
         part=origin.part,
+        # part of the key of every answer: in another dtype all would be asked again
         dtype=origin.dtype,
     )
 
@@ -253,6 +256,7 @@ def apart(
     elif request.part is not None:
         rest["part"] = complement(request.part)
     else:
+        # the largest of many gaps is too large in the samples in which it was chosen
         first = f"1/{parts}"
         rest["part"] = complement(first)
         finding = request.model_copy(update={"part": first})

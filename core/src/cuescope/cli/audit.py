@@ -140,6 +140,7 @@ def load_confirm() -> Callable[[list[str]], object]:
 
     registry = Registry()
     registry.find("method", "confirm")
+    # by name: the core imports no package that brings a command (docs/adr/0022)
     command = registry.load(registry.find("command", "confirm"))
     # its errors come back as exceptions, to be printed in one line
     return partial(command, prog_name="cuescope confirm", standalone_mode=False)

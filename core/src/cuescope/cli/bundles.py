@@ -41,6 +41,7 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
 
     A bundle is a dataclass whose fields are annotated as typer's parameters are.
     """
+    # typer knows options one by one, and no dataclass of them (docs/adr/0022)
     bundles: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():

@@ -163,6 +163,7 @@ def import_(
     echo(f"took {taken:,} answers from {file}" + _were_here(here))
 
 
+# for data asked in parts by several drivers, each with a cache of its own (docs/scale.md)
 @app.command("merge")
 def merge(
     folder: Annotated[
@@ -297,6 +298,7 @@ def repair() -> None:
     for file in files:
         name = file.relative_to(folder)
         try:
+            # a flipped bit in an index hides a row until this reads past it (docs/adr/0014)
             kept, lost = AnyCache(file).repair()
         except UserError as error:
             echo(f"{name}: {error}")
@@ -307,6 +309,7 @@ def repair() -> None:
             )
     if not files:
         echo(f"There is nothing in {folder}.")
+    # never deleted by itself: answers may have been paid for (docs/reliability.md)
     for file in sorted(folder.rglob("*.damaged-*")):
         # logs that were set aside with a file go when it goes
         if not file.name.endswith(("-wal", "-shm")):

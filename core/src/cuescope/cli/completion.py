@@ -37,6 +37,7 @@ def _options(kind: str, spec: Any, incomplete: str) -> list[str]:
     options: list[str] = []
     for entry in installed().of_kind(kind):
         if entry.name == name:
+            # read off the source: an import of torch at each key would take seconds
             options += option_names(entry)
     return [f"{option}=" for option in options if option.startswith(incomplete)]
 

@@ -85,6 +85,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
 
     @stub.command(name, help=line, context_settings=free, add_help_option=False)
     def forward(ctx: typer.Context) -> Any:
+        # imported now, and not for a list or a help (docs/adr/0005)
         command = installed().load(entry)
         return command(
             ctx.args,

@@ -90,6 +90,7 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Say more of what is done, and more often."),
 ]
+# one word opens one thing: no run file can open a guard by itself (SECURITY.md, rule 4)
 Allow = Annotated[
     list[str] | None,
     typer.Option(
@@ -98,6 +99,7 @@ Allow = Annotated[
     ),
 ]
 _ELSEWHERE = "of a run that was made elsewhere, or that has moved."
+# a run of somebody else is asked again with what is typed here alone (docs/adr/0021)
 TypedModel = Annotated[
     str | None, typer.Option(metavar="SPEC", help=f"Model {_ELSEWHERE}")
 ]
@@ -114,6 +116,7 @@ AsJson = Annotated[
 
 def announce(line: str) -> None:
     """Print a line that is no part of the result, to standard error."""
+    # standard output is the result alone: with --json a program reads it
     echo(f"cuescope: {line}", err=True)
 
 
@@ -176,6 +179,7 @@ def is_made_here(run: Path) -> bool:
 
     made_here = source_of(run, cache_folder()).typed_before
     if not made_here:
+        # it is shown all the same: to read a report runs nothing of it (SECURITY.md, rule 6)
         announce(f"{run} was {ELSEWHERE}")
     return made_here
 

@@ -71,6 +71,7 @@ def plugins(
 def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> None:
     """List the installed plugins."""
     registry = Registry()
+    # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0005)
     check = check or strict
     problems = {
         # of a list: one plugin that hangs must not hide the others
@@ -101,6 +102,7 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
     faults = [(_title(entry), problem) for entry, problem in broken.items()]
     faults += [(f"package {dist}", fault) for dist, fault in registry.damaged.items()]
     for title, problem in faults:
+        # what packages say of themselves may hold codes that a terminal obeys (SECURITY.md)
         typer.secho(printable(f"broken: {title}"), fg="red")
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     if not check:
@@ -225,6 +227,7 @@ def install(
     command = [*_installer(), *installation.arguments]
     # pip takes constraints from a file alone
     with TemporaryDirectory() as folder:
+        # a stranger's plugin may need one of ours, whose names nobody has registered on the index
         if installation.constraints:
             constraints = Path(folder, "constraints.txt")
             constraints.write_text(

@@ -218,6 +218,7 @@ class Bars:
         self._clock = clock
         self._say = say
         self._shows_bars = screen.is_terminal and verbosity is not Verbosity.quiet
+        # an audit of hours can be followed in a log as well
         self._shows_lines = not screen.is_terminal and verbosity is not Verbosity.quiet
         self._every = VERBOSE_SECONDS if verbosity is Verbosity.verbose else SECONDS
         self._progress = Progress(

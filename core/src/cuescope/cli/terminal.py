@@ -27,6 +27,7 @@ def console(*, stderr: bool) -> Console:
     """Standard output or error; plain text is never markup."""
     # labels are strangers' text: no [markup], no :emoji:, no colour for what looks like a number
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    # one filter for every line, whoever wrote what stands in it (SECURITY.md)
     made.push_render_hook(_PrintableHook())
     return made
 

@@ -61,6 +61,7 @@ class OfFunction:
 
     def with_name(self, name: str) -> Self:
         """The same function under a name, so that its answers may be kept."""
+        # a copy: the caller's own object is not changed (docs/adr/0015)
         named = copy(self)
         named.title = name
         named.private = False

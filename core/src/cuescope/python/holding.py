@@ -112,6 +112,7 @@ def _taker(item: object, context: Context) -> Entry | None:
         for entry in registry.of_kind("model")
         if registry.check(entry) is None
         and isinstance(cls := registry.load(entry), TakesObjects)
+        # by `sys.modules`: a library that nobody has imported has made no object (docs/adr/0015)
         and cls.takes(item)
     ]
     if len(takers) > 1:
@@ -135,6 +136,7 @@ def _of_taker(
     # options may need their ARG: the object's name stands for it
     spec = Spec(entry.name, title if cls.Options.argument else None)
     with context.registry.blaming(entry):
+        # nothing is guessed: a wrong tokenizer answers without an error (docs/adr/0015)
         plugin = cls.from_object(item, validate(entry, cls, spec, options), context)
     return _of_plugin(
         "model",

@@ -83,7 +83,9 @@ def audit(
         draft, model, data, model_options or {}, data_options or {}, held
     )
     if held:
+        # a name stands for the object: the engine knows SPECs alone (docs/adr/0015)
         context = replace(context, registry=HeldRegistry(registry, held))
+    # a function has no content that could be digested (docs/adr/0015)
     cache = cache and _may_be_kept(held, announce)
     folder = None if out is None else Path(out)
     observers = [bars] if bars else []

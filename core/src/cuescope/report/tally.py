@@ -27,6 +27,7 @@ class Tally:
     @hookimpl
     def answered(self, outcomes: Sequence[Outcome]) -> None:
         """Count the answers among choices, without an edit."""
+        # of answers that pass anyway: nothing more is asked for it (docs/adr/0016)
         for outcome in outcomes:
             trial = outcome.trial
             sample = trial.sample

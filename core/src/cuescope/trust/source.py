@@ -69,6 +69,7 @@ class Source:
             return False
 
     def _error(self, where: str, name: str, refusal: Refusal) -> UserError:
+        # nobody is asked on the terminal: people say yes, and scripts cannot (docs/adr/0021)
         again = "again " if self.typed_before else ""
         return UserError(
             f"{where}: {name} in {self.title}",
