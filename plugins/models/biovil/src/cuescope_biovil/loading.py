@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -41,7 +41,6 @@ RESIZE = 512  # pixels of the shorter side
 CROP = 448  # then a square of the middle
 # of the language model that the text tower was made from, and nothing that embeds
 SPARE = ("cls.predictions.", "bert.embeddings.position_ids", "bert.pooler.")
-Network = TypeVar("Network", bound=nn.Module)
 END = "!?."  # the authors drop it from the end of a prompt
 
 
@@ -69,25 +68,25 @@ class Model:
         words = tokenizer_content(self.tokenizer)
         return digest(OWNER, 1, files, repr(self.config), words, str(self.dtype), head)
 
-    def _open(
+    def _fill(
         self,
-        network: Network,
+        network: nn.Module,
         file: Path,
         spare: tuple[str, ...] = (),
-    ) -> Network:
-        """The network with the tensors of a file, ready to run."""
+    ) -> None:
+        """Give a network the tensors of a file, and make it ready to run."""
         Checkpoint.read(self.name, file).load_into(network, spare)
-        return network.eval().requires_grad_(False).to(self.device, self.dtype)
+        network.eval().requires_grad_(False).to(self.device, self.dtype)
 
     @cached_property
     def image_network(self) -> ImageNetwork:
         """The image model with its weights. A plan ends here."""
         self.context.stop_plan_before(f"the weights of {self.title}")
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # initial weights are drawn, and overwritten
+        # initial weights are drawn, and overwritten
+        with torch.random.fork_rng(devices=[]):
             network = ImageNetwork(self.shape)
-        return self._open(network, self.folder / IMAGE_WEIGHTS)
+        self._fill(network, self.folder / IMAGE_WEIGHTS)
+        return network
 
     @cached_property
     def text_network(self) -> TextNetwork:
@@ -95,7 +94,8 @@ class Model:
         self.context.stop_plan_before(f"the weights of {self.title}")
         with quiet():
             network = TextNetwork(self.config, self.shape.dim)
-        return self._open(network, text_weights(self.folder), SPARE)
+        self._fill(network, text_weights(self.folder), SPARE)
+        return network
 
     def text_tower(self) -> TextTower:
         """Tokenizer and CXR-BERT; the first text opens its weights."""
@@ -142,6 +142,7 @@ class Model:
             canvas=lambda image: np.asarray(crop(image).convert("RGB")),
             encode=encode,
             grid=lambda inputs: (CROP // STRIDE, CROP // STRIDE),
+            # convolutions have no tokens that could be hidden
             blocks=(),
             pooling=Pooling("token"),
             device=self.device,
@@ -157,7 +158,8 @@ def crop(image: Image.Image) -> Image.Image:
     spread = (grey.max() - low) or 1.0  # an even picture is black
     stretched = (grey - low) / spread * 255
     whole = Image.fromarray(stretched.astype(np.uint8))
-    square: Image.Image = CenterCrop(CROP)(Resize(RESIZE)(whole))
+    resized = Resize(RESIZE)(whole)
+    square: Image.Image = CenterCrop(CROP)(resized)
     return square
 
 
@@ -176,7 +178,16 @@ def find_model(model: str, revision: str, context: Context) -> Model:
     # by its own class: nothing of the folder's Python is looked at
     config = source.read("configuration", transformers.BertConfig)
     tokenizer = source.read("tokenizer", transformers.BertTokenizer)
-    return Model(folder, title, shape, config, tokenizer, context, device, dtype)
+    return Model(
+        folder,
+        title,
+        shape,
+        config,
+        tokenizer,
+        context,
+        device,
+        dtype,
+    )
 
 
 def _find_folder(model: str, revision: str, context: Context) -> tuple[Path, str]:

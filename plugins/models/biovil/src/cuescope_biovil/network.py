@@ -98,6 +98,7 @@ class Pooler(nn.Module):
         tokens = torch.cat(both, dim=2).transpose(1, 2)
         for block in self.blocks:
             tokens = block(tokens, where)
+        # the earlier image's patches were only to be looked at
         rows: Tensor = self.norm_post(tokens)[:, : len(places)]
         return rows.transpose(1, 2).reshape(current.shape)
 
@@ -133,6 +134,7 @@ class PairEncoder(nn.Module):
         super().__init__()
         block = Bottleneck if shape.bottleneck else BasicBlock
         self.encoder = ResNet(block, list(shape.stages))
+        # 512: what the last stage has before its blocks widen it
         channels = 512 * block.expansion
         self.backbone_to_vit = nn.Conv2d(channels, shape.width, 1, bias=False)
         self.vit_pooler = Pooler(shape)
@@ -183,6 +185,7 @@ class TextNetwork(nn.Module):
 
     def __init__(self, config: BertConfig, dim: int) -> None:
         super().__init__()
+        # the first token itself is projected, so that no pooler is needed
         self.bert = BertModel(config, add_pooling_layer=False)
         # of the first token (Boecking et al., 2022)
         layers = {
