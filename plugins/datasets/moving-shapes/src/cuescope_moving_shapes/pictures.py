@@ -35,6 +35,7 @@ DISC_MASK = _DISTANCE <= DISC / 2
 def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:
     """One picture as a frame that draws itself when loaded; its key digests the parameters."""
     numbers = tuple(parameters.tolist())
+    # not of the pixels, which are drawn only when they are looked at
     key = digest("moving-shapes", DRAWING_VERSION, numbers)
     return Frame(key, partial(_draw, *numbers))
 
