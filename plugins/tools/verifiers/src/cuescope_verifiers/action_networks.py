@@ -10,7 +10,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.torch import Pretrained, Source
+from cuescope_sdk.torch import Pretrained, Source, to_array
 
 OWNER = "actions"
 
@@ -47,8 +47,7 @@ class XCLIP:
             attention_mask=tokens.attention_mask,
             pixel_values=_pixels(self.files, self._processor.image_processor, clip),
         )
-        # float: numpy has no bfloat16
-        return np.asarray(output.logits_per_video[0].float().cpu().numpy())
+        return to_array(output.logits_per_video[0])
 
 
 class VideoMAE:
@@ -75,7 +74,7 @@ class VideoMAE:
         output = self.files.network(
             pixel_values=_pixels(self.files, self._processor, clip)
         )
-        return np.asarray(output.logits[0].float().cpu().numpy())
+        return to_array(output.logits[0])
 
 
 def _pixels(

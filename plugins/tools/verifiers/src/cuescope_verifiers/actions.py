@@ -61,9 +61,13 @@ class Actions(Plugin, LazyWeights):
         judgements = []
         with self.context.progress("recognising actions", len(cases)) as advance:
             for sample, claims in cases:
-                look = self._look(sample, claims)
-                frames = len(sample.frames)
-                judgements.append(judge_claims(claims, frames, look=look))
+                judgements.append(
+                    judge_claims(
+                        claims,
+                        len(sample.frames),
+                        look=self._look(sample, claims),
+                    )
+                )
                 advance(1)
         return judgements
 
@@ -86,8 +90,7 @@ class Actions(Plugin, LazyWeights):
                     logits[clip] = self._network.logits(images, texts)
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
                 # a judgement names one frame
-                middle = clip[len(clip) // 2]
-                judgements.append(judgement.replace(frame=middle))
+                judgements.append(judgement.replace(frame=clip[len(clip) // 2]))
             return Judgement.best(judgements)
 
         return look
@@ -127,17 +130,17 @@ def choose_clips(meant: Sequence[int], frames: int, length: int) -> list[Clip]:
 
     Those over the whole video overlap by half. What is too short repeats its frames.
     """
+    latest = max(frames - length, 0)
     if len(meant) < frames:
         # the moments stand in the middle of the clip, unless it would begin before the video
         span = meant[-1] - meant[0] + 1
         spare = max(length - span, 0)
         wanted = max(meant[0] - spare // 2, 0)
-        first = min(wanted, max(frames - length, 0))
+        first = min(wanted, latest)
         # moments may be further apart than a clip is long: then all of them
         end = min(first + length, frames)
         last = max(meant[-1], end - 1)
         return [_spread(first, last, length)]
-    latest = max(frames - length, 0)
     # the last clip ends where the video ends
     step = max(length // 2, 1)
     clips = []

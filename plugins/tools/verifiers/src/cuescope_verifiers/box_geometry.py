@@ -62,8 +62,13 @@ class BoxGeometry(Plugin, LazyWeights):
         boxes = find_boxes(self.finder, videos, names, self.options.threshold)
         judgements = []
         for (sample, claims), of_sample in zip(cases, boxes, strict=True):
-            evidence = self.evidence(sample, self.join(sample, of_sample))
-            judgements.append(judge_claims(claims, len(sample.frames), evidence))
+            judgements.append(
+                judge_claims(
+                    claims,
+                    len(sample.frames),
+                    self.evidence(sample, self.join(sample, of_sample)),
+                )
+            )
         return judgements
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
@@ -78,5 +83,10 @@ class BoxGeometry(Plugin, LazyWeights):
         frames = len(sample.frames)
         # lengths are shares of the picture's width, so that its resolution does not count
         width = sample.frames[0].load().width if frames else 0
-        step = self.options.step * width
-        return BoxEvidence(boxes, frames, self._vocabulary, width, step).at
+        return BoxEvidence(
+            boxes,
+            frames,
+            self._vocabulary,
+            width,
+            self.options.step * width,
+        ).at

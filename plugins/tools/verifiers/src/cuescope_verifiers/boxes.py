@@ -110,7 +110,7 @@ class BoxEvidence:
             case "entity":
                 return self._judge_presence(index, subject)
             case "count":
-                return self._judge_count(index, claim)
+                return self._judge_count(index, subject, claim)
             case "attribute" if claim.in_sight:
                 return self._judge_presence(index, subject)
             case "attribute" if claim.in_sight is False:
@@ -158,14 +158,15 @@ class BoxEvidence:
         return judgement
 
     def _judge_presence(self, index: int, phrase: str) -> Judgement:
-        detections = self._detections(index, phrase)
-        best = max(detections, key=lambda detection: detection.score, default=None)
+        best = max(
+            self._detections(index, phrase),
+            key=lambda detection: detection.score,
+            default=None,
+        )
         judgement = _judge(True, best) if best else Judgement.of(False)
         return self._of_phrase(phrase, judgement)
 
-    def _judge_count(self, index: int, claim: Claim) -> Judgement:
-        phrase = normalise_words(claim.subject)
-        of_phrase = query(phrase, self.vocabulary)
+    def _judge_count(self, index: int, phrase: str, claim: Claim) -> Judgement:
         things: list[Box] = []
         for detection in self._detections(index, phrase):
             if not any(map(partial(overlaps, detection.box), things)):
@@ -173,9 +174,9 @@ class BoxEvidence:
         number = claim.predicate or ""
         # "red cup" was looked for as "cup": too few cups refute it, the rest says nothing
         enough = number.isdecimal() and len(things) >= int(number)
-        inexact = enough and not of_phrase.exact
-        if inexact or not of_phrase.names:
-            return Judgement.open("out of vocabulary")
+        judgement = self._of_phrase(phrase, Judgement.of(enough))
+        if judgement.reason is not None:
+            return judgement
         return Judgement.of_count(claim, len(things))
 
     def _judge_relation(
@@ -199,22 +200,22 @@ class BoxEvidence:
             box = detection.box
             # two names may have found one thing, which stands in no relation to itself
             if not overlaps(box, beside.box):
-                holds = bool(spatial.holds(box, beside.box))
-                judgements.append(Judgement.of(holds, box=box))
+                judgements.append(
+                    Judgement.of(
+                        bool(spatial.holds(box, beside.box)),
+                        box=box,
+                    )
+                )
         judgement = Judgement.best(judgements) if judgements else Judgement.of(False)
         return self._of_phrase(subject, self._of_phrase(other, judgement))
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        detections = self._detections(index, phrase)
-        if not detections:
-            absent = self._judge_presence(index, phrase)
-            return absent.seen_from_agent(side, self.width)
-        judgements = []
-        for detection in detections:
-            present = _judge(True, detection)
-            judgements.append(present.seen_from_agent(side, self.width))
-        return self._of_phrase(phrase, Judgement.best(judgements))
+        judgements = list(map(partial(_judge, True), self._detections(index, phrase)))
+        # who is not in the picture may be behind
+        judgements = judgements or [self._judge_presence(index, phrase)]
+        sides = [seen.seen_from_agent(side, self.width) for seen in judgements]
+        return self._of_phrase(phrase, Judgement.best(sides))
 
     # ------------------------------------------------------------------------------------ movement
 
@@ -233,9 +234,17 @@ class BoxEvidence:
         judgements = []
         for track, detection in after.items():
             if track in before:
-                box = before[track].box
-                holds = has_moved(box, detection.box, how, self.step)
-                judgements.append(_judge(holds, detection))
+                judgements.append(
+                    _judge(
+                        has_moved(
+                            before[track].box,
+                            detection.box,
+                            how,
+                            self.step,
+                        ),
+                        detection,
+                    )
+                )
         if judgements:
             return self._of_phrase(phrase, Judgement.best(judgements))
         # a track that was lost tells nothing; a thing that was not there did not move
@@ -247,10 +256,14 @@ class BoxEvidence:
         """Whether a track begins here, or is in its last frame, or ended in the frame before."""
         now = self._tracks(index, phrase)
         # the first and the last frame have no neighbour: nothing has changed there
-        previous = max(index - 1, 0)
-        following = min(index + 1, self.frames - 1)
-        before = self._tracks(previous, phrase)
-        after = self._tracks(following, phrase)
+        before = self._tracks(
+            max(index - 1, 0),
+            phrase,
+        )
+        after = self._tracks(
+            min(index + 1, self.frames - 1),
+            phrase,
+        )
         if how == "appear":
             changed = _missing_from(before, now)
             elsewhere = range(index)
@@ -289,8 +302,11 @@ class BoxEvidence:
             if judgement.reason is not None:
                 return judgement
             verdicts.append(judgement.verdict)
-        holds = verdicts == ["supported", "unsupported", "supported"]
-        return Judgement.of(holds, box=now.box, score=now.score)
+        return Judgement.of(
+            verdicts == ["supported", "unsupported", "supported"],
+            box=now.box,
+            score=now.score,
+        )
 
 
 def _judge(holds: bool, detection: Detection) -> Judgement:
@@ -327,9 +343,8 @@ def has_moved(before: Box, after: Box, how: Movement, step: float) -> bool:
 
 def overlaps(box: Box, other: Box) -> bool:
     """Whether two boxes are of the same thing: nearly the same place and size."""
-    first = np.maximum(box[:2], other[:2])
-    last = np.minimum(box[2:], other[2:])
-    common = (last - first).clip(min=0).prod()
-    corners = np.array([box, other], float)
-    areas = (corners[:, 2:] - corners[:, :2]).prod(axis=1)
-    return bool(common > SAME_THING * areas.max())
+    corners = np.reshape([box, other], (2, 2, 2))
+    first, last = corners.swapaxes(0, 1)
+    shared = last.min(axis=0) - first.max(axis=0)
+    areas = (last - first).prod(axis=1)
+    return bool(shared.clip(min=0).prod() > SAME_THING * areas.max())

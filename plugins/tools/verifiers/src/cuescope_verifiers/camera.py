@@ -85,11 +85,15 @@ class Camera(Plugin):
             return SceneVerifier.evidence(scene, sample.frames)
         if source == "poses":
             steps = list(starmap(motion_between, pairwise(poses_of(sample))))
-            every = frozenset(SceneFrame.MOTIONS)
-            return evidence_of(every, lambda at: steps[at - 1])
+            return evidence_of(
+                frozenset(SceneFrame.MOTIONS),
+                lambda at: steps[at - 1],
+            )
         # several claims about a moment need its shift once
-        motions = cache(partial(self._motions, sample.frames))
-        return evidence_of(FLAT, motions)
+        return evidence_of(
+            FLAT,
+            cache(partial(self._motions, sample.frames)),
+        )
 
     def _motions(self, frames: Sequence[Frame], index: int) -> frozenset[str] | None:
         """What the shift since the frame before tells; None where there is no clear one."""

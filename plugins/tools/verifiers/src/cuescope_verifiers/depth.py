@@ -1,8 +1,7 @@
 """Claims held against how far things are: before and behind, and the camera's way ahead."""
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -12,9 +11,6 @@ from cuescope_sdk.grounding import RELATIONS, Claim, Judgement
 from cuescope_verifiers.box_geometry import BoxGeometry
 from cuescope_verifiers.boxes import At, Box, Boxes
 from cuescope_verifiers.options import DepthOptions
-
-if TYPE_CHECKING:
-    from cuescope_verifiers.depth_networks import DepthNetwork
 
 Map = Float[np.ndarray, "row col"]
 AHEAD = {"move forward": -1, "move backward": 1}  # how depth changes
@@ -35,6 +31,10 @@ class Depth(BoxGeometry):
 
     def __init__(self, options: DepthOptions, context: Context) -> None:
         super().__init__(options, context)
+        from cuescope_verifiers.depth_networks import DepthNetwork
+
+        # its files are checked here, before any frame is looked at
+        self.network = DepthNetwork(options.model, options.revision, context)
         detected = self.fingerprint
         self.fingerprint = detected and digest(
             self.owner, 1, detected, self.network.fingerprint
@@ -45,21 +45,16 @@ class Depth(BoxGeometry):
         self.facts |= self.network.files.facts
         self.facts["depth"] = f"{options.model}, in {scale}"
 
-    @cached_property
-    def network(self) -> "DepthNetwork":
-        """The depth network, its files checked."""
-        from cuescope_verifiers.depth_networks import DepthNetwork
-
-        return DepthNetwork(self.options.model, self.options.revision, self.context)
-
     def open_weights(self) -> None:
         super().open_weights()
         _ = self.network.files.network
 
     def names(self, sample: Sample, claims: Sequence[Claim]) -> list[set[str]]:
         """Of two things in depth alone."""
-        in_depth = list(filter(_is_in_depth, claims))
-        return super().names(sample, in_depth)
+        return super().names(
+            sample,
+            list(filter(_is_in_depth, claims)),
+        )
 
     def evidence(self, sample: Sample, boxes: Boxes) -> At:
         of_boxes = super().evidence(sample, boxes)
@@ -83,8 +78,10 @@ class Depth(BoxGeometry):
         """A thing that is not there is neither before nor behind another."""
         boxes = []
         for phrase in (claim.subject, claim.object or ""):
-            entity = Claim(kind="entity", text=claim.text, subject=phrase)
-            presence = of_boxes(entity, index)
+            presence = of_boxes(
+                Claim(kind="entity", text=claim.text, subject=phrase),
+                index,
+            )
             if presence.verdict != "supported" or presence.box is None:
                 return presence
             boxes.append(presence.box)
@@ -94,16 +91,21 @@ class Depth(BoxGeometry):
         nearer = is_nearer(depth, subject, other, self.options.nearer)
         if nearer is None:
             return Judgement.open("no evidence")
-        holds = nearer == (claim.predicate == "in front of")
-        return Judgement.of(holds, frame=index, box=boxes[0])
+        return Judgement.of(
+            nearer == (claim.predicate == "in front of"),
+            frame=index,
+            box=boxes[0],
+        )
 
     def _ahead(self, sample: Sample, claim: Claim, index: int) -> Judgement:
         # without a scale the maps of two frames cannot be compared
         if not self.network.metric or index == 0:
             return Judgement.open("no evidence")
-        before = self.network.depth(sample.frames[index - 1])
-        after = self.network.depth(sample.frames[index])
-        change = approach(before, after) * AHEAD[claim.predicate or ""]
+        nearer = approach(
+            self.network.depth(sample.frames[index - 1]),
+            self.network.depth(sample.frames[index]),
+        )
+        change = nearer * AHEAD[claim.predicate or ""]
         if abs(change) <= self.options.step_ahead / 2:
             return Judgement.of(False, frame=index)
         # between half a step and a whole one nothing is said
@@ -134,11 +136,10 @@ def _middle(low: float, high: float, length: int) -> slice:
     """The middle of a span, at least a pixel wide, within `length`."""
     centre = (low + high) / 2
     half = (high - low) * MIDDLE / 2
-    wanted = max(int(centre - half), 0)
-    first = min(wanted, length - 1)
+    first = int(np.clip(centre - half, 0, length - 1))
     end = int(np.ceil(centre + half))
-    end = max(end, first + 1)
-    return slice(first, min(end, length))
+    # a slice ends where the picture does
+    return slice(first, max(end, first + 1))
 
 
 def is_nearer(depth: Map, subject: float, other: float, least: float) -> bool | None:
@@ -158,6 +159,12 @@ def approach(before: Map, after: Map) -> float:
 def _log_depth_ahead(depth: Map) -> float:
     rows, cols = depth.shape
     middle = depth[_middle(0, rows, rows), _middle(0, cols, cols)]
-    median = np.median(middle)
     # the floor keeps the logarithm finite where a network says 0
-    return float(np.log(max(median, 1e-6)))
+    return float(
+        np.log(
+            max(
+                np.median(middle),
+                1e-6,
+            )
+        )
+    )

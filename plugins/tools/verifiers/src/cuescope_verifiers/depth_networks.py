@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from cuescope_sdk import Context, Frame, UserError
 from cuescope_sdk.models import FrameMemory
-from cuescope_sdk.torch import Pretrained, Source
+from cuescope_sdk.torch import Pretrained, Source, to_array
 
 OWNER = "depth"
 METRIC = frozenset({"zoedepth", "glpn", "depth_pro"})  # architectures that give metres
@@ -62,8 +62,11 @@ class DepthNetwork:
         share = min(LARGEST / max(image.size), 1.0)
         # Pillow names the width first, torch the height
         size = [max(round(length * share), 1) for length in reversed(image.size)]
-        batch = predicted.reshape(1, 1, *predicted.shape[-2:])
-        [[depth]] = torch.nn.functional.interpolate(batch, size=size, mode="bilinear")
+        [[depth]] = torch.nn.functional.interpolate(
+            predicted.reshape(1, 1, *predicted.shape[-2:]),
+            size=size,
+            mode="bilinear",
+        )
         if not self.metric:
             depth = -depth
-        return [np.asarray(depth.cpu().numpy(), np.float64)]
+        return [to_array(depth).astype(float)]

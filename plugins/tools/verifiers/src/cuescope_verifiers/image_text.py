@@ -48,8 +48,12 @@ class ImageText(Plugin, LazyWeights):
             )
         self._model = model
         # for these the fingerprint of the model stands
-        dials = options.model_dump(exclude={"model", "model_options"})
-        self.fingerprint = digest("image-text", 2, model.fingerprint, dials)
+        self.fingerprint = digest(
+            "image-text",
+            2,
+            model.fingerprint,
+            options.model_dump(exclude={"model", "model_options"}),
+        )
         self.facts = {
             **model.facts,
             "evidence": f"likeness by {options.model}, margin {options.margin:g}",
@@ -80,8 +84,11 @@ class ImageText(Plugin, LazyWeights):
         new = [text for text in texts if text not in self._texts]
         if new:
             # of length 1, so that the product of two rows is their cosine
-            rows = unit(self._model.embed_texts(new))
-            self._texts |= zip(new, rows, strict=True)
+            self._texts |= zip(
+                new,
+                unit(self._model.embed_texts(new)),
+                strict=True,
+            )
         return [self._judge(sample, claims) for sample, claims in cases]
 
     def _judge(self, sample: Sample, claims: Sequence[Claim]) -> list[Judgement]:
@@ -112,6 +119,11 @@ class ImageText(Plugin, LazyWeights):
         for frame in frames:
             # a still clip for a model of videos
             sample = Sample(key=frame.key, frames=(frame,) * count)
-            trials.append(Trial(sample=sample, outputs=EMBEDDING))
+            trials.append(
+                Trial(
+                    sample=sample,
+                    outputs=EMBEDDING,
+                )
+            )
         answers = self._model.respond(trials)
         return unit(np.stack([response.embedding for response in answers]))

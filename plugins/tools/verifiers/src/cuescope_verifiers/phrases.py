@@ -205,8 +205,7 @@ def _swap(words: str) -> list[str]:
     parts = words.split()
     for index, word in enumerate(parts):
         for other in _opposites_of(word):
-            changed = [*parts[:index], other, *parts[index + 1 :]]
-            swapped.append(" ".join(changed))
+            swapped.append(" ".join([*parts[:index], other, *parts[index + 1 :]]))
     return swapped
 
 

@@ -53,13 +53,16 @@ class Tracks(BoxGeometry):
             for frame in frames:
                 of_frame = boxes[frame, name]
                 detections.append([box.detection for box in of_frame])
-            tracked = track(
-                detections,
-                options.lost,
-                options.overlap,
-                options.start,
+            joined |= zip(
+                zip(frames, repeat(name)),
+                track(
+                    detections,
+                    options.lost,
+                    options.overlap,
+                    options.start,
+                ),
+                strict=True,
             )
-            joined |= zip(zip(frames, repeat(name)), tracked, strict=True)
         return joined
 
 
@@ -109,12 +112,12 @@ def track(
     starts = {}
     for index, detections in enumerate(frames):
         # four columns also where there is no box
-        corners = [box.box for box in detections]
-        boxes = np.array(corners, float).reshape(-1, 4)
+        boxes = np.array([box.box for box in detections], float).reshape(-1, 4)
         scores = np.array([box.score for box in detections], float)
         positions = {"position": np.arange(len(detections))}
-        seen = supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
-        tracked = tracker.update(seen)
+        tracked = tracker.update(
+            supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
+        )
         of_frame: list[int | None] = [None] * len(detections)
         found = tracked.data.get("position", ())
         for position, number in zip(found, tracked.tracker_id, strict=True):
