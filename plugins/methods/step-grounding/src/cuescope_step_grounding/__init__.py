@@ -150,8 +150,12 @@ class StepGrounding(Plugin):
         for trace in judged.baselines:
             # nothing in the trace could be checked: 0 would say that it is false
             if trace.grounding is not None:
-                sample = trace.reasoning.sample
-                audit.record(sample, REASONING, self.metrics[0].name, trace.grounding)
+                audit.record(
+                    trace.reasoning.sample,
+                    REASONING,
+                    self.metrics[0].name,
+                    trace.grounding,
+                )
         labelling.record_claims(audit, judged)
         costs = audit.once(judging.change_costs, judged)
         reliance = audit.once(judging.reliance_of, audit, costs)

@@ -105,8 +105,11 @@ class _Analysis:
         measured = ~np.isnan(numbers)
         if not measured.any():
             return None
-        groups = Groups.of(list(compress(samples, measured)))
-        ends = interval(numbers[measured], groups, confidence=self.options.confidence)
+        ends = interval(
+            numbers[measured],
+            Groups.of(list(compress(samples, measured))),
+            confidence=self.options.confidence,
+        )
         return Figure(float(numbers[measured].mean()), *ends)
 
     def rate(self, traces: Sequence[JudgedTrace], name: str) -> Figure | None:
@@ -124,8 +127,12 @@ class _Analysis:
 
     def p_value(self, values: np.ndarray, groups: Groups, name: str) -> float:
         """One-sided, of a mean above 0; whole groups change their sign."""
-        rng = self.audit.rng(name)
-        return change_p_value(values, groups, rng, alternative="greater")
+        return change_p_value(
+            values,
+            groups,
+            self.audit.rng(name),
+            alternative="greater",
+        )
 
     def reasoning(self, reliance: Reliance | None) -> Result:
         """All steps together, beside the same claims in other videos."""
@@ -140,8 +147,13 @@ class _Analysis:
         if SGR not in figures:
             return Result(REASONING, 0, figures)
         verdict = self.audit.once(judging.verdict_of, self.audit, self.judged)
-        n = len(answered)
-        return Result(REASONING, n, figures, verdict.p_value, verdict=verdict)
+        return Result(
+            REASONING,
+            len(answered),
+            figures,
+            verdict.p_value,
+            verdict=verdict,
+        )
 
     def kinds(self) -> Iterator[Result]:
         """The claims of each kind that is made."""
@@ -201,9 +213,12 @@ class _Analysis:
             "early": Figure(float(early[measured].mean())),
             "late": Figure(float(late[measured].mean())),
         }
-        p_value = self.p_value(losses, Groups.of(samples), "decay")
-        large = loss.value > self.options.margin
-        return replace(result, p_value=p_value, large=large, told=told)
+        return replace(
+            result,
+            p_value=self.p_value(losses, Groups.of(samples), "decay"),
+            large=loss.value > self.options.margin,
+            told=told,
+        )
 
     def answers(self) -> Iterator[Result]:
         """Right answers, and what the steps before them are worth; none where none is known."""
@@ -341,5 +356,8 @@ def labels_of(audit: Audit) -> list[tuple[Sample, Claim, str]]:
     path = audit.options.labels
     if path is None:
         return []
-    traces = audit.once(baseline_traces, audit)
-    return labelled_claims(path, audit.once(read_labels, path), traces)
+    return labelled_claims(
+        path,
+        audit.once(read_labels, path),
+        audit.once(baseline_traces, audit),
+    )

@@ -103,12 +103,17 @@ def similarities(
     # np.stack takes no empty list
     if not texts:
         return np.zeros(0)
-    rows = np.asarray(encoder.encode(texts), float)
-    vectors = dict(zip(texts, rows, strict=True))
-    before = np.stack([vectors[first] for first, _ in pairs])
-    after = np.stack([vectors[second] for _, second in pairs])
+    vectors = dict(
+        zip(
+            texts,
+            np.asarray(encoder.encode(texts), float),
+            strict=True,
+        )
+    )
+    encoded = np.stack(list(map(vectors.__getitem__, chain.from_iterable(pairs))))
     # Encoders give unit rows, so the product of two rows is their cosine.
-    return np.asarray((before * after).sum(axis=1))
+    products = encoded[::2] * encoded[1::2]
+    return np.asarray(products.sum(axis=1))
 
 
 # ------------------------------------------------------------------------------------- calibration

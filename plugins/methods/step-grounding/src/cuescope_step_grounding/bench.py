@@ -189,11 +189,15 @@ class StepGroundingBench(Plugin):
         from cuescope_step_grounding.law.models import models_of
 
         options = self.options
-        reports = list(map(_report, options.runs))
-        others = list(map(_report, options.ood))
-        saliency = list(map(_report, options.saliency))
-        models = models_of(reports, others, options.groups)
-        maps = maps_of_models(saliency, len(models))
+        models = models_of(
+            list(map(_report, options.runs)),
+            list(map(_report, options.ood)),
+            options.groups,
+        )
+        maps = maps_of_models(
+            list(map(_report, options.saliency)),
+            len(models),
+        )
         for index, of_maps in enumerate(maps):
             figures = {**models[index].figures, **of_maps}
             models[index] = replace(models[index], figures=figures)
@@ -228,22 +232,36 @@ class StepGroundingBench(Plugin):
         if options.models:
             pairs = live_requests(options.models, *self._data, options.verifier)
         else:
-            rng = context.rng("bench step-grounding", "dials", options.driven_by)
-            reasoners = random_dials(options.reasoners, options.driven_by, rng)
+            reasoners = random_dials(
+                options.reasoners,
+                options.driven_by,
+                context.rng("bench step-grounding", "dials", options.driven_by),
+            )
             # each reasoner errs by its own luck
-            seeds = count(context.seed)
-            pairs = list(map(requests, reasoners, repeat(options.videos), seeds))
+            pairs = list(
+                map(
+                    requests,
+                    reasoners,
+                    repeat(options.videos),
+                    count(context.seed),
+                )
+            )
         models = []
         with context.progress("models", len(pairs)) as advance:
             for known, other in pairs:
-                report = run(setting.of(known))
-                of_other = run(setting.of(other, known=False))
-                models.append(model_of(report, of_other))
+                models.append(
+                    model_of(
+                        run(setting.of(known)),
+                        run(setting.of(other, known=False)),
+                    )
+                )
                 advance(1)
         # all reasoners are one scripted model: they are told apart by their grounding
         for index, dials in enumerate(reasoners):
-            name = f"grounding {dials.grounding:.2f}"
-            models[index] = replace(models[index], model=name)
+            models[index] = replace(
+                models[index],
+                model=f"grounding {dials.grounding:.2f}",
+            )
         # each model is audited on the data that it knows, then on the other
         return models, list(zip(folders[::2], folders[1::2], strict=True))
 

@@ -87,9 +87,14 @@ def attach_evidence(
     choices = np.array([len(trace.sample.choices) for trace in marked])
     if marked and choices.all():
         # questions may differ in their number of choices
-        guessing = float(np.mean(1 / choices))
         right = sum(trace.accuracy == 1 for trace in marked)
-        audit.attach(Accuracy(correct=right, answered=len(marked), chance=guessing))
+        audit.attach(
+            Accuracy(
+                correct=right,
+                answered=len(marked),
+                chance=float(np.mean(1 / choices)),
+            )
+        )
     for score in scores:
         if score.finding and score.metric == SGR:
             sides = _sides(judged, score.feature, scores)
@@ -116,11 +121,17 @@ def _sides(
         return _video_sides(judged, rates)
     if feature == LATE:
         title = "{} quarter of the steps: {} of the claims hold"
-        early = title.format("first", percent(rates[OF_STAGE + "early"]))
-        late = title.format("last", percent(rates[feature]))
         return (
-            _side(judged, early, lambda c: (c.stage, c.verdict) == ("early", HELD)),
-            _side(judged, late, lambda c: (c.stage, c.verdict) == ("late", FAILED)),
+            _side(
+                judged,
+                title.format("first", percent(rates[OF_STAGE + "early"])),
+                lambda c: (c.stage, c.verdict) == ("early", HELD),
+            ),
+            _side(
+                judged,
+                title.format("last", percent(rates[feature])),
+                lambda c: (c.stage, c.verdict) == ("late", FAILED),
+            ),
         )
     if not feature.startswith(NAMED):
         return None
@@ -153,11 +164,17 @@ def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
             fails = sum_counts(trace.steps).unsupported
             (flawed if fails else sound).add(trace.sample.key)
     n = len(sound) + len(flawed)
-    hold = f"right answers whose claims all hold: {len(sound)} of {n}"
-    fail = f"right answers after a claim that no frame supports: {len(flawed)} of {n}"
     return (
-        _side(judged, hold, lambda c: c.sample in sound and c.verdict == HELD),
-        _side(judged, fail, lambda c: c.sample in flawed and c.verdict == FAILED),
+        _side(
+            judged,
+            f"right answers whose claims all hold: {len(sound)} of {n}",
+            lambda c: c.sample in sound and c.verdict == HELD,
+        ),
+        _side(
+            judged,
+            f"right answers after a claim that no frame supports: {len(flawed)} of {n}",
+            lambda c: c.sample in flawed and c.verdict == FAILED,
+        ),
     )
 
 
@@ -205,36 +222,42 @@ def _video_sides(
             before.append(_exhibit(claim))
             after.append(_exhibit_after(trace, claim.step))
     title = "the video {}: {} of the claims in a step hold"
-    as_it_is = title.format("as it is", percent(rates[REASONING]))
-    as_changed = title.format("changed", percent(rates[VIDEO]))
     return (
-        Side(title=as_it_is, exhibits=tuple(before)),
-        Side(title=as_changed, exhibits=tuple(after)),
+        Side(
+            title=title.format("as it is", percent(rates[REASONING])),
+            exhibits=tuple(before),
+        ),
+        Side(
+            title=title.format("changed", percent(rates[VIDEO])),
+            exhibits=tuple(after),
+        ),
     )
 
 
 def _exhibit_after(trace: JudgedTrace, step: int) -> Exhibit:
     """The same step after the change, beside the frames that were shown then."""
     request = trace.reasoning.request
-    words = _short(trace.reasoning, step)
     return Exhibit(
         occurrence=Occurrence(sample=trace.sample.key),
         label=trace.sample.label,
         prediction=trace.reasoning.trace.answer,
         correct=trace.reasoning.right,
-        words=f"changed ({request.change}), as drawn. Step {step} now says: \u201c{words}\u201d",
+        words=f"changed ({request.change}), as drawn. Step {step} now says: "
+        f"\u201c{_short(trace.reasoning, step)}\u201d",
         drawing=_strip(request.trial.sample.frames),
     )
 
 
 def _short(reasoning: Reasoning, step: int) -> str:
-    words = reasoning.trace.steps[step - 1]
-    return shorten(words, EXHIBITED_STEP, placeholder=" ...")
+    return shorten(
+        reasoning.trace.steps[step - 1],
+        EXHIBITED_STEP,
+        placeholder=" ...",
+    )
 
 
 def _side(judged: JudgedTraces, title: str, wanted: Wanted) -> Side:
-    exhibits = map(_exhibit, _typical(judged, wanted))
-    return Side(title=title, exhibits=tuple(exhibits))
+    return Side(title=title, exhibits=tuple(map(_exhibit, _typical(judged, wanted))))
 
 
 def _typical(judged: JudgedTraces, wanted: Wanted) -> list[StepClaim]:
@@ -265,7 +288,6 @@ def _exhibit(shown: StepClaim) -> Exhibit:
     """The claim and its step, with the frame that decides it, or all that were looked at."""
     reasoning = shown.trace.reasoning
     sample = reasoning.sample
-    step = _short(reasoning, shown.step)
     # a claim about the whole video means no frame in particular
     claim = shown.claim
     meant = claim.frames_meant(len(sample.frames)) if claim.frames else ()
@@ -281,7 +303,8 @@ def _exhibit(shown: StepClaim) -> Exhibit:
         label=sample.label,
         prediction=reasoning.trace.answer,
         correct=reasoning.right,
-        words=f"step {shown.step}: \u201c{step}\u201d Claim: {claim_words(shown.claim)} - "
+        words=f"step {shown.step}: \u201c{_short(reasoning, shown.step)}\u201d "
+        f"Claim: {claim_words(shown.claim)} - "
         f"{VERDICT_WORDS[shown.verdict]}",
         drawing=_strip(frames) if decided is None and len(frames) > 1 else None,
     )

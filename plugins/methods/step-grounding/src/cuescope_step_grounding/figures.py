@@ -82,8 +82,13 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     if isinstance(dataset, HasBenchmark) and dataset.benchmark in paper.BENCHMARKS:
         rows += paper_rows(dataset.benchmark)
         note += " Rows with a model's name, as GPT-4o: the paper's figures on this data set."
-    title = "How well the reasoning is grounded"
-    return Table.of(title, METRIC_COLUMNS, rows, note, *_hallucination_note(judged))
+    return Table.of(
+        "How well the reasoning is grounded",
+        METRIC_COLUMNS,
+        rows,
+        note,
+        *_hallucination_note(judged),
+    )
 
 
 def _mean_of(name: str, values: Iterable[object]) -> float | None:
@@ -134,12 +139,14 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         lost = _mean_of("lost", of_kind)
         answers = mean(map(_answers_lost, of_kind))
         rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
-    note = (
+    return Table.of(
+        "What it costs to change what is shown",
+        CHANGE_COLUMNS,
+        rows,
         "Position: things moved. Temporal: frames in another order. Visibility: things hidden. "
         "Irrelevant: only the background changed. Paraphrase: the question in other words. |P|: "
-        "mean difference of the pixels. Lost: in points."
+        "mean difference of the pixels. Lost: in points.",
     )
-    return Table.of("What it costs to change what is shown", CHANGE_COLUMNS, rows, note)
 
 
 def _answers_lost(cost: ChangeCost) -> float | None:
@@ -187,8 +194,13 @@ def trace_table(judged: JudgedTraces, trace: JudgedTrace) -> Table:
         "verified. g: share of the step's claims that are supported."
     )
     legend += _left_out(trace, TABLE_STEPS)
-    title = f"One trace: {trace.sample.key}"
-    return Table.of(title, TRACE_COLUMNS, rows, _question_and_answer(trace), legend)
+    return Table.of(
+        f"One trace: {trace.sample.key}",
+        TRACE_COLUMNS,
+        rows,
+        _question_and_answer(trace),
+        legend,
+    )
 
 
 def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
@@ -198,8 +210,12 @@ def trace_picture(judged: JudgedTraces, trace: JudgedTrace) -> Picture:
     rows = []
     for number, (step, claims) in enumerate(islice(steps, PICTURE_STEPS), start=1):
         marks = [MARKS[judged.judgements.of(sample, claim).verdict] for claim in claims]
-        text = f"{number}. {step}  {''.join(marks)}"
-        lines = wrap(text, CAPTION_WIDTH, max_lines=CAPTION_LINES, placeholder=" ...")
+        lines = wrap(
+            f"{number}. {step}  {''.join(marks)}",
+            CAPTION_WIDTH,
+            max_lines=CAPTION_LINES,
+            placeholder=" ...",
+        )
         rows.append(("\n".join(lines), _frames_meant(claims, sample.frames)))
     caption = f"{_question_and_answer(trace)} Each step with the frames that it names."
     caption += _left_out(trace, PICTURE_STEPS)

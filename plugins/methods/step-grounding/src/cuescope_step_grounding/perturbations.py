@@ -26,8 +26,11 @@ def boxes_of(sample: Sample) -> Boxes:
     """Where the visible things of an annotated scene are; empty without a scene."""
     boxes = []
     for frame in sample.annotations.get(SCENE, ()):
-        shown = [item for item in frame.things if item.visible and item.box]
-        boxes.append({item.id: item.box for item in shown})
+        shown = {}
+        for item in frame.things:
+            if item.visible and item.box:
+                shown[item.id] = item.box
+        boxes.append(shown)
     return tuple(boxes)
 
 
@@ -122,15 +125,24 @@ def _position(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
         moved = list(frames)
         for index, boxes in enumerate(key):
             moves = tuple((box, shifts[thing]) for thing, box in boxes.items())
-            move = partial(move_boxes, shifts=moves)
             if moves:
-                moved[index] = _change(frames[index], "moved", move, moves)
+                moved[index] = _change(
+                    frames[index],
+                    "moved",
+                    partial(move_boxes, shifts=moves),
+                    moves,
+                )
         return tuple(moved)
     dx, dy = _shift(rng)
-    if rng.random() < 0.5:
-        return tuple(_change(frame, "mirrored", ImageOps.mirror) for frame in frames)
-    shift = partial(roll, dx=dx, dy=dy)
-    return tuple(_change(frame, "rolled", shift, (dx, dy)) for frame in frames)
+    change = partial(_change, name="mirrored", function=ImageOps.mirror)
+    if rng.random() >= 0.5:
+        change = partial(
+            _change,
+            name="rolled",
+            function=partial(roll, dx=dx, dy=dy),
+            parameters=(dx, dy),
+        )
+    return tuple(map(change, frames))
 
 
 def _shift(rng: Generator) -> Shift:
@@ -169,8 +181,12 @@ def _visibility(frames: Frames, key: Boxes, rng: Generator) -> Frames | None:
     for index in candidates[: max(1, len(candidates) // 2)].tolist():
         boxes = key[index] if key else {}
         if boxes:
-            hide = partial(cover_boxes, boxes=tuple(boxes.values()))
-            changed[index] = _change(frames[index], "covered", hide, (boxes,))
+            changed[index] = _change(
+                frames[index],
+                "covered",
+                partial(cover_boxes, boxes=tuple(boxes.values())),
+                (boxes,),
+            )
         else:
             changed[index] = _change(frames[index], "centre covered", cover_centre)
     return tuple(changed)
@@ -183,8 +199,14 @@ def _irrelevant(sample: Sample, rng: Generator) -> Frames:
     annotated = boxes_of(sample) or ({},) * len(sample.frames)
     changed = []
     for frame, boxes in zip(sample.frames, annotated, strict=True):
-        change = partial(brighten, boxes=tuple(boxes.values()), by=by)
-        changed.append(_change(frame, "brightened", change, (boxes, by)))
+        changed.append(
+            _change(
+                frame,
+                "brightened",
+                partial(brighten, boxes=tuple(boxes.values()), by=by),
+                (boxes, by),
+            )
+        )
     return tuple(changed)
 
 
@@ -246,8 +268,11 @@ def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image
     # Away from the nearer end of the scale, so that clipping does not eat the change.
     signed = by if pixels.mean() < 128 else -by
     # as bytes the sum would wrap around
-    brighter = pixels.astype(np.int16) + signed
-    changed = np.clip(brighter, 0, 255).astype(np.uint8)
+    changed = np.clip(
+        pixels.astype(np.int16) + signed,
+        0,
+        255,
+    ).astype(np.uint8)
     for x0, y0, x1, y1 in _cells_of(boxes, image):
         changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
     return Image.fromarray(changed)

@@ -62,12 +62,11 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     for stage in STAGES:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")
     for name in most_named_things(traces, options.things):
-        occurrences = occurrences_of(traces, name)
         yield Feature(
             key=NAMED + name,
             kind="thing",
             name=f"'{name}'",
-            occurrences=occurrences,
+            occurrences=occurrences_of(traces, name),
         )
 
 
@@ -100,7 +99,8 @@ def ranked_scores(
         for metric in dict.fromkeys((SGR, *result.figures)):
             figure = result.figures.get(metric)
             values: dict[str, Any] = figure._asdict() if figure else {"value": None}
-            values |= tested if metric == SGR else {}
+            if metric == SGR:
+                values |= tested
             yield Score(
                 feature=result.feature,
                 label=None,
@@ -133,7 +133,7 @@ def write_notes(
         audit.note("other videos", summaries.describe_swaps(judged))
     audit.note(
         "traces",
-        summaries.describe_traces([trace.reasoning for trace in judged.baselines]),
+        summaries.describe_traces(judged),
     )
     if claims := summaries.describe_claims(judged):
         audit.note("claims", claims)
@@ -147,17 +147,19 @@ def write_notes(
     audit.note(
         "claims held against", "nothing" if judging.has_no_evidence(audit) else verifier
     )
-    departures = DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS
-    audit.note("departures from the paper", departures)
+    audit.note(
+        "departures from the paper",
+        DEPARTURES[options.hallucination_over] + VERIFIER_DEPARTS,
+    )
     encoder = audit.tool_specs.get("sentence-encoder", BagOfWords.title)
     # tau has no part in beliefs that are states
     tau = f", tau {judging.threshold(audit):g}" if options.belief == "step" else ""
     audit.note("beliefs compared by", f"{encoder}{tau}")
     audit.note("changed videos", _describe_changes(audit, reliance))
-    least = percent(options.margin)
     audit.note(
         "a finding",
-        f"at least {least} of support, q at most {options.level:g}; a verdict: p at most {SURE:g}",
+        f"at least {percent(options.margin)} of support, q at most {options.level:g}; "
+        f"a verdict: p at most {SURE:g}",
     )
 
 
@@ -169,9 +171,11 @@ def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:
         )
     if reliance is None or reliance.score is None:
         return "VRS is not measured: it needs supported claims, and relevant and irrelevant changes"
-    kinds = ", ".join(options.perturbations)
     against = "the original" if options.evidence == "original" else "the changed"
-    text = f"{kinds}; {options.instances} each, traces held against {against} video"
+    text = (
+        f"{', '.join(options.perturbations)}; {options.instances} each, traces held against "
+        f"{against} video"
+    )
     if reliance.interval is None:
         text += f"; VRS is {options.clip:g} or more: the irrelevant change cost nothing"
     return text

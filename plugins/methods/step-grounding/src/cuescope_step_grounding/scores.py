@@ -167,8 +167,12 @@ def stages(steps: int) -> list[Stage]:
     ['early', 'middle', 'middle', 'late']
     """
     middles = (np.arange(steps) + 0.5) / steps
-    chosen = (middles >= 0.25).astype(int) + (middles > 0.75)
-    return list(map(STAGES.__getitem__, chosen))
+    return list(
+        map(
+            STAGES.__getitem__,
+            (middles >= 0.25).astype(int) + (middles > 0.75),
+        )
+    )
 
 
 def rates_of_stage(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from typing import cast
 
 from cuescope_sdk import Audit, Outcome, Sample, TextGenerator, Trial, UserError
@@ -66,10 +67,13 @@ def _claim_reader(audit: Audit) -> ParserReader | WrittenReader:
             "step-grounding: extract=llm has nothing to write the claims",
             remedy="add --tool text-generator=SPEC",
         )
-    generator = cast(TextGenerator, audit.tools["text-generator"])
     # this way of reading must work without a model of English too
     by_parser = parser(options.parser) if find_model(options.parser) else None
-    return WrittenReader(generator, audit.tool_specs["text-generator"], by_parser)
+    return WrittenReader(
+        cast(TextGenerator, audit.tools["text-generator"]),
+        audit.tool_specs["text-generator"],
+        by_parser,
+    )
 
 
 def is_recorded(audit: Audit) -> bool:
@@ -112,8 +116,13 @@ def baseline_traces(audit: Audit) -> list[Reasoning]:
     for sample in sorted(audit.samples, key=lambda sample: sample.key):
         # A recording is looked up by what was shown, so the sample goes out as the data set has it.
         if is_recorded(audit):
-            trial = Trial(sample=sample, outputs=frozenset({"text"}))
-            requests.append(TraceRequest(sample, "natural", trial))
+            requests.append(
+                TraceRequest(
+                    sample,
+                    "natural",
+                    Trial(sample=sample, outputs=frozenset({"text"})),
+                )
+            )
         else:
             requests.append(TraceRequest(sample, style, trial_of(audit, sample, style)))
     outcomes = audit.respond([request.trial for request in requests])
@@ -147,9 +156,15 @@ def read_traces(
         unrecorded = recorded and "empty" in trace.problems
         judged = not (unasked or unrecorded)
         right = is_right(trace.answer, request.sample) if judged else None
-        claims = tuple(step.claims for step in steps)
-        contradictory = sum(step.contradictory for step in steps)
-        traces.append(Reasoning(request, trace, claims, right, contradictory))
+        traces.append(
+            Reasoning(
+                request,
+                trace,
+                tuple(map(attrgetter("claims"), steps)),
+                right,
+                sum(map(attrgetter("contradictory"), steps)),
+            )
+        )
     return traces
 
 
@@ -165,8 +180,11 @@ def _other_styles(audit: Audit) -> Iterator[TraceRequest]:
     for style in dict.fromkeys(audit.options.also):
         if style != audit.options.style:
             for trace in audit.once(baseline_traces, audit):
-                trial = trial_of(audit, trace.sample, style, style)
-                yield TraceRequest(trace.sample, style, trial)
+                yield TraceRequest(
+                    trace.sample,
+                    style,
+                    trial_of(audit, trace.sample, style, style),
+                )
 
 
 def _changes(audit: Audit) -> Iterator[TraceRequest]:
@@ -179,8 +197,12 @@ def _changes(audit: Audit) -> Iterator[TraceRequest]:
             if change == "paraphrase":
                 samples = _paraphrased_samples(audit, traces, name, instance)
             for original, sample in samples:
-                trial = trial_of(audit, sample, options.style, name)
-                yield TraceRequest(original, options.style, trial, change)
+                yield TraceRequest(
+                    original,
+                    options.style,
+                    trial_of(audit, sample, options.style, name),
+                    change,
+                )
 
 
 def _perturbed_samples(
@@ -192,9 +214,12 @@ def _perturbed_samples(
     """Each sample that the change can change, and its changed form."""
     for trace in traces:
         sample = trace.sample
-        boxes = key_boxes(sample, chain.from_iterable(trace.claims))
-        rng = audit.rng(name, sample.key)
-        frames = perturbed_frames(sample, change, boxes, rng)
+        frames = perturbed_frames(
+            sample,
+            change,
+            key_boxes(sample, chain.from_iterable(trace.claims)),
+            audit.rng(name, sample.key),
+        )
         if frames is not None:
             yield sample, sample.with_frames(frames, name)
 
@@ -208,8 +233,14 @@ def _paraphrased_samples(
     questions = [trace.sample.question or NO_QUESTION for trace in traces]
     reworded = paraphrases(questions, audit.tools.get("text-generator"), instance)
     for trace, question in zip(traces, reworded, strict=True):
-        key = f"{trace.sample.key}/{name}"
-        yield trace.sample, replace(trace.sample, question=question, key=key)
+        yield (
+            trace.sample,
+            replace(
+                trace.sample,
+                question=question,
+                key=f"{trace.sample.key}/{name}",
+            ),
+        )
 
 
 # ----------------------------------------------------------------------------------- the questions
@@ -227,13 +258,16 @@ def trial_of(
 
     The choices are in the words: models that list them for a letter would get no steps.
     """
-    asked = Sample(
-        key=f"{sample.key}/{style}",
-        frames=sample.frames,
-        question=prompt(sample, style, audit.options.steps),
-        group=sample.group,
+    return Trial(
+        sample=Sample(
+            key=f"{sample.key}/{style}",
+            frames=sample.frames,
+            question=prompt(sample, style, audit.options.steps),
+            group=sample.group,
+        ),
+        condition=condition,
+        outputs=frozenset({"text"}),
     )
-    return Trial(sample=asked, condition=condition, outputs=frozenset({"text"}))
 
 
 def prompt(sample: Sample, style: Style, steps: str = "6 to 8") -> str:

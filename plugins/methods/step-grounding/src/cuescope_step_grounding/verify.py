@@ -9,6 +9,7 @@ that holds the threshold, it is inconclusive.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress
+from operator import attrgetter
 
 import numpy as np
 
@@ -27,14 +28,10 @@ from cuescope_step_grounding.scores import (
     mean_over_kinds,
 )
 from cuescope_step_grounding.verification import judging
-from cuescope_step_grounding.verification.agreement import Agreement, agreement
+from cuescope_step_grounding.verification.agreement import agreement
 from cuescope_step_grounding.verification.controls import opposite_words
 from cuescope_step_grounding.verification.correction import correct_supported_share
-from cuescope_step_grounding.verification.judged import (
-    JudgedTrace,
-    JudgedTraces,
-    judge_claims,
-)
+from cuescope_step_grounding.verification.judged import JudgedTraces, judge_claims
 from cuescope_step_grounding.verification.judging import ALL
 from cuescope_step_grounding.verification.swaps import noisy, swap_p_value
 from cuescope_step_grounding.verification.verdict import BETTER, SURE
@@ -82,9 +79,11 @@ def above(low: float | None, high: float | None, threshold: float) -> Verdict:
 
 def below(low: float | None, high: float | None, threshold: float) -> Verdict:
     """Whether a figure stays under its threshold, by its interval."""
-    turned: dict[Verdict, Verdict] = {"supported": "refuted", "refuted": "supported"}
-    verdict = above(low, high, threshold)
-    return turned.get(verdict, verdict)
+    if low is None or high is None:
+        return "inconclusive"
+    if high < threshold:
+        return "supported"
+    return "refuted" if low >= threshold else "inconclusive"
 
 
 # ------------------------------------------------------------------------------------ the verifier
@@ -120,16 +119,20 @@ def videos_told_apart(judged: JudgedTraces) -> Iterator[Evidence]:
     if videos is None or videos.group.max() == 0:
         return
     groups, claims = np.unique(videos.group[videos.unit], return_inverse=True)
-    by_group = Groups(claims, len(groups), True)
-    ends = mean_interval(videos.telling.astype(float), by_group)
-    share = float(videos.telling.mean())
-    detail = (
-        f"{percent(share, *ends)} of the claims are true of some videos and false of others; all "
-        "others cannot show what the reasoning rests on"
+    ends = mean_interval(
+        videos.telling.astype(float),
+        Groups(claims, len(groups), True),
     )
-    verdict = above(*ends, TOLD_APART)
-    n = len(videos.unit)
-    yield _check("videos told apart", share, TOLD_APART, n, verdict, detail)
+    share = float(videos.telling.mean())
+    yield _check(
+        "videos told apart",
+        share,
+        TOLD_APART,
+        len(videos.unit),
+        above(*ends, TOLD_APART),
+        f"{percent(share, *ends)} of the claims are true of some videos and false of others; all "
+        "others cannot show what the reasoning rests on",
+    )
 
 
 def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -140,7 +143,7 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     before = [trace.grounding for trace in judged.baselines]
     lost_by = {}
     for name, rates in judged.counterfactual_rates.items():
-        samples, losses = _losses(judged.baselines, before, rates)
+        samples, losses = _losses(judged.samples, before, rates)
         if len(losses):
             lost_by[name] = float(losses.mean())
     # The changes come one by one, and all together last.
@@ -153,29 +156,30 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
-    written = (trace.reasoning.trace.steps for trace in judged.baselines)
-    steps = chain.from_iterable(written)
-    turned = ((step, opposite_words(step)) for step in steps)
-    example = next((words for step, words in turned if words != step), None)
+    steps = map(attrgetter("reasoning.trace.steps"), judged.baselines)
+    examples = []
+    for step in chain.from_iterable(steps):
+        turned = opposite_words(step)
+        if turned != step:
+            examples.append(turned)
     detail = (
         f"{percent(lost, *ends)} of support is lost when relations, things and times are "
         f"reversed (each alone: {parts})"
     )
-    if example:
-        detail += f'; for example "{example}"'
+    if examples:
+        detail += f'; for example "{examples[0]}"'
     yield _check("counterfactual traces", lost, LOST, len(losses), verdict, detail)
 
 
 def _losses(
-    traces: Sequence[JudgedTrace],
+    samples: Sequence[Sample],
     before: Sequence[float | None],
     after: Sequence[float | None],
 ) -> tuple[list[Sample], np.ndarray]:
     """What each trace lost, where that is known, and of which sample it is."""
     losses = np.array(before, float) - np.array(after, float)
     measured = ~np.isnan(losses)
-    samples = [trace.sample for trace in compress(traces, measured)]
-    return samples, losses[measured]
+    return list(compress(samples, measured)), losses[measured]
 
 
 def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
@@ -185,9 +189,10 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
     this one is of the verifier.
     """
     # lost against nothing is the rate itself
-    none = [0.0] * len(judged.baselines)
     samples, values = _losses(
-        judged.baselines, list(map(mean, judged.random_rates)), none
+        judged.samples,
+        list(map(mean, judged.random_rates)),
+        [0.0] * len(judged.samples),
     )
     if not len(values):
         return
@@ -199,8 +204,7 @@ def random_claims(judged: JudgedTraces) -> Iterator[Evidence]:
         "words of the data set (paper: 18.3%)"
     )
     if judged.random_wordings < FEW_WORDS:
-        few = judged.random_wordings
-        detail += f"; there are only {few} such claims, so many are true by luck"
+        detail += f"; there are only {judged.random_wordings} such claims, so many are true by luck"
         verdict = "inconclusive" if verdict == "refuted" else verdict
     yield _check("random claims", rate, RANDOM, len(values), verdict, detail)
 
@@ -222,8 +226,13 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     p_values = []
     for copy in map(str, range(NOISY)):
         reversed_ = noisy(videos, options.noise, audit.rng("noise", copy))
-        rng = audit.rng("noise test", copy)
-        p_values.append(swap_p_value(reversed_, rng, draws=NOISY_DRAWS))
+        p_values.append(
+            swap_p_value(
+                reversed_,
+                audit.rng("noise test", copy),
+                draws=NOISY_DRAWS,
+            )
+        )
     kept = sum(p_value <= SURE for p_value in p_values)
     share = kept / NOISY
     detail = (
@@ -232,8 +241,14 @@ def noise(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
     )
     decided: Verdict = "refuted" if share < 0.5 else "inconclusive"
     decided = "supported" if share >= KEPT else decided
-    n = len(videos.unit)
-    yield _check("verifier noise", share, KEPT, n, decided, detail)
+    yield _check(
+        "verifier noise",
+        share,
+        KEPT,
+        len(videos.unit),
+        decided,
+        detail,
+    )
 
 
 def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
@@ -258,13 +273,16 @@ def pictures_against_words(costs: Sequence[ChangeCost]) -> Iterator[Evidence]:
     low, high = change_interval(more / scale, Groups.of(samples))
     ends = (scale * (low or 0.0), scale * (high or 0.0))
     value = float(more.mean())
-    detail = (
+    yield _check(
+        "pictures against words",
+        value,
+        PICTURES,
+        len(rows),
+        above(*ends, PICTURES),
         f"{percent(float(changed.mean()))} of support is lost when the video changes, "
         f"{percent(float(reworded.mean()))} when the question is paraphrased: "
-        f"{percent(value, *ends, unit=' points more')} (paper: 18.2 and 3.1)"
+        f"{percent(value, *ends, unit=' points more')} (paper: 18.2 and 3.1)",
     )
-    verdict = above(*ends, PICTURES)
-    yield _check("pictures against words", value, PICTURES, len(rows), verdict, detail)
 
 
 def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -287,13 +305,15 @@ def styles(options: StepGroundingOptions, judged: JudgedTraces) -> Iterator[Evid
         changes = -np.diff(rows)[:, 0]
         ends = change_interval(changes, Groups.of(samples))
         change = float(changes.mean())
-        detail = (
+        yield _check(
+            f"asked in the style {style}",
+            abs(change),
+            STYLES,
+            len(rows),
+            within(*ends, STYLES),
             f"SGR {other:.1%} instead of {plain:.1%}: "
-            f"{percent(change, *ends, unit=' points')}"
+            f"{percent(change, *ends, unit=' points')}",
         )
-        verdict = within(*ends, STYLES)
-        check = f"asked in the style {style}"
-        yield _check(check, abs(change), STYLES, len(rows), verdict, detail)
 
 
 def within(low: float | None, high: float | None, margin: float) -> Verdict:
@@ -340,7 +360,7 @@ def another_verifier(
             verdict = first.of(sample, claim).verdict
             pairs.append((sample, verdict, other.of(sample, claim).verdict))
     rates = f"SGR {sgr:.1%} instead of {judged.mean_rate(first) or 0.0:.1%}; "
-    return _compare(check, rates, _agreement(audit, pairs, spec))
+    return _compare(audit, check, rates, pairs, spec)
 
 
 def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
@@ -358,26 +378,27 @@ def people(audit: Audit, judged: JudgedTraces) -> Iterator[Evidence]:
         of_people = Counter(theirs for _, own, theirs in pairs if own == verdict)
         decided = of_people["supported"] + of_people["unsupported"]
         if decided:
-            same = of_people[verdict]
-            detail += f"of {decided} that the verifier calls {verdict} people say so of {same}; "
-    yield _compare("people's labels", detail, _agreement(audit, pairs, "people"))
+            detail += (
+                f"of {decided} that the verifier calls {verdict} people say so of "
+                f"{of_people[verdict]}; "
+            )
+    yield _compare(audit, "people's labels", detail, pairs, "people")
     yield from correct_supported_share(audit, judged, pairs)
 
 
-def _agreement(
+def _compare(
     audit: Audit,
+    check: str,
+    detail: str,
     pairs: Sequence[tuple[Sample, str, str]],
-    name: str,
-) -> Agreement:
-    return agreement(
+    judge: str,
+) -> Evidence:
+    agreed = agreement(
         pairs,
-        audit.rng("agreement", name),
+        audit.rng("agreement", judge),
         confidence=audit.options.confidence,
         resamples=audit.options.resamples,
     )
-
-
-def _compare(check: str, detail: str, agreed: Agreement) -> Evidence:
     detail += f"both decide {agreed.decided} of {agreed.claims} claims"
     if agreed.decided:
         detail += f", {percent(agreed.alike)} of them alike"
@@ -386,5 +407,11 @@ def _compare(check: str, detail: str, agreed: Agreement) -> Evidence:
     else:
         ends = interval(agreed.low, agreed.high, "{:.2f}".format)
         detail += f"; kappa {agreed.kappa:.2f}{ends}"
-    verdict = above(agreed.low, agreed.high, AGREE)
-    return _check(check, agreed.kappa, AGREE, agreed.claims, verdict, detail)
+    return _check(
+        check,
+        agreed.kappa,
+        AGREE,
+        agreed.claims,
+        above(agreed.low, agreed.high, AGREE),
+        detail,
+    )

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -96,8 +96,13 @@ class WrittenReader:
         answers = iter(self.generator.generate(prompts) if prompts else ())
         read = []
         for steps, clock in traces:
-            of_trace = list(islice(answers, len(steps)))
-            read.append(self._read(steps, clock, of_trace))
+            read.append(
+                self._read(
+                    steps,
+                    clock,
+                    list(islice(answers, len(steps))),
+                )
+            )
         return read
 
     def _read(
@@ -132,14 +137,20 @@ def claims_in(
     ['cup']
     """
     rows = list(filter(None, map(str.strip, answer.splitlines())))
-    rows = [row for row in rows if not _FENCE.match(row)]
+    rows = list(filterfalse(_FENCE.match, rows))
     if rows == ["none"]:
         return ()
     claims: list[Claim] = []
     try:
         for row in rows:
-            line = _Line.model_validate(json.loads(row))
-            claims.append(_claim(line, claims, step, frames))
+            claims.append(
+                _claim(
+                    _Line.model_validate(json.loads(row)),
+                    claims,
+                    step,
+                    frames,
+                )
+            )
     # RecursionError: what json raises of brackets within brackets within brackets
     except (ValueError, ValidationError, IndexError, RecursionError):
         return None
@@ -179,8 +190,12 @@ def _claim(
         ordered = line.predicate in {"before", "after", "while"}
         if not (ordered and line.first and line.second):
             raise ValueError("no order")
-        parts = (earlier[line.first - 1], earlier[line.second - 1])
-        return Claim(kind=line.kind, text=step, predicate=line.predicate, parts=parts)
+        return Claim(
+            kind=line.kind,
+            text=step,
+            predicate=line.predicate,
+            parts=(earlier[line.first - 1], earlier[line.second - 1]),
+        )
     phrases = {
         "subject": _phrase(line.subject),
         "predicate": _phrase(line.predicate or ""),

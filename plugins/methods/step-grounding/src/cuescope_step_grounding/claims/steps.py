@@ -55,10 +55,13 @@ def _link_sentence(sentence: Sentence, analyses: Sequence[Analysis]) -> Words:
     corrected = repair(list(map(attrgetter("text"), sentence.words)), analyses)
     words: list[Word] = []
     for shown, analysis in zip(sentence.words, corrected, strict=True):
-        text = shown.text.lower()
-        lemma, tag, dep, _ = analysis
         word = Word(
-            len(words), text, shown.name, lemma, tag, dep, shown.start, shown.end
+            len(words),
+            shown.text.lower(),
+            shown.name,
+            *analysis[:3],
+            shown.start,
+            shown.end,
         )
         words.append(word)
     return link(words, list(map(attrgetter("head"), corrected)))
@@ -74,10 +77,10 @@ class _Reader:
     def read(self, step: str, parsed: Sequence[tuple[Sentence, Words]]) -> StepClaims:
         times = list(starmap(_moments_by_clause, parsed))
         clauses = list(chain.from_iterable(map(dict.values, times)))
-        placed = [frames for frames in map(union, clauses) if frames is not None]
         # "The man sits, and at frame 4 he drinks": what comes before a step's first moment is taken
         # to be of that moment too, for a step is told as one scene.
-        now = placed[0] if placed else None
+        placed = (frames for frames in map(union, clauses) if frames is not None)
+        now = next(placed, None)
         claims = []
         for (_, words), of_sentence in zip(parsed, times, strict=True):
             when = _frames_by_word(len(words), of_sentence, now)
@@ -86,8 +89,10 @@ class _Reader:
             now = when[-1]
         claims += _claims_by_own_rules(step, union(chain.from_iterable(clauses)))
         # what is said twice in a step counts once
-        distinct = tuple(dict.fromkeys(claims))
-        return StepClaims(distinct, any(map(are_contradictory, clauses)))
+        return StepClaims(
+            tuple(dict.fromkeys(claims)),
+            any(map(are_contradictory, clauses)),
+        )
 
     def _read_sentence(
         self,
@@ -104,9 +109,13 @@ class _Reader:
             # "Then" may look back to an event of an earlier step, which has no words in this one.
             before = claim_of.get(earlier) or earlier.claim("", None)
             after = claim_of[event]
-            parts = (before, after)
             claims.append(
-                Claim(kind="temporal", text=after.text, predicate=order, parts=parts)
+                Claim(
+                    kind="temporal",
+                    text=after.text,
+                    predicate=order,
+                    parts=(before, after),
+                )
             )
         for event in untimed:
             if event.happens:

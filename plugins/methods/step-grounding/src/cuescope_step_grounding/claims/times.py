@@ -205,21 +205,16 @@ def _count(match: re.Match[str], clock: Clock) -> Frames | None:
     return clock.between(0.0, many) if first else clock.between(last - many, last)
 
 
-def _since(match: re.Match[str], clock: Clock) -> Frames | None:
-    point = _point(match["since"], clock)
+def _open_range(match: re.Match[str], clock: Clock) -> Frames | None:
+    point = _point(match["since"] or match["until"], clock)
     # () lies outside and None is not known: neither has a before or an after
     if not point:
         return point
-    after = match[0].lower().startswith("after")
-    return clock.every[point[-1] + 1 if after else point[0] :]
-
-
-def _until(match: re.Match[str], clock: Clock) -> Frames | None:
-    point = _point(match["until"], clock)
-    if not point:
-        return point
-    before = match[0].lower().startswith("before")
-    return clock.every[: point[0] if before else point[-1] + 1]
+    # "since" and "until" hold at the moment itself, "after" and "before" do not
+    apart = match[0].lower().startswith(("after", "before"))
+    if match["since"]:
+        return clock.every[point[-1] + 1 if apart else point[0] :]
+    return clock.every[: point[0] if apart else point[-1] + 1]
 
 
 def _half(match: re.Match[str], clock: Clock) -> Frames:
@@ -250,8 +245,8 @@ _RULES: dict[str, Callable[[re.Match[str], Clock], Frames | None]] = {
     "range": _range,
     "seconds": _seconds,
     "count": _count,
-    "since": _since,
-    "until": _until,
+    "since": _open_range,
+    "until": _open_range,
     "half": _half,
     "edge": _edge,
     "clock": _moment,

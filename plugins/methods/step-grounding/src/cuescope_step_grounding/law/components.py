@@ -44,8 +44,11 @@ COLUMNS = ("foretold by", "of", "r", "interval", "p", "models", "paper")
 
 def figures_of(report: Report) -> dict[str, float]:
     """What a report measures of a model, by the names above; what it lacks is left out."""
-    of_all = [score for score in report.scores if score.feature == REASONING]
-    measured = {score.metric: score.value for score in of_all}
+    measured = {
+        score.metric: score.value
+        for score in report.scores
+        if score.feature == REASONING
+    }
     hallucination = measured.get(HR)
     figures = {
         VERIFIED: measured.get(SGR),
@@ -76,9 +79,12 @@ def figures_of_maps(report: Report) -> dict[str, float]:
     another method.
     """
     run = report.provenance
-    # of no images the weight would be 0
-    scores = [s for s in report.scores if s.metric == "foreground_share" and s.n]
-    shares = [(s.value, s.n) for s in scores if s.value is not None]
+    shares = []
+    for score in report.scores:
+        # of no images the weight would be 0
+        weighs = score.metric == "foreground_share" and score.n
+        if weighs and score.value is not None:
+            shares.append((score.value, score.n))
     if run.method.dist != "cuescope-saliency" or not shares:
         raise UserError(
             f"a run of {run.method.spec}",
@@ -116,13 +122,15 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     """How well each part, and each baseline, goes with what models keep out of distribution."""
     # nothing right leaves nothing to keep
     models = [model for model in models if model.accuracy > 0]
-    figures = [model.figures for model in models]
-    retention = np.array([model.retention for model in models])
+    figures = list(map(attrgetter("figures"), models))
+    retention = np.array(list(map(attrgetter("retention"), models)))
     names = list(map(attrgetter("benchmark"), models))
     benchmarks, strata = np.unique(names, return_inverse=True)
-    names = sorted(set().union(*figures))
-    maps = [name for name in names if name.startswith("map of ")]
-    rows = [*ROWS, *((f"no reasoning: {name}", (name,), None) for name in maps)]
+    rows = list(ROWS)
+    for name in sorted(set().union(*figures)):
+        if name.startswith("map of "):
+            title = f"no reasoning: {name}"
+            rows.append((title, (name,), None))
     lines = []
     missing = []
     for title, parts, paper in rows:
@@ -130,9 +138,13 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
         if not all(of_model.keys() >= set(parts) for of_model in figures):
             missing.append(title)
             continue
-        foretold = _standardised_mean(figures, parts, strata)
         within = strata if len(benchmarks) > 1 else None
-        result = Correlation.of(foretold, retention, rng, strata=within)
+        result = Correlation.of(
+            _standardised_mean(figures, parts, strata),
+            retention,
+            rng,
+            strata=within,
+        )
         cells = correlation_cells(result)
         lines.append((title, ", ".join(parts), *cells, paper))
     notes = [
@@ -152,8 +164,14 @@ def _standardised_mean(
     parts: Sequence[str],
     strata: np.ndarray,
 ) -> Float[np.ndarray, " model"]:
-    pick = itemgetter(*parts)
-    values = np.array(list(map(pick, figures))).reshape(len(figures), -1)
+    values = np.array(
+        list(
+            map(
+                itemgetter(*parts),
+                figures,
+            )
+        )
+    ).reshape(len(figures), -1)
     for stratum in np.unique(strata):
         # how high a benchmark's figures are says nothing of a model
         mine = strata == stratum

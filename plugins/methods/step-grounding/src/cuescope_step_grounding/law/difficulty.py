@@ -68,9 +68,7 @@ def complexity(
     columns = []
     names = []
     for name, measure in MEASURES.items():
-        column = np.array(
-            [measure(sample) for sample in (*samples, *others)], np.float64
-        )
+        column = np.array(list(map(measure, (*samples, *others))), float)
         # Of what is not known of a sample the deviation is none (NaN).
         if column.std() > 0:
             columns.append((column - column.mean()) / column.std())
@@ -106,13 +104,18 @@ def match(samples: Sequence[Sample], others: Sequence[Sample]) -> Matching:
         measure = MEASURES[name]
         means = (mean(map(measure, samples)), mean(map(measure, others)))
         cells.append((name, *means, *apart_by))
-    note = (
-        f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
-        "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
-        "0.14); matched: of the pairs alone."
+    return Matching(
+        pairs,
+        Table.of(
+            "Is the other data only harder?",
+            COLUMNS,
+            cells,
+            f"{len(pairs)} of {len(samples)} and {len(others)} samples have a like partner. "
+            "Difference: out of distribution less in it, in standard deviations (paper: 0.09 to "
+            "0.14); matched: of the pairs alone.",
+            decimals=2,
+        ),
     )
-    table = Table.of("Is the other data only harder?", COLUMNS, cells, note, decimals=2)
-    return Matching(pairs, table)
 
 
 def accuracy_of(

@@ -73,19 +73,20 @@ class Law:
         }
         rows = [(name, *correlation_cells(r)) for name, r in correlations.items()]
         better = sum(pair.more_kept > 0 for pair in self.pairs)
-        pairs = (
+        return Table.of(
+            "Does grounding go with out-of-distribution retention?",
+            COLUMNS,
+            rows,
+            self.sentence,
             f"Of {len(self.pairs)} pairs within {100 * WITHIN:g} point of accuracy, the better "
-            f"grounded model keeps more in {better}."
-        )
-        note = (
+            f"grounded model keeps more in {better}.",
             "Retention: accuracy on other data over accuracy. Interval: Fisher, 95 %, over "
             "models. p: one-sided, by permutation of whole models, for what makes a model "
             "robust on one benchmark does so on the next. The verdict needs "
             f"p <= {LEVEL} for all models, and again given accuracy. It is an association: "
-            "what these models share beside their grounding is not held fixed."
+            "what these models share beside their grounding is not held fixed.",
+            decimals=2,
         )
-        title = "Does grounding go with out-of-distribution retention?"
-        return Table.of(title, COLUMNS, rows, self.sentence, pairs, note, decimals=2)
 
 
 def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) -> Law:
@@ -112,10 +113,15 @@ def law(models: Sequence[MeasuredModel], rng: Generator, *, draws: int = 9_999) 
         of_same = None if strata is None else strata[same]
         units = None if whole is None else whole[same]
         matched = related(sgr[same], retention[same], strata=of_same, units=units)
-    pairs = tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata))
     p_values = [result.p_value for result in (plain, given) if result]
     holds = len(p_values) == 2 and max(p_values) <= LEVEL
-    return Law(plain, given, matched, pairs, holds)
+    return Law(
+        plain,
+        given,
+        matched,
+        tuple(matched_pairs(sgr, retention, accuracy, within=WITHIN, strata=strata)),
+        holds,
+    )
 
 
 def _whole_models(models: Sequence[MeasuredModel]) -> Int[np.ndarray, " row"]:

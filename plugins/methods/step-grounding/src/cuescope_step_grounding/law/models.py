@@ -105,8 +105,13 @@ def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]
     dials = []
     shares = low + (high - low) * rng.random((count, 2))
     for grounding, accuracy in shares.tolist():
-        kept = kept_accuracy(grounding, accuracy, driven_by, rng)
-        dials.append(Dials(grounding, accuracy, kept))
+        dials.append(
+            Dials(
+                grounding,
+                accuracy,
+                kept_accuracy(grounding, accuracy, driven_by, rng),
+            )
+        )
     return dials
 
 

@@ -49,6 +49,12 @@ def matched_pairs(
     # of two that are grounded equally none is the better
     for pair in np.argwhere(alike & (grounded > 0)).tolist():
         better, worse = pair
-        gain = float(grounded[better, worse])
-        pairs.append(Pair(better, worse, gain, float(more[better, worse])))
+        pairs.append(
+            Pair(
+                better,
+                worse,
+                float(grounded[better, worse]),
+                float(more[better, worse]),
+            )
+        )
     return pairs

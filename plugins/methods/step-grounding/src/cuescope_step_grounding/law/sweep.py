@@ -36,11 +36,14 @@ def sweep_table(
     for setting, models in swept.items():
         cells = _cells(models, first, rng)
         rows.append((str(setting), *cells))
-    note = (
+    return Table.of(
+        "The same under other settings",
+        COLUMNS,
+        rows,
         f"{len(first)} models. Ranks: Spearman's correlation of the models' SGR (and VRS) with "
-        "those of the first row. r, interval and p as in the table of the law."
+        "those of the first row. r, interval and p as in the table of the law.",
+        decimals=2,
     )
-    return Table.of("The same under other settings", COLUMNS, rows, note, decimals=2)
 
 
 def _cells(

@@ -85,15 +85,15 @@ def _verdict_sentences(
     support = percent(*result.figures[SGR])
     sentence = f"On average the video supports {support} of the claims in a step"
     if verdict.elsewhere is not None:
-        elsewhere = percent(verdict.elsewhere)
-        sentence += f"; of the same claims in other videos {elsewhere} hold"
+        sentence += (
+            f"; of the same claims in other videos {percent(verdict.elsewhere)} hold"
+        )
     yield f"{sentence}."
     share = verdict.share
     if share is not None:
         grounded = percent(share.value, share.low, share.high)
         yield f"Beyond chance {grounded} of the claims go with their own video."
     if HR in result.figures:
-        false = percent(*result.figures[HR])
-        yield f"{false} of the steps make at least one unsupported claim."
+        yield f"{percent(*result.figures[HR])} of the steps make at least one unsupported claim."
     if judged.groups.few:
         yield f"These are few samples: {summaries.count_groups(judged.groups)}."

@@ -113,23 +113,37 @@ def labelled_claims(
     for label in labels:
         trace = by_key.get(label.sample)
         if trace is None:
-            expected = f"one of the {len(by_key)} samples of this audit"
-            hint = nearest(label.sample, by_key)
-            raise _refusal(path, label.line, expected, f"'{label.sample}'", hint)
+            raise _refusal(
+                path,
+                label.line,
+                f"one of the {len(by_key)} samples of this audit",
+                f"'{label.sample}'",
+                nearest(label.sample, by_key),
+            )
         claim = _claim(path, label, trace)
-        labelled = (trace.sample, claim, label.verdict)
         # a claim may have several rows, by its number and by its words
-        _, _, before = claims.setdefault((label.sample, claim), labelled)
+        _, _, before = claims.setdefault(
+            (label.sample, claim),
+            (trace.sample, claim, label.verdict),
+        )
         if before != label.verdict:
-            got = f"{before} and {label.verdict}"
-            raise _refusal(path, label.line, "one verdict a claim", got)
+            raise _refusal(
+                path,
+                label.line,
+                "one verdict a claim",
+                f"{before} and {label.verdict}",
+            )
     return list(claims.values())
 
 
 def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
     if label.step > len(trace.claims):
-        expected = f"a step of {label.sample}: 1 to {len(trace.claims)}"
-        raise _refusal(path, label.line, expected, str(label.step))
+        raise _refusal(
+            path,
+            label.line,
+            f"a step of {label.sample}: 1 to {len(trace.claims)}",
+            str(label.step),
+        )
     claims = trace.claims[label.step - 1]
     numbered = {}
     for number, claim in enumerate(claims, 1):
@@ -138,8 +152,12 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
         if label.claim in (str(number), words):
             return claim
     listed = "; ".join(map(" ".join, numbered.items())) or "none"
-    expected = f"a claim of step {label.step} of {label.sample} ({listed})"
-    raise _refusal(path, label.line, expected, f"'{label.claim}'")
+    raise _refusal(
+        path,
+        label.line,
+        f"a claim of step {label.step} of {label.sample} ({listed})",
+        f"'{label.claim}'",
+    )
 
 
 def _refusal(

@@ -153,8 +153,11 @@ class Maker:
             # "while" is the same from either end
             turned = {"before": "after", "after": "before"}
             predicate = turned.get(claim.predicate or "", claim.predicate)
-            parts = tuple(map(self._reverse, claim.parts))
-            return claim.replace(frames=moment, predicate=predicate, parts=parts)
+            return claim.replace(
+                frames=moment,
+                predicate=predicate,
+                parts=tuple(map(self._reverse, claim.parts)),
+            )
         return claim.replace(frames=moment)
 
     def random_trace(
@@ -173,8 +176,10 @@ class Maker:
         drawn = claim.replace(negated=False, frames=self._random_moment(claim))
         if claim.kind == "temporal":
             predicate = self._draw(("before", "after"))
-            parts = tuple(map(self._random_claim, claim.parts))
-            return drawn.replace(predicate=predicate, parts=parts)
+            return drawn.replace(
+                predicate=predicate,
+                parts=tuple(map(self._random_claim, claim.parts)),
+            )
         if "subject" in KINDS[claim.kind].says:
             drawn = drawn.replace(subject=self._random_phrase(claim.subject))
         if claim.object:

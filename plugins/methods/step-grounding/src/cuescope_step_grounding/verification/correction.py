@@ -1,12 +1,13 @@
 """The share of supported claims behind a verifier whose errors people have measured."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.report import interval, percent
-from cuescope_sdk.statistics import Estimate, Groups, mean_interval
+from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_step_grounding.rows.keys import REASONING
 from cuescope_step_grounding.verification.judged import JudgedTraces
 
@@ -34,8 +35,11 @@ def correct_supported_share(
     }
     share = corrected_share(observed, pairs, confidence)
     if share is None:
-        detail = "not known: on the labelled claims the verifier may be no better than guessing"
-        yield Evidence(**check, verdict="inconclusive", detail=detail)
+        yield Evidence(
+            **check,
+            verdict="inconclusive",
+            detail="not known: on the labelled claims the verifier may be no better than guessing",
+        )
         return
     within = share.low <= observed.value <= share.high
     yield Evidence(
@@ -62,8 +66,7 @@ def corrected_share(
     confidence: float,
 ) -> Estimate[float] | None:
     """The same without the verifier's errors, which `pairs` show; None where too few show them."""
-    by_people: dict[str, list[tuple[Sample, str]]]
-    by_people = {"supported": [], "unsupported": []}
+    by_people = defaultdict(list)
     for sample, verdict, people in pairs:
         # of what either leaves open no error is known
         if verdict in _DECIDED and people in _DECIDED:
@@ -78,9 +81,10 @@ def corrected_share(
 
 def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Estimate[float] | None:
     """The share of the verdicts that are as wanted."""
-    values = np.array([verdict == wanted for _, verdict in verdicts], dtype=float)
-    groups = Groups.of([sample for sample, _ in verdicts])
-    low, high = mean_interval(values, groups, confidence=confidence)
-    if low is None or high is None:
+    if not verdicts:
         return None
-    return Estimate(float(values.mean()), low, high)
+    return Estimate.of_mean(
+        np.array([verdict == wanted for _, verdict in verdicts], dtype=float),
+        Groups.of([sample for sample, _ in verdicts]),
+        confidence=confidence,
+    )

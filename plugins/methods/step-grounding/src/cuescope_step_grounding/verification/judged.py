@@ -29,9 +29,14 @@ class Judgements:
 
     def without_general(self) -> "Judgements":
         """The same, where a more general word than was claimed decides nothing."""
-        unknown = Judgement.open("out of vocabulary")
         general = {key for key, judgement in self.by_claim.items() if judgement.general}
-        return Judgements(self.by_claim | dict.fromkeys(general, unknown))
+        return Judgements(
+            self.by_claim
+            | dict.fromkeys(
+                general,
+                Judgement.open("out of vocabulary"),
+            )
+        )
 
     def count(self, sample: Sample, claims: Sequence[Claim]) -> StepCounts:
         """How many of these claims are supported, unsupported, unverifiable."""
@@ -158,7 +163,13 @@ class JudgedTraces:
         rates = []
         for trace in self.baselines:
             claims = trace.reasoning.claims
-            rates.append(judgements.rate(trace.sample, claims, trace.policy))
+            rates.append(
+                judgements.rate(
+                    trace.sample,
+                    claims,
+                    trace.policy,
+                )
+            )
         return scores.mean(rates)
 
     def claims(self) -> Iterator[tuple[Sample, Claim, Judgement]]:

@@ -71,8 +71,7 @@ def has_no_evidence(audit: Audit) -> bool:
     """Whether there is neither a verifier nor an annotated scene."""
     if "claim-verifier" in audit.tools:
         return False
-    annotated = [sample for sample in audit.samples if SCENE in sample.annotations]
-    return not annotated
+    return not any(SCENE in sample.annotations for sample in audit.samples)
 
 
 # ----------------------------------------------------------------------------------------- judging
@@ -115,9 +114,12 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         sample: Sample,
         consistency: float | None = None,
     ) -> JudgedTrace:
-        steps = tuple(judgements.count_steps(sample, trace.claims))
         return JudgedTrace(
-            trace, steps, policy, consistency, options.hallucination_over
+            trace,
+            tuple(judgements.count_steps(sample, trace.claims)),
+            policy,
+            consistency,
+            options.hallucination_over,
         )
 
     def rate(sample: Sample, claims: Claims) -> float | None:
@@ -202,8 +204,13 @@ def _consistencies(
         after = judgements.count(sample, pair.new)
         if of_states:
             return scores.state_justification(after, policy)
-        before = judgements.count(sample, pair.kept)
-        return scores.transition_justification(similarity, before, after, tau, policy)
+        return scores.transition_justification(
+            similarity,
+            judgements.count(sample, pair.kept),
+            after,
+            tau,
+            policy,
+        )
 
     pairs_of = []
     for trace in traces:
@@ -215,8 +222,10 @@ def _consistencies(
     values = iter(beliefs.similarities(texts, encoder).tolist())
     for trace, pairs in zip(traces, pairs_of, strict=True):
         similarities = list(islice(values, len(pairs)))
-        justifications = map(partial(justification, trace.sample), pairs, similarities)
-        yield scores.temporal_consistency(similarities, list(justifications))
+        yield scores.temporal_consistency(
+            similarities,
+            list(map(partial(justification, trace.sample), pairs, similarities)),
+        )
 
 
 def _random_traces(
@@ -250,8 +259,11 @@ def _counterfactual_traces(
 
 def _maker(audit: Audit, sample: Sample, *names: str) -> controls.Maker:
     # by sample, so that other samples leave its draws as they are
-    rng = audit.rng(*names, sample.key)
-    return controls.Maker(audit.once(_words, audit), len(sample.frames), rng)
+    return controls.Maker(
+        audit.once(_words, audit),
+        len(sample.frames),
+        audit.rng(*names, sample.key),
+    )
 
 
 def _words(audit: Audit) -> controls.Vocabulary:
@@ -321,8 +333,10 @@ def change_costs(judged: JudgedTraces) -> list[scores.ChangeCost]:
 def _costs(
     baseline: JudgedTrace, changed: Sequence[JudgedTrace]
 ) -> Iterator[scores.ChangeCost]:
-    frames = list(map(attrgetter("reasoning.request.trial.sample.frames"), changed))
-    sizes = magnitudes(baseline.sample.frames, frames)
+    sizes = magnitudes(
+        baseline.sample.frames,
+        list(map(attrgetter("reasoning.request.trial.sample.frames"), changed)),
+    )
     before = baseline.grounding
     for trace, size in zip(changed, sizes, strict=True):
         kind = trace.reasoning.request.change

@@ -38,9 +38,13 @@ def record_claims(audit: Audit, judged: JudgedTraces) -> None:
                     "frames": claim.frames,
                     "step": reasoning.trace.steps[step - 1],
                 }
-                name = f"{CLAIM}{step}/{number}"
-                figure = float(verdict == "supported")
-                audit.record(trace.sample, name, VERDICT, figure, json.dumps(about))
+                audit.record(
+                    trace.sample,
+                    f"{CLAIM}{step}/{number}",
+                    VERDICT,
+                    float(verdict == "supported"),
+                    json.dumps(about),
+                )
 
 
 def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:

@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, pairwise, repeat
+from itertools import chain, pairwise, repeat
 from math import ceil
 from operator import attrgetter
 from typing import Literal, TypeVar, get_args
@@ -93,14 +93,14 @@ class Plan:
             for column, place in enumerate(places):
                 if place is not None:
                     verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
-        distinct = dict.fromkeys(self.claims)
-        wordings = dict(zip(distinct, count(), strict=False))
+        wordings: dict[Claim, int] = {}
+        wording = [wordings.setdefault(claim, len(wordings)) for claim in self.claims]
         block, own, group = zip(*self.units, strict=True)
         return Swaps(
             block=np.array(block),
             place=np.array(own),
             verdicts=verdicts,
-            wording=np.array(list(map(wordings.__getitem__, self.claims))),
+            wording=np.array(wording),
             unit=np.array(self.unit),
             group=np.unique(group, return_inverse=True)[1],
         )
@@ -128,10 +128,10 @@ def _videos(
 ) -> Plan:
     """Whole groups, in blocks of groups that are alike in size and question."""
     plan = Plan()
-    shuffled = _shuffle(groups, rng)
     # shuffled before: the sort is stable, so groups that are alike stay in random order
     alike = sorted(
-        shuffled, key=lambda group: (len(group), group[0].sample.question or "")
+        _shuffle(groups, rng),
+        key=lambda group: (len(group), group[0].sample.question or ""),
     )
     for number, block in enumerate(_blocks(alike, partners)):
         words = list(map(question_words, block))
@@ -170,8 +170,11 @@ def _clips(
             for place, trace in enumerate(block):
                 unit = plan.add_unit(number, place, trace.group)
                 for claim in distinct_claims(trace.claims):
-                    places = _in_videos(claim, trace.sample, samples)
-                    plan.add_claim(claim, unit, places)
+                    plan.add_claim(
+                        claim,
+                        unit,
+                        _in_videos(claim, trace.sample, samples),
+                    )
             number += 1
     return plan
 
@@ -249,8 +252,10 @@ def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:
 
 
 def _without_text(claim: Claim) -> Claim:
-    parts = tuple(map(_without_text, claim.parts))
-    return claim.replace(text="", parts=parts)
+    return claim.replace(
+        text="",
+        parts=tuple(map(_without_text, claim.parts)),
+    )
 
 
 # ---------------------------------------------------------------------------- what a question tells

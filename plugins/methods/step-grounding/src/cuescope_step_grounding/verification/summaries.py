@@ -1,7 +1,7 @@
 """What was judged, in words: how many traces and claims, and why some could not be verified."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from operator import attrgetter
 
@@ -10,7 +10,7 @@ from cuescope_sdk.grounding import Claim
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Groups
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.trials import Reasoning, is_recorded
+from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.judging import has_no_evidence
@@ -32,27 +32,27 @@ def why_unmeasured(audit: Audit, judged: JudgedTraces) -> str:
         return f"the {written} traces claim nothing that can be seen"
     if has_no_evidence(audit):
         return f"there is nothing to hold its claims against. Add a verifier, as {ADD_VERIFIER}"
-    reasons = unverifiable_reasons(judged)
-    return f"none of its claims could be verified ({', '.join(reasons)})"
+    return f"none of its claims could be verified ({', '.join(unverifiable_reasons(judged))})"
 
 
 def unverifiable_reasons(judged: JudgedTraces) -> list[str]:
     """Of the claims that could not be verified the reasons, each with its share."""
-    judgements = (judgement for _, _, judgement in judged.claims())
-    count = Counter(judgement.reason for judgement in judgements if judgement.reason)
+    reasons = (judgement.reason for _, _, judgement in judged.claims())
+    count = Counter(filter(None, reasons))
     total = count.total()
     return [f"{reason} {percent(n / total)}" for reason, n in count.most_common()]
 
 
-def describe_traces(traces: Sequence[Reasoning]) -> str:
+def describe_traces(judged: JudgedTraces) -> str:
     """How many traces came, in which forms, and what is wrong with some."""
-    written = [trace.trace for trace in traces if trace.trace.steps]
+    traces = list(map(attrgetter("reasoning.trace"), judged.baselines))
+    written = list(filter(attrgetter("steps"), traces))
     words = f"{len(written)} of {len(traces)} samples"
     if written:
         steps = sum(len(trace.steps) for trace in written)
         forms = _count_words(map(attrgetter("form"), written))
         words += f", with {steps / len(written):.1f} steps on average ({forms})"
-    problems = map(attrgetter("trace.problems"), traces)
+    problems = map(attrgetter("problems"), traces)
     malformed = _count_words(chain.from_iterable(problems))
     return f"{words}; malformed, but kept: {malformed}" if malformed else words
 

@@ -134,11 +134,17 @@ def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float]
         return None
     # Half a place more, where it holds: what was found nowhere else is rare, and not impossible.
     rate = ((held + 0.5) / (decided + 0.5))[used]
-    holds = swaps.own[used] == HOLDS
     # numbered anew: groups without a decided claim would leave gaps
-    groups = swaps.group[swaps.unit[used]]
-    _, group = np.unique(groups, return_inverse=True)
-    return share_beyond_chance(holds, rate, group, confidence=confidence)
+    _, group = np.unique(
+        swaps.group[swaps.unit[used]],
+        return_inverse=True,
+    )
+    return share_beyond_chance(
+        swaps.own[used] == HOLDS,
+        rate,
+        group,
+        confidence=confidence,
+    )
 
 
 def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:

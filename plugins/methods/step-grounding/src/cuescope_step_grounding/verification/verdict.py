@@ -105,11 +105,10 @@ def least_found(swaps: Mapping[Deal, Swaps], rng: Generator) -> str | None:
     share = smallest_share(videos, rng, level=SURE)
     if share is None:
         return "not even traces with all claims grounded: add videos, or a verifier that tells more"
-    # a smaller one would not be called better, however sure it is
-    least = max(share, LEAST)
+    # one below `LEAST` would not be called better, however sure it is
     return (
-        f"a grounded share of {100 * least:.0f}% would have been found in 8 of 10 audits with as "
-        "many such claims; smaller ones may be there"
+        f"a grounded share of {100 * max(share, LEAST):.0f}% would have been found in 8 of 10 "
+        "audits with as many such claims; smaller ones may be there"
     )
 
 

@@ -117,13 +117,25 @@ def claims_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
             made_of = f"made of {material}"
             return [_attribute(clause, verb, p, made_of) for p in clause.objects]
     if lemma == "surround" and clause.passive:
-        around = (clause.subjects, "around", clause.objects, clause.negated)
-        return list(relations_between(verb, *around))
+        return list(
+            relations_between(
+                verb,
+                clause.subjects,
+                "around",
+                clause.objects,
+                clause.negated,
+            )
+        )
     if is_holding(clause):
         claims: list[UntimedClaim] = []
         for phrase in clause.objects:
-            inside = ([phrase], "inside", clause.subjects, clause.denies(phrase))
-            claims += relations_between(verb, *inside)
+            claims += relations_between(
+                verb,
+                [phrase],
+                "inside",
+                clause.subjects,
+                clause.denies(phrase),
+            )
         return claims
     if _is_no_event(clause):
         return []
@@ -163,9 +175,9 @@ def _is_no_event(clause: Clause) -> bool:
     if AGENT in clause.subjects and verb.lemma in WORDS.filming:
         return True
     # "looks as if he were asleep" says how it seems
-    marks = {kid.text for kid in verb.grandkids("advcl", "mark")}
-    marks |= {kid.text for kid in verb.grandkids("ccomp", "mark")}
-    if verb.lemma in {"look", "act"} and marks & {"if", "though", "like"}:
+    marks = verb.grandkids("advcl", "mark") + verb.grandkids("ccomp", "mark")
+    seems = any(mark.text in {"if", "though", "like"} for mark in marks)
+    if verb.lemma in {"look", "act"} and seems:
         return True
     # "the sign says"
     if verb.lemma in {"say", "read"} and not any(map(is_actor, clause.subjects)):
@@ -264,9 +276,13 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
             elif listed and word.tag == "VBG" and word.dep == "acomp":
                 # "water is dripping" is no state, but "is missing" is
                 for subject in clause.subjects:
-                    denied = clause.denies(subject)
                     yield UntimedClaim(
-                        word, "action", subject, word.lemma, None, denied
+                        word,
+                        "action",
+                        subject,
+                        word.lemma,
+                        None,
+                        clause.denies(subject),
                     )
             elif _is_said_of_subject(word) and not inverted:
                 yield from _qualities(clause, word)
@@ -284,8 +300,14 @@ def _qualities(clause: Clause, word: Word) -> Iterator[UntimedClaim]:
     state = f"turn {word.text}" if turns else word.text
     for phrase in clause.objects if clause.passive else clause.subjects:
         if phrase != AGENT:
-            denied = polarity(word, clause.denies(phrase))
-            yield UntimedClaim(clause.verb, kind, phrase, state, None, denied)
+            yield UntimedClaim(
+                clause.verb,
+                kind,
+                phrase,
+                state,
+                None,
+                polarity(word, clause.denies(phrase)),
+            )
 
 
 def _states_of_fragment(words: Words) -> Iterator[UntimedClaim]:
@@ -336,8 +358,16 @@ def _actions(view: View, clause: Clause) -> list[UntimedClaim]:
     claims = []
     # a passive need not say who does it
     for subject, other in product(clause.subjects or ("",), objects or (None,)):
-        denied = clause.denies(subject, other)
-        claims.append(UntimedClaim(verb, "action", subject, action, other, denied))
+        claims.append(
+            UntimedClaim(
+                verb,
+                "action",
+                subject,
+                action,
+                other,
+                clause.denies(subject, other),
+            )
+        )
     return claims
 
 

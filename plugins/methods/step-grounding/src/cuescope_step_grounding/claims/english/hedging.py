@@ -17,8 +17,7 @@ def is_about_question(words: Words) -> bool:
         subjects = verb.kids(*SUBJECTS)
         if subjects and verb.is_verb and verb.dep in {"ROOT", "ccomp"}:
             infers = verb.lemma in WORDS.inferring and verb.has(_POINTING, *SUBJECTS)
-            lemmas = {kid.lemma for kid in subjects}
-            return infers or bool(lemmas & WORDS.about_question)
+            return infers or any(kid.lemma in WORDS.about_question for kid in subjects)
     return False
 
 
@@ -34,10 +33,12 @@ def unreported_words(words: Words) -> set[int]:
     unreported.update(_unreal_condition(words))
     for verb in words:
         if verb.is_verb:
-            unreported.update(_guess(verb))
-            unreported.update(_plan(verb))
-            unreported.update(_condition(verb))
-            unreported.update(_inference(verb))
+            unreported.update(
+                _guess(verb),
+                _plan(verb),
+                _condition(verb),
+                _inference(verb),
+            )
     return unreported
 
 
@@ -68,8 +69,10 @@ def _guess(verb: Word) -> Iterator[int]:
 def _plan(verb: Word) -> Iterator[int]:
     """ "tries to open the door": the opening is not seen, but the door is."""
     if verb.has(WORDS.intending, "acomp", "oprd", "advmod"):
-        inner = verb.grandkids("acomp", "xcomp") + verb.kids("xcomp")
-        yield from _words_of_intention(verb, inner)
+        yield from _words_of_intention(
+            verb,
+            verb.grandkids("acomp", "xcomp") + verb.kids("xcomp"),
+        )
     # who begins, stops or fails to do something is seen to
     if verb.lemma in WORDS.planning - WORDS.beginning - WORDS.failing:
         # "wants a drink": nor is what is wanted seen
@@ -102,8 +105,7 @@ def _words_of_intention(verb: Word, clauses: list[Word]) -> Iterator[int]:
 
 
 def _has_agent(verb: Word) -> bool:
-    lemmas = {kid.lemma for kid in verb.kids("nsubj")}
-    return bool(lemmas & WORDS.agents)
+    return any(kid.lemma in WORDS.agents for kid in verb.kids("nsubj"))
 
 
 def _condition(verb: Word) -> Iterator[int]:

@@ -34,7 +34,7 @@ def places_of_clause(view: View, clause: Clause) -> list[UntimedClaim]:
     verb = clause.verb
     # "looks at the cup": the preposition is part of the action and says nothing of a place.
     _, of_action = clauses.predicate(clause)
-    claims = []
+    claims: list[UntimedClaim] = []
     for word in (verb, *verb.kids("acomp", "oprd", "prt", "advmod", "attr")):
         # "he is a man in a coat": the noun tells its own place, see `places_of_nouns`
         if word.dep == "attr" and word.is_noun and not verb.kids("expl"):
@@ -54,7 +54,7 @@ def _says_where(prep: Word) -> bool:
     return prep.head.lemma == "be" and relation(prep) is not None
 
 
-def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
+def _places_of(view: View, clause: Clause, prep: Word) -> Iterator[UntimedClaim]:
     """The relations that a clause's preposition tells: of the object of what is put somewhere or
     handled, but of who does it where the place is a room or a seat."""
     # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there; but
@@ -72,15 +72,18 @@ def _places_of(view: View, clause: Clause, prep: Word) -> list[UntimedClaim]:
         # "does not open the box on the table": the box is there all the same
         negated = False
     elif (clause.passive or placed) and clause.verb.kids("dobj"):
-        return []  # "hid the pieces under the rug": the pieces are no thing that could be meant
+        return  # "hid the pieces under the rug": the pieces are no thing that could be meant
     # "covered in dust"
     if prep.text == "in" and clause.verb.lemma in WORDS.covering:
-        return []
-    claims: list[UntimedClaim] = []
+        return
     for phrase in things:
-        denied = negated != (phrase in clause.opposed)
-        claims += _relations_of(view, [phrase], prep, denied, placed)
-    return claims
+        yield from _relations_of(
+            view,
+            [phrase],
+            prep,
+            negated != (phrase in clause.opposed),
+            placed,
+        )
 
 
 def _is_of_object(clause: Clause, prep: Word) -> bool:
@@ -90,9 +93,8 @@ def _is_of_object(clause: Clause, prep: Word) -> bool:
     return any(kid.index == prep.index - 1 for kid in objects_of(clause.verb))
 
 
-def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
+def places_of_nouns(view: View, skipped: set[int]) -> Iterator[UntimedClaim]:
     """Where a noun's own prepositions say that it is ("the cup on the table")."""
-    claims: list[UntimedClaim] = []
     for noun in view.words:
         if noun.index in skipped or not (noun.is_noun and is_nameable(noun)):
             continue
@@ -103,8 +105,7 @@ def places_of_nouns(view: View, skipped: set[int]) -> list[UntimedClaim]:
         denied = is_denied(noun) or is_any(noun)
         for prep in _prepositions(noun):
             clothes = _clothes_of(names, prep)
-            claims += clothes or _relations_of(view, names, prep, denied)
-    return claims
+            yield from clothes or _relations_of(view, names, prep, denied)
 
 
 def _names(nouns: Iterable[Word]) -> list[str]:
@@ -166,8 +167,12 @@ def _clothes_of(names: list[str], prep: Word) -> list[UntimedClaim]:
     if prep.text != "in" or not any(map(is_person, names)):
         return []
     clothes = [name_of(noun) for noun in about(prep) if noun.text in WORDS.clothes]
-    worn = product([prep], ["action"], names, ["wear"], clothes)
-    return list(starmap(UntimedClaim, worn))
+    return list(
+        starmap(
+            UntimedClaim,
+            product([prep], ["action"], names, ["wear"], clothes),
+        )
+    )
 
 
 def _prepositions(word: Word) -> Iterator[Word]:

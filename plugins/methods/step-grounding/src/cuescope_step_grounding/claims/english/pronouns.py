@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.denial import first_of_list
@@ -168,12 +169,12 @@ def _nearest(fits: list[Mention], pronoun: Word) -> str:
     """Of the nearest clause the subject or object wins over what stands in its prepositions."""
     nearest = fits[-1]
     told = [m for m in fits if m.sentence == nearest.sentence]
-    main = [m for m in told if m.main]
+    main = list(filter(attrgetter("main"), told))
     # "marks the board with a pencil, and saws it"
     if main and pronoun.dep != "pobj" and not nearest.main:
         nearest = main[-1]
     last = [m for m in told if m.clause == nearest.clause]
-    main = [m for m in last if m.main]
+    main = list(filter(attrgetter("main"), last))
     # The subject for a subject, the object for an object, else the last one in a main role.
     if pronoun.text in _MAN | _WOMAN and main and pronoun.dep.startswith("nsubj"):
         return main[0].phrase

@@ -84,8 +84,13 @@ def parser(name_or_path: str = MODEL) -> Parser:
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     # others were not measured
     quality = f": {QUALITY}" if name.startswith(MODEL) else ""
-    analyse_once = partial(_analyse_with_spacy, nlp)
-    return Parser(f"spaCy {name}{quality}", partial(analyse_twice, analyse_once))
+    return Parser(
+        f"spaCy {name}{quality}",
+        partial(
+            analyse_twice,
+            partial(_analyse_with_spacy, nlp),
+        ),
+    )
 
 
 def _analyse_with_spacy(
@@ -99,6 +104,13 @@ def _analyse_with_spacy(
         of_sentence = []
         for token in parsed:
             lemma = lemma_of(token.lower_, token.tag_, token.lemma_.lower())
-            of_sentence.append(Analysis(lemma, token.tag_, token.dep_, token.head.i))
+            of_sentence.append(
+                Analysis(
+                    lemma,
+                    token.tag_,
+                    token.dep_,
+                    token.head.i,
+                )
+            )
         analyses.append(of_sentence)
     return analyses
