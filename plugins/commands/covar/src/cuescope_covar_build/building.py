@@ -8,10 +8,10 @@ from itertools import chain
 
 from cuescope_covar_build.drafts import (
     Draft,
-    of_variants,
     on_background,
     original,
     paint,
+    with_variants,
 )
 from cuescope_covar_build.files import BuildFolder, file_name
 from cuescope_covar_build.filtering import Filter
@@ -89,7 +89,7 @@ class Builder:
         ]
         paint(firsts, recipe.editor)
         # after painting: a variant starts from the pixels of its image
-        groups = [[first, *of_variants(recipe, source, first)] for first in firsts]
+        groups = [with_variants(recipe, source, first) for first in firsts]
         # without the first of each group, which is painted already
         variants = [draft for group in groups for draft in group[1:]]
         paint(variants, recipe.editor)

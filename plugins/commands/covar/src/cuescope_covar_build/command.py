@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option, Typer
 
 from cuescope.application import (
     DataOptions,
@@ -19,7 +19,7 @@ from cuescope_covar_build.options import BuildOptions, Texts
 if TYPE_CHECKING:
     from cuescope_sdk.data import CovarManifest
 
-command = typer.Typer(add_completion=False, rich_markup_mode=None)
+command = Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.callback()
@@ -52,7 +52,7 @@ def build(options: BuildOptions, output: Output) -> None:
 
 Writer = Annotated[
     Texts,
-    typer.Option(
+    Option(
         "--tool",
         metavar="ROLE=SPEC",
         help="text-generator: writes the list.",
@@ -60,25 +60,21 @@ Writer = Annotated[
 ]
 WriterOption = Annotated[
     Texts,
-    typer.Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator."),
+    Option("-T", metavar="ROLE.KEY=VALUE", help="Option of the text generator."),
 ]
-ListFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the YAML there.")
-]
+ListFile = Annotated[Path | None, Option(metavar="FILE", help="Write the YAML there.")]
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def classes(
     source: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[SOURCE]", help="Data set whose labels are asked about."
-        ),
+        Argument(metavar="[SOURCE]", help="Data set whose labels are asked about."),
     ] = None,
     data_option: DataOptions = None,
     tool: Writer = None,
     tool_option: WriterOption = None,
-    count: Annotated[int, typer.Option(min=1, help="How many classes.")] = 33,
+    count: Annotated[int, Option(min=1, help="How many classes.")] = 33,
     out: ListFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +100,11 @@ def classes(
         raise UserError("covar classes", expected="SOURCE, a data set with labels")
     with open_runner(quiet=quiet) as runner:
         writer, labels = open_writer(
-            tool, tool_option or (), runner.context, source, data_option
+            tool,
+            tool_option or (),
+            runner.context,
+            source,
+            data_option,
         )
         chosen = choose_by_words(labels, writer, count)
     _give(as_yaml("classes", chosen.classes), out)
@@ -120,7 +120,7 @@ def classes(
 def backgrounds(
     tool: Writer = None,
     tool_option: WriterOption = None,
-    count: Annotated[int, typer.Option(min=2, help="How many backgrounds.")] = 20,
+    count: Annotated[int, Option(min=2, help="How many backgrounds.")] = 20,
     out: ListFile = None,
     quiet: Quiet = False,
 ) -> None:

@@ -12,7 +12,7 @@ from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import Variant
-from cuescope_sdk import Frame, ImageEdit, PluginError
+from cuescope_sdk import Frame, ImageEdit, PluginError, derive
 from cuescope_sdk.data import CovarManifest
 
 GONE = "the object left the image"
@@ -68,20 +68,22 @@ def on_background(recipe: Recipe, source: Source, background: Background) -> Dra
     draft.variant = Variant("background", "background", {})
     draft.background = background
     draft.prompt = recipe.prompt(background, source.label)
-    draft.seed = recipe.edit_seed(source, background)
+    # One for all images of a photo on a background: so a variant differs from its image there in
+    # its factor alone, as far as an editor paints alike with the same seed.
+    draft.seed = derive(recipe.seed, "edit", source.sample.key, background.name)
     draft.editor = recipe.editor
     draft.edit = ImageEdit(draft.base, draft.prompt, ~source.mask, draft.seed)
     return draft
 
 
-def of_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
-    """The variants of an image on a background, some of them to be painted."""
+def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
+    """An image on a background and its variants, some of them to be painted."""
     background = first.background
     mask = first.mask
     if background is None or mask is None:
         raise ValueError("expected an image on a background")
     base = first.frame
-    drafts = []
+    drafts = [first]
     for variant in recipe.variants(source, background):
         # without the edit of the first, which is done
         draft = replace(first, variant=variant, base=base, edit=None)

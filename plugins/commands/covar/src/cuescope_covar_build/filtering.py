@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cuescope_covar_build.composite import Composite, CompositeOptions
-from cuescope_covar_build.drafts import Draft, of_variants, on_background, paint
+from cuescope_covar_build.drafts import Draft, on_background, paint, with_variants
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.quality import Case, Judges, Thresholds, judge, measure
 from cuescope_covar_build.quality.cases import Scores
@@ -197,7 +197,7 @@ def _clean_recipe(recipe: Recipe, context: Context) -> Recipe:
 def _clean_cases(recipe: Recipe, source: Source, background: Background) -> list[Case]:
     first = on_background(recipe, source, background)
     paint([first], recipe.editor)
-    drafts = [first, *of_variants(recipe, source, first)]
+    drafts = with_variants(recipe, source, first)
     paint(drafts[1:], recipe.editor)
     cases = [
         as_case(source, draft, recipe.editor) for draft in drafts if draft.shows_object
@@ -224,7 +224,7 @@ def _unedited_cases(
 ) -> list[Case]:
     """The photo as it is, and moved: what is usual on a background that no one edited."""
     first = replace(on_background(recipe, source, background), edit=None)
-    drafts = [first, *of_variants(recipe, source, first)]
+    drafts = with_variants(recipe, source, first)
     return [
         as_case(source, draft, recipe.editor)
         for draft in drafts

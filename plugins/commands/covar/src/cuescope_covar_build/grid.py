@@ -41,7 +41,13 @@ def write_grid(folder: Path, rows: Sequence[CovarRow]) -> None:
     for column, variant in enumerate(variants):
         corner = (column * CELL + 4, HEAD - 7)
         cv2.putText(
-            picture, variant, corner, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1
+            picture,
+            variant,
+            corner,
+            cv2.FONT_HERSHEY_SIMPLEX,
+            0.45,
+            (0, 0, 0),
+            1,
         )
     for line, number in enumerate(chosen):
         photo = photos[number]

@@ -113,7 +113,9 @@ def _read_list(path: Path, what: str) -> list[Any]:
         content = load_yaml(text)
     except yaml.YAMLError as error:
         raise UserError(
-            f"covar: {path}", expected="YAML", got=str(error).splitlines()[0]
+            f"covar: {path}",
+            expected="YAML",
+            got=str(error).splitlines()[0],
         ) from None
     # one file may hold classes and backgrounds
     entries = content.get(what) if isinstance(content, dict) else content

@@ -91,11 +91,17 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
         dtype=options.dtype,
     )
     data: Dataset = context.build(
-        "dataset", options.source, pairs("-D", options.data_option or ())
+        "dataset",
+        options.source,
+        pairs("-D", options.data_option or ()),
     )
     classes = choose_classes(options.classes, data.labels, options.source)
     chosen = choose_samples(
-        data, classes, options.per_class, options.limit, options.seed
+        data,
+        classes,
+        options.per_class,
+        options.limit,
+        options.seed,
     )
     # all that could be chosen: limits do not depend on --limit
     every = choose_samples(data, classes, None, None, options.seed)
@@ -207,7 +213,10 @@ class Tools:
         if role not in self.specs:
             return None
         return build_tool(
-            context, ROLES[kind or role], self.specs[role], self.options.get(role)
+            context,
+            ROLES[kind or role],
+            self.specs[role],
+            self.options.get(role),
         ).plugin
 
     def open_editor(self, role: str, context: Context) -> NamedEditor:
@@ -274,7 +283,9 @@ def open_writer(
     labels: tuple[str, ...] = ()
     if source is not None:
         data: Dataset = context.build(
-            "dataset", source, pairs("-D", data_options or ())
+            "dataset",
+            source,
+            pairs("-D", data_options or ()),
         )
         context = context.for_dataset(data)
         labels = data.labels

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from cuescope.application import DataOptions, Device, Dtype, Planned
 
@@ -15,34 +15,30 @@ Texts = list[str] | None
 class BuildOptions:
     """What a person asked for, as it was typed."""
 
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="Data set, NAME[:ARG].")
-    ]
+    source: Annotated[str, Argument(metavar="SOURCE", help="Data set, NAME[:ARG].")]
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the images and manifest.")
+        Path, Option(metavar="DIR", help="Folder of the images and manifest.")
     ]
     data_option: DataOptions = None
     backgrounds: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE", help="YAML list of backgrounds. [default: the paper's 20]"
         ),
     ] = None
     editor: Annotated[
         str,
-        typer.Option(
-            metavar="SPEC", help="Image editor; composite:FOLDER pastes on photos."
-        ),
+        Option(metavar="SPEC", help="Image editor; composite:FOLDER pastes on photos."),
     ] = "composite"
     viewpoint_editor: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SPEC", help="Editor by instruction; without it, no viewpoints."
         ),
     ] = None
     tool: Annotated[
         Texts,
-        typer.Option(
+        Option(
             metavar="ROLE=SPEC",
             help="segmenter: outlines objects of photos without a mask; detector: finds objects "
             "in the images, for the quality filter.",
@@ -50,7 +46,7 @@ class BuildOptions:
     ] = None
     tool_option: Annotated[
         Texts,
-        typer.Option(
+        Option(
             "-T",
             metavar="ROLE.KEY=VALUE",
             help="Option of a tool; the roles editor, viewpoint-editor and judge are those of the "
@@ -59,46 +55,40 @@ class BuildOptions:
     ] = None
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="SPEC", help="Zero-shot model that the quality filter asks."
-        ),
+        Option(metavar="SPEC", help="Zero-shot model that the quality filter asks."),
     ] = None
     judged: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--filter/--no-filter",
             help="Judge each image, and drop those with a fault.",
         ),
     ] = True
     false_drops: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="SHARE",
             help="Share of good images that the quality filter may drop.",
         ),
     ] = 0.01
     instruction: Annotated[
-        str, typer.Option(metavar="TEXT", help="What the editor is told.")
+        str, Option(metavar="TEXT", help="What the editor is told.")
     ] = "{background}"
     classes: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="LIST", help="NAME,NAME, a file, or `paper`. [default: all labels]"
         ),
     ] = None
-    per_class: Annotated[
-        int | None, typer.Option(min=1, help="Photos of each class.")
-    ] = None
-    limit: Annotated[int | None, typer.Option(min=1, help="Photos in all, drawn.")] = (
-        None
-    )
+    per_class: Annotated[int | None, Option(min=1, help="Photos of each class.")] = None
+    limit: Annotated[int | None, Option(min=1, help="Photos in all, drawn.")] = None
     scales: Annotated[
         str,
-        typer.Option(metavar="LIST", help="How many times smaller the object gets."),
+        Option(metavar="LIST", help="How many times smaller the object gets."),
     ] = "1.5,2,4,8"
     keep: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="WHAT",
             help="What stays of an image that is moved, turned or shrunk: `image`, `object`, or "
             "`paper`: the image, and of a shrunken one the object.",
@@ -106,18 +96,16 @@ class BuildOptions:
     ] = "paper"
     side: Annotated[
         int | None,
-        typer.Option(min=32, help="Shrink photos whose longer side has more pixels."),
+        Option(min=32, help="Shrink photos whose longer side has more pixels."),
     ] = None
     licence: Annotated[
         str,
-        typer.Option(
-            metavar="TEXT", help="Of photos of which the data set names none."
-        ),
+        Option(metavar="TEXT", help="Of photos of which the data set names none."),
     ] = ""
     keep_all: Annotated[
-        bool, typer.Option("--keep-all", help="Keep the files of dropped images too.")
+        bool, Option("--keep-all", help="Keep the files of dropped images too.")
     ] = False
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, other variants.")] = 0
+    seed: Annotated[int, Option(min=0, help="Another seed, other variants.")] = 0
     device: Device = "auto"
     dtype: Dtype = "float32"
     plan: Planned = False

@@ -6,7 +6,7 @@ from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import SCALES, VIEWS, Keeps, Variant, variants
-from cuescope_sdk import ImageEditor, Segmenter, derive, generator
+from cuescope_sdk import ImageEditor, Segmenter, generator
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,3 @@ class Recipe:
         # not str.format: a person's words may hold other braces
         instruction = self.instruction.replace("{background}", background.prompt)
         return instruction.replace("{label}", label)
-
-    def edit_seed(self, source: Source, background: Background) -> int:
-        """One for all images of a photo on a background.
-
-        So a variant differs from its image on the background in its factor alone, as far as an
-        editor paints alike with the same seed.
-        """
-        return derive(self.seed, "edit", source.sample.key, background.name)

@@ -78,7 +78,11 @@ def variants(
             partial(geometry.translate, right=right, down=down),
         ),
         Variant(
-            "crop", "crop", {"area": area}, partial(geometry.crop, area=area), True
+            "crop",
+            "crop",
+            {"area": area},
+            partial(geometry.crop, area=area),
+            True,
         ),
         Variant("v-flip", "v-flip", {}, partial(geometry.flip, vertical=True)),
         Variant(

@@ -112,7 +112,11 @@ class Composite(Plugin):
         rng = generator(edit.seed, "composite", name)
         background = self._backgrounds.show(name, mask.shape, rng)
         painted = paint(
-            source, mask, background, self.options.shadow, self.options.feather
+            source,
+            mask,
+            background,
+            self.options.shadow,
+            self.options.feather,
         )
         return Frame.from_array(painted)
 

@@ -5,9 +5,7 @@ texture, and that is all that they promise.
 """
 
 import tomllib
-from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import cv2
 import numpy as np
@@ -17,15 +15,16 @@ from cuescope_covar_build.geometry import Mask, Pixels
 from cuescope_sdk import digest
 
 OCTAVES = 4
+_TABLE = files("cuescope_covar_build").joinpath("composite/drawn.toml")
+_RECIPES = tomllib.loads(_TABLE.read_text("utf-8"))
 
 
 class Drawn:
     """The paper's twenty backgrounds (Table 6), of two colours above and two below a horizon."""
 
     def __init__(self) -> None:
-        self._recipes = _recipes()
-        self.names = tuple(sorted(self._recipes))
-        self.fingerprint = digest("drawn", self._recipes)
+        self.names = tuple(sorted(_RECIPES))
+        self.fingerprint = digest("drawn", _RECIPES)
 
     def show(
         self,
@@ -34,7 +33,7 @@ class Drawn:
         rng: np.random.Generator,
     ) -> Pixels:
         """One drawing of this name, (row, col) as asked."""
-        recipe = self._recipes[name]
+        recipe = _RECIPES[name]
         rows, cols = shape
         horizon = recipe["horizon"]
         # 0 is a background without a horizon
@@ -89,9 +88,3 @@ def _grow(points: Mask) -> Mask:
     size = max(2, round(0.012 * max(points.shape)))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     return cv2.dilate(points.astype(np.uint8), disc).astype(bool)
-
-
-@cache
-def _recipes() -> dict[str, dict[str, Any]]:
-    table = files("cuescope_covar_build").joinpath("composite/drawn.toml")
-    return tomllib.loads(table.read_text("utf-8"))

@@ -15,7 +15,7 @@ from cuescope_covar_build.quality.cases import (
     View,
     channel_max,
     channel_sum,
-    covered,
+    coverage,
     depth_of,
     grow,
     move,
@@ -53,7 +53,9 @@ def background_scores(view: View) -> Scores:
         known = view.background & covers
         scores["border_image"] = strange_border(view, pixels, covers)
         if known.sum() >= LEAST:
-            residual = unexplained(pixels, view.edited)
+            edited = smooth(view.edited, 0.7)
+            shaded = _add_shadow(smooth(pixels, 0.7), edited)
+            residual = channel_max(np.abs(edited - shaded))
             if view.asked_background is not None:
                 scores["background_image"] = float((residual[known] > DIFFERENT).mean())
             scores["second_object_known"] = largest_patch(residual, known)
@@ -74,7 +76,7 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     if view.geometry is None or is_new or view.base.shape != view.source.shape:
         return None
     pixels = view.base if view.in_place else move(view.base, view.geometry, view.size)
-    known = view.kept & covered(view.base.shape, view.geometry, view.size)
+    known = view.kept & coverage(view.base.shape, view.geometry, view.size)
     return (pixels, known) if known.any() else None
 
 
@@ -96,7 +98,7 @@ def _mean_likeness(view: View, geometry: Matrix) -> list[float]:
     """One figure; none where too little can be compared."""
     source = view.source
     away = view.source_mask
-    clear = covered(source.shape, geometry, view.size)
+    clear = coverage(source.shape, geometry, view.size)
     is_moved = not np.allclose(geometry, np.eye(3))
     if is_moved or source.shape != view.edited.shape:
         source = move(source, geometry, view.size)
@@ -149,18 +151,11 @@ def local_likeness(first: Pixels, second: Pixels, inside: Mask) -> Plane:
     return np.where(smooth_both, near, correlation.clip(0, 1))
 
 
-def unexplained(expected: Pixels, edited: Pixels) -> Plane:
-    """Grey levels by which an image differs from what was expected, a shadow on it forgiven.
+def _add_shadow(expected: Pixels, edited: Pixels) -> Pixels:
+    """What was expected, under the shadow that explains most of the image.
 
     A shadow multiplies all channels by one number between `SHADE` and 1.
     """
-    edited = smooth(edited, 0.7)
-    shaded = _add_shadow(smooth(expected, 0.7), edited)
-    return channel_max(np.abs(edited - shaded))
-
-
-def _add_shadow(expected: Pixels, edited: Pixels) -> Pixels:
-    """What was expected, under the shadow that explains most of the image."""
     light = share_along(edited, expected).clip(SHADE, 1.0)
     shaded: Pixels = expected * light[..., None]
     return shaded

@@ -1,7 +1,5 @@
 """The object's border: no seam along it, and no colour of the object outside of it."""
 
-from dataclasses import dataclass
-
 import cv2
 import numpy as np
 from jaxtyping import Float
@@ -34,19 +32,6 @@ Depths = Float[np.ndarray, "point offset"]
 Colours = Float[np.ndarray, "point 3"]
 
 
-@dataclass(frozen=True, eq=False)
-class Border:
-    """Colours along the normals of a border; `offset` 0 is the edge, outside is positive."""
-
-    profiles: Profiles
-
-    def at(self, first: int, last: int) -> Colours:
-        """Mean colour between two offsets, both included."""
-        strip = self.profiles[:, first - INNER : last - INNER + 1]
-        mean: Colours = strip.mean(axis=1)
-        return mean
-
-
 def border_scores(view: View) -> Scores:
     """Amounts of seam, beyond that at the source's own border, and of leaked colour."""
     edited = read_border(view.edited, view.edited_mask)
@@ -58,14 +43,16 @@ def border_scores(view: View) -> Scores:
     return {"seam": seam(edited) - usual, "leak": max(0.0, leak(edited))}
 
 
-def read_border(pixels: Pixels, mask: Mask) -> Border | None:
-    """Profiles across the border of a mask; None where too little of it lies in the image."""
+def read_border(pixels: Pixels, mask: Mask) -> Profiles | None:
+    """Colours along the normals of a mask's border; None where too little lies in the image."""
     signed = signed_distance(mask)
     # smoothed: the border is a staircase of pixels, whose slopes jump
     slopes = np.stack(np.gradient(smooth(signed, 1.5)), axis=-1)
     # RETR_CCOMP: holes have a border too
     contours, _ = cv2.findContours(
-        mask.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE
+        mask.astype(np.uint8),
+        cv2.RETR_CCOMP,
+        cv2.CHAIN_APPROX_NONE,
     )
     every = max(1, sum(map(len, contours)) // POINTS)
     points = np.concatenate([contour[::every, 0] for contour in contours])
@@ -89,7 +76,7 @@ def read_border(pixels: Pixels, mask: Mask) -> Border | None:
     pixels = smooth(pixels, 0.5)
     profiles = cv2.remap(pixels, cols[clear], rows[clear], cv2.INTER_LINEAR)
     extend_profiles(profiles, depth[clear])
-    return Border(cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE))
+    return cv2.blur(profiles, (1, ALONG), borderType=cv2.BORDER_REPLICATE)
 
 
 def signed_distance(mask: Mask) -> Plane:
@@ -113,7 +100,13 @@ def extend_profiles(profiles: Profiles, depth: Depths) -> None:
         profiles[ended, column] = profiles[ended, column - 1]
 
 
-def seam(border: Border) -> float:
+def strip(border: Profiles, first: int, last: int) -> Colours:
+    """Mean colour between two offsets from the edge, both included."""
+    mean: Colours = border[:, first - INNER : last - INNER + 1].mean(axis=1)
+    return mean
+
+
+def seam(border: Profiles) -> float:
     """log2 of the ridge energy along the border over that just inside and outside.
 
     A ridge is a colour that lies off the way between the colours on both of its sides. The width
@@ -129,26 +122,26 @@ def seam(border: Border) -> float:
     return float(max(ratios))
 
 
-def ridge(border: Border, at: int, width: int) -> float:
+def ridge(border: Profiles, at: int, width: int) -> float:
     """Mean distance of the colour of a strip from the line between those on its sides."""
-    here = border.at(at, at + width - 1)
-    before = border.at(at - 3, at - 2)
-    after = border.at(at + width + 1, at + width + 2)
+    here = strip(border, at, at + width - 1)
+    before = strip(border, at - 3, at - 2)
+    after = strip(border, at + width + 1, at + width + 2)
     way = after - before
     share = share_along(here - before, way).clip(0, 1)
     nearest = before + share[:, None] * way
     return float(np.linalg.norm(here - nearest, axis=1).mean())
 
 
-def leak(border: Border) -> float:
+def leak(border: Profiles) -> float:
     """Share of the object's colour in the background beside it, beyond that further out.
 
     A least-squares fit over the border: the colour near is the colour further out, made darker by
     a shadow, plus a share of the object's own colour.
     """
-    own = border.at(-4, -2)
-    closer = leaked_share(border.at(3, 4), own, border.at(8, 12))
-    wider = leaked_share(border.at(3, 6), own, border.at(14, 22))
+    own = strip(border, -4, -2)
+    closer = leaked_share(strip(border, 3, 4), own, strip(border, 8, 12))
+    wider = leaked_share(strip(border, 3, 6), own, strip(border, 14, 22))
     return (closer + wider) / 2
 
 

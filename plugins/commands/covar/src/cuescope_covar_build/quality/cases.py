@@ -183,7 +183,7 @@ def move_mask(mask: Mask, matrix: Matrix, size: Size) -> Mask:
     return moved
 
 
-def covered(shape: tuple[int, ...], matrix: Matrix, size: Size) -> Mask:
+def coverage(shape: tuple[int, ...], matrix: Matrix, size: Size) -> Mask:
     """Where an image of `shape` lies under a geometry, clear of its border."""
     whole = np.ones(shape[:2], np.float32)
     # 0.99: a resampled 1 is not quite 1

@@ -42,10 +42,19 @@ def judge(
     for case, measures in zip(cases, measure(cases, judges), strict=True):
         verdicts[case.edited.key] = _verdict(case, measures, thresholds)
     # after all verdicts: a base may come later than what was made from it
-    return [
-        _with_base(verdicts[case.edited.key], verdicts.get(case.base.key))
-        for case in cases
-    ]
+    qualities = []
+    for case in cases:
+        quality = verdicts[case.edited.key]
+        base = verdicts.get(case.base.key)
+        # a fault of its own is the better reason
+        if base is not None and base.reason and not quality.reason:
+            quality = replace(
+                quality,
+                reason=f"the image that it was made from: {base.reason}",
+                excess=max(quality.excess, base.excess),
+            )
+        qualities.append(quality)
+    return qualities
 
 
 def measure(cases: Sequence[Case], judges: Judges | None = None) -> Iterator[Scores]:
@@ -75,17 +84,11 @@ def _verdict(case: Case, measures: Scores, thresholds: Thresholds) -> Quality:
     value = measures[worst]
     reason = ""
     if excesses[worst] > 1 and value is not None:
-        reason = MEASURES[worst].describe(value, case.background, case.label)
+        reason = MEASURES[worst].sentence.format(
+            value=value,
+            # at most 30 doublings: a larger power says nothing more
+            ratio=2 ** min(abs(value), 30),
+            asked=case.background or "the background asked for",
+            label=case.label or "the object",
+        )
     return Quality(scores, reason, excesses[worst], measures)
-
-
-def _with_base(quality: Quality, base: Quality | None) -> Quality:
-    """Dropped with the image that it was made from."""
-    # a fault of its own is the better reason
-    if quality.reason or base is None or not base.reason:
-        return quality
-    return replace(
-        quality,
-        reason=f"the image that it was made from: {base.reason}",
-        excess=max(quality.excess, base.excess),
-    )

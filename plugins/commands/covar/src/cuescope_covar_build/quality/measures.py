@@ -16,16 +16,6 @@ class Measure(NamedTuple):
     sentence: str
     blind: bool = False
 
-    def describe(self, value: float, background: str, label: str) -> str:
-        """What a value says of an image of this class on this background."""
-        return self.sentence.format(
-            value=value,
-            # at most 30 doublings: a larger power says nothing more
-            ratio=2 ** min(abs(value), 30),
-            asked=background or "the background asked for",
-            label=label or "the object",
-        )
-
 
 _TABLE = tomllib.loads(files(__package__).joinpath("measures.toml").read_text("utf-8"))
 MEASURES = {name: Measure(**values) for name, values in _TABLE.items()}

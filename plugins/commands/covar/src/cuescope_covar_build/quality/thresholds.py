@@ -24,10 +24,6 @@ class Limit:
     unit: float
     images: int
 
-    def excess(self, value: float) -> float:
-        """How far a value is above the usual, in units."""
-        return (value - self.usual) / self.unit
-
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -53,7 +49,8 @@ class Thresholds:
         excesses = {}
         for name, value in scores.items():
             if value is not None and name in limits:
-                excesses[name] = limits[name].excess(value)
+                limit = limits[name]
+                excesses[name] = (value - limit.usual) / limit.unit
         return excesses
 
     def to_json(self) -> bytes:
