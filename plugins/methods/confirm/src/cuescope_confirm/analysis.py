@@ -17,6 +17,7 @@ from cuescope_confirm.scores import (
     Effect,
     Measure,
     Ruling,
+    ShareLost,
     Verdict,
     accuracy_lost,
     correct,
@@ -75,7 +76,7 @@ class Row:
     measured: Sequence[Testimony]
     unmeasured: Sequence[Witness]
     ruling: Ruling
-    lost: tuple[float, float, float] | None = None
+    lost: ShareLost | None = None
 
     @property
     def fine(self) -> list[Testimony]:
@@ -286,7 +287,7 @@ def _ruling(
 def _lost(
     row: Row,
     confidence: float,
-) -> tuple[float, float, float] | None:
+) -> ShareLost | None:
     """By the clearest witness that confirms, one that takes the cue out before others."""
     if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None

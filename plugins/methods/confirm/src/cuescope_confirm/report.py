@@ -7,7 +7,14 @@ from typing import get_args
 from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
-from cuescope_confirm.scores import Control, Decision, Effect, Verdict, samples_needed
+from cuescope_confirm.scores import (
+    Control,
+    Decision,
+    Decisions,
+    Effect,
+    Verdict,
+    samples_needed,
+)
 from cuescope_confirm.study import Study
 from cuescope_confirm.trials import AS_IS, NOTHING, Witness
 from cuescope_sdk import Cell, Score, Table
@@ -197,7 +204,7 @@ def _clearest(row: Row, *, removes: bool) -> str:
     return f"{first.spec} {with_interval(first.effect)}{also}"
 
 
-def _effects(row: Row, decisions: Sequence[Decision]) -> str:
+def _effects(row: Row, decisions: Decisions) -> str:
     return ", ".join(
         f"{testimony.spec} {with_interval(testimony.effect)}"
         for testimony in row.measured

@@ -19,8 +19,8 @@ from cuescope_sdk.statistics import (
 PerSample = Float[np.ndarray, " sample"]
 BoolPerSample = Bool[np.ndarray, " sample"]
 Decision = Literal["confirms", "placebo does as much", "undecided"]
+Decisions = Sequence[Decision]
 Verdict = Literal["causes", "accompanies", "cannot tell"]
-
 
 NO_MORE: Decision = "placebo does as much"
 DRAWS = 20_000  # of the groups, for a p-value
@@ -30,6 +30,7 @@ AGREEMENT = (
 )
 REGION = "the cue's region: changed frames change the answers, but not known is which part of them"
 Control = Literal["without the cue", "unfound cue", "other labels"]
+ShareLost = tuple[float, float, float]  # with its interval
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
 
 
@@ -147,9 +148,9 @@ class Ruling:
 
 
 def rule(
-    removing: Sequence[Decision],
-    inserting: Sequence[Decision],
-    coarse: Sequence[Decision] = (),
+    removing: Decisions,
+    inserting: Decisions,
+    coarse: Decisions = (),
     *,
     located: bool,
 ) -> Ruling:
@@ -182,7 +183,7 @@ def rule(
     return Ruling("cannot tell", missing=POWER)
 
 
-def _most_confirm(decisions: Sequence[Decision]) -> bool:
+def _most_confirm(decisions: Decisions) -> bool:
     # what is undecided has no vote: it may only lack samples
     return decisions.count("confirms") > decisions.count(NO_MORE)
 
@@ -198,7 +199,7 @@ def accuracy_lost(
     groups: Groups,
     share: float,
     confidence: float,
-) -> tuple[float, float, float]:
+) -> ShareLost:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
 
     The population-attributable risk (Levin, 1953) by intervention, with its interval.

@@ -41,6 +41,7 @@ THING = "thing"  # what reasoning names
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
 Frames = Sequence[FrameId]
+LeftOut = dict[str, str]  # methods, and why they were not run
 
 
 @dataclass(frozen=True)
@@ -293,13 +294,13 @@ def strongest(feature: Feature, seen: Samples) -> Feature:
     return feature.model_copy(update={"occurrences": first})
 
 
-def folders_of(options: ConfirmOptions) -> tuple[list[Path], dict[str, str]]:
+def folders_of(options: ConfirmOptions) -> tuple[list[Path], LeftOut]:
     """The run folders, and the methods that `investigate` left out, with the reasons.
 
     What `investigate` wrote is a folder of runs, with a list of them.
     """
     folders = []
-    left_out: dict[str, str] = {}
+    left_out: LeftOut = {}
     for run in (options.run, *options.others):
         listed = run / LISTED
         if listed.is_file() and not (run / "report.json").exists():
@@ -319,7 +320,7 @@ class Investigation(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     runs: list[str]
-    left_out: dict[str, str]
+    left_out: LeftOut
 
 
 def _read_investigation(file: Path) -> Investigation:

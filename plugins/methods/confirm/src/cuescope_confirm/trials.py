@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from cuescope_confirm.asking import gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.locating import BESIDE, POOL, Target, locate
-from cuescope_confirm.locating.placebos import with_placebos
+from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Study, prepare
@@ -114,7 +114,7 @@ class Dossier:
     targets: Sequence[Target]
     witnesses: Sequence[Witness]
 
-    def witnesses_of(self, target: Target | str) -> list[Witness]:
+    def witnesses_of(self, target: Placebo) -> list[Witness]:
         """What is done for one cue."""
         return [witness for witness in self.witnesses if witness.target is target]
 
@@ -125,7 +125,7 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     study = audit.once(prepare, audit, options)
     # for a plan, which ends as soon as answers are needed to locate a cue
     audit.expect_more(most_trials(study, len(plugins)))
-    unfound: dict[object, Target | str] = {}
+    unfound: dict[object, Placebo] = {}
     targets = []
     for cue in audit.once(merge_cues, study):
         target = locate(study, cue)

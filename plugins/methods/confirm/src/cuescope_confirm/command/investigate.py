@@ -27,7 +27,7 @@ from cuescope.application import (
     stdout,
 )
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.study import LISTED
+from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
 from cuescope_sdk.choosing import Fit, Question
 
@@ -104,7 +104,7 @@ class Choice:
     """The methods that run, and why others do not."""
 
     run: tuple[str, ...]
-    left_out: dict[str, str]
+    left_out: LeftOut
 
     @property
     def lines(self) -> Iterator[str]:

@@ -43,7 +43,8 @@ AT_ONCE = 256  # frames whose patches are held in memory
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
-Cells = Callable[[Samples, Frames], list[np.ndarray]]
+Grids = list[np.ndarray]
+Cells = Callable[[Samples, Frames], Grids]
 
 
 class Patches(Readout):
@@ -56,7 +57,7 @@ class Patches(Readout):
         self,
         model: Any,
         trials: Sequence[Trial],
-    ) -> list[np.ndarray]:
+    ) -> Grids:
         """By the model's own `patch_features`."""
         return [
             np.stack(model.patch_features(trial.sample.frames, self.layer))
@@ -277,7 +278,7 @@ def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
         if not SQUARE[0] < rows / cols < SQUARE[1]:
             return [colours]
 
-    def patches(samples: Samples, frames: Frames) -> list[np.ndarray]:
+    def patches(samples: Samples, frames: Frames) -> Grids:
         trials = []
         for key, number in frames:
             sample = samples[key]
@@ -290,7 +291,7 @@ def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
     return [colours, patches]
 
 
-def colours(samples: Samples, frames: Frames) -> list[np.ndarray]:
+def colours(samples: Samples, frames: Frames) -> Grids:
     """Mean and spread of each colour, and their products, in a grid of cells: (row, col, dim)."""
     side = CELLS * PIXELS
     first, second = np.triu_indices(3)

@@ -12,6 +12,7 @@ from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue, Study
 from cuescope_sdk import Feature
 
+Placebo = Target | str  # why there is none
 TRIED = 2  # other cues that are located, until one is located well
 ALIKE = 1.0  # standard errors: another cue that goes with answers by more may be one not found
 FEWEST = 10  # of the run's samples of a label, with the cue and without, that tell it is untouched
@@ -20,7 +21,7 @@ FEWEST = 10  # of the run's samples of a label, with the cue and without, that t
 def with_placebos(
     study: Study,
     target: Target,
-    unfound: dict[object, Target | str],
+    unfound: dict[object, Placebo],
 ) -> Target:
     """The target with its placebos; `unfound` remembers those of findings of the same sort."""
     if target.located is None:
@@ -34,14 +35,14 @@ def with_placebos(
     sort = cue.run, cue.kind, cue.labels, direction.toward, direction.sign
     if sort not in unfound:
         unfound[sort] = _other_cue(study, target)
-    placebos: dict[Control, Target | str] = {
+    placebos: dict[Control, Placebo] = {
         "unfound cue": unfound[sort],
         "other labels": _other_labels(study, target),
     }
     return replace(target, placebos=placebos)
 
 
-def _other_cue(study: Study, target: Target) -> Target | str:
+def _other_cue(study: Study, target: Target) -> Placebo:
     """Of the cues that the run scored for the label and that are no finding, the nearest in size.
 
     One that goes with the answers as the finding does is left out: it may be a cue all the same.
@@ -105,7 +106,7 @@ def _leaves_alone(study: Study, cue: Cue, target: Target) -> bool:
     return -target.direction.sign * z < ALIKE
 
 
-def _other_labels(study: Study, target: Target) -> Target | str:
+def _other_labels(study: Study, target: Target) -> Placebo:
     """The cue where samples of other labels show it, whose answers it leaves alone in the run."""
     cue = target.cue
     if target.direction.toward != "the right answer" or not cue.about:
@@ -131,7 +132,7 @@ def _other_labels(study: Study, target: Target) -> Target | str:
     )
 
 
-def _other_object(study: Study, target: Target) -> Target | str:
+def _other_object(study: Study, target: Target) -> Placebo:
     """The same thing, and a question about another object that does not go with it."""
     task, _, thing = _parts(target.cue.feature)
     report = study.reports[target.cue.run]
@@ -159,7 +160,7 @@ def _parts(feature: Feature) -> tuple[str, str, str]:
 
 
 def name_of_placebo(
-    placebos: Mapping[Control, Target | str],
+    placebos: Mapping[Control, Placebo],
     role: Control,
 ) -> str:
     """What a placebo is, or why there is none, in a few words."""

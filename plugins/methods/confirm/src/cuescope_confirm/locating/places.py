@@ -13,9 +13,10 @@ from cuescope_sdk.interventions import Place, open_frame
 
 Mask = Bool[np.ndarray, "_row _col"]
 Masks = tuple[Mask, ...]
+Size = tuple[int, int]  # rows, columns
 GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing
 REMEMBERED = 100_000  # sizes of frames
-_SIZES: dict[str, tuple[int, int]] = {}  # equal keys are equal pixels
+_SIZES: dict[str, Size] = {}  # equal keys are equal pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class LocatedCue:
         return float(np.mean(areas)) if areas else None
 
 
-def size_of(frame: Frame) -> tuple[int, int]:
+def size_of(frame: Frame) -> Size:
     """Rows and columns; a frame is opened for them once, for each cue asks anew."""
     if frame.key not in _SIZES:
         if len(_SIZES) > REMEMBERED:
@@ -72,7 +73,7 @@ def size_of(frame: Frame) -> tuple[int, int]:
 
 def box_mask(
     boxes: Iterable[Sequence[float]],
-    size: tuple[int, int],
+    size: Size,
 ) -> Mask:
     """The pixels inside of any box (x0, y0, x1, y1)."""
     mask = np.zeros(size, dtype=bool)
