@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
@@ -23,9 +22,8 @@ from cuescope_quag.verdict import UNMEASURED, Verdict, verdict
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import benjamini_hochberg
 
-Comparison: TypeAlias = tuple[
-    Rate, dict[str, Loss]
-]  # the plain rate, and losses by condition
+# the plain rate, and losses by condition
+Comparison = tuple[Rate, dict[str, Loss]]
 
 
 @dataclass(frozen=True)

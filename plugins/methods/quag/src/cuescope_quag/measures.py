@@ -149,6 +149,7 @@ def joint_types(samples: Samples) -> dict[tuple[str, ...], Codes]:
     alone: dict[tuple[str, ...], Codes] = {}
     joined: dict[str, Codes] = {}
     for kind, index in question_types(samples).items():
+        # who gives that answer to everything is right about all of such a type
         if has_one_label([samples[row] for row in index]):
             joined[kind] = index
         else:

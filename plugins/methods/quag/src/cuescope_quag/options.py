@@ -82,16 +82,19 @@ class QUAGOptions(Options):
         ("video", "text", "video-text"),
         description="modalities whose tokens are averaged before keys and values (section 2.4)",
     )
+    # averaged attention still carries the mean of the video
     other_mean: bool = Field(
         False,
         description="also show another video while crossmodal attention is averaged: does the "
         "model need the mean of its own video?",
     )
+    # added, as in the equation: only that keeps the attention that the tokens had together
     size_term: Literal["add", "multiply"] = Field(
         "add",
         description="weight of a token that replaces n others: log n is added to its logit (the "
         "paper's equation), or multiplies it (its listing)",
     )
+    # CLAVI has 13 "no" for 6 "yes": who always says no is right 68% of the time
     measure: Literal["auto", "accuracy", "balanced"] = Field(
         "auto",
         description="losses are measured in accuracy or balanced accuracy; auto takes the "
@@ -121,6 +124,7 @@ class QUAGOptions(Options):
         2000,
         description="random draws of the test against guessing, for three answers or more",
     )
+    # section 5.1 counts all three; table 3 cannot have: E and E-NC are too low for it in table 15
     control: Control = Field(
         "section-5.1",
         description="control questions of CLAVI in the sentence about complements: section-5.1 "
@@ -144,6 +148,7 @@ class QUAGOptions(Options):
         description="complement pairs, right and wrong ones of each kind, whose attention is "
         "compared; 0: none",
     )
+    # captured attention grows with the square of the tokens
     longest: PositiveInt = Field(
         512,
         description="samples of more tokens are left out where attention is checked or drawn",

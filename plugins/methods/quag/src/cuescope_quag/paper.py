@@ -37,6 +37,7 @@ def paper_rows(model: str, table: str) -> PaperRows:
 def cells_by_question(model: str) -> PaperRows:
     """Table 15: a row a video, type and question; () for a model that is not in it."""
     return tuple(
+        # this table has a column a model, the others a row
         {"condition": row["condition"], "accuracy": float(row[model])}
         for row in _read("by_video_and_question")
         if model in row

@@ -103,7 +103,9 @@ class Part:
 class Rule:
     """From when a loss counts, and how surely: the options of the method (docs/quag.md)."""
 
+    # a fixed number of points would count any small loss of a strong model, and none of a weak one
     share: float = 0.1
+    # below 2 points the paper itself sees no drop
     drop: float = 2.0
     confidence: float = 0.95
     resamples: int = 2000
@@ -143,6 +145,7 @@ def compare(
         change = right - after[:, column]
         # Rounded, so that rounding alone never lifts a loss above the drop of a finding.
         lost = round(value - changed, 9)
+        # losses and gains have limits each: where nothing was lost, some loss is still possible
         low, high = means.change_interval(change, rule.confidence)
         p_value = change_p_value(change, videos, rng, strata=measure.stratum)
         margin = means.margin_test(
@@ -225,6 +228,7 @@ def guessing_p_values(
     if measure.label is None or given is None:
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
+    # right answers are shuffled: a model that always says yes stays at chance
     return agreement_p_values(
         given,
         measure.label,
@@ -266,5 +270,6 @@ def multiplications_saved(
     counts = {"video": video, "text": text}
     tokens = video + text + other
     keys = tokens - sum(max(counts[name] - 1, 0) for name in set(modalities))
+    # the paper does not say what it counts: attention alone comes nearest to its figures
     count = _attention_multiplications if attention_alone else multiplications
     return 1 - count(shape, tokens, keys) / count(shape, tokens, tokens)

@@ -144,6 +144,7 @@ def few_videos(videos: Groups) -> list[str]:
 
 def describe_wrong_answers(answers: Answers) -> str:
     """What is said where all questions are open and no answer is right."""
+    # an example tells why: whole sentences, for one, are never right
     question, accepted, given = _open_answer(answers.plain[0])
     quote = "\N{LEFT DOUBLE QUOTATION MARK}{}\N{RIGHT DOUBLE QUOTATION MARK}".format
     return (

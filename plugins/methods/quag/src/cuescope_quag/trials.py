@@ -57,6 +57,8 @@ SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
     "video": ("VV+TV", "attention to the video"),
     "text": ("TT+VT", "attention to the text"),
 }
+# text is all of the language side: a token left out of both would carry the video past every
+# short-circuit
 MODALITIES = {"V": "video", "T": "text"}
 TOKENS = {
     "video": "the video's tokens averaged into one",
@@ -114,6 +116,7 @@ def questions(audit: Audit) -> list[Sample]:
             "quag: no sample has a question",
             remedy="Take data with questions, such as moving-shapes:none -D questions=both",
         )
+    # without a right answer nothing can be lost; the head of the report counts these
     labelled = [sample for sample in samples if sample.label is not None]
     if not labelled:
         raise UserError(
@@ -226,6 +229,7 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
 
 def _short_circuits(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:
     """The sets of quadrants of the paper, then those of the user's own."""
+    # by name: what is named twice is one condition
     named: dict[str, tuple[str, str]] = {}
     for short_circuit in options.short_circuits:
         named[short_circuit] = SHORT_CIRCUITS[short_circuit]
@@ -297,6 +301,7 @@ def quadrant_words(words: str) -> str:
 
 def _quag_attention(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:
     """The modalities whose tokens become one."""
+    # named twice, it would be asked and tested twice
     for words in dict.fromkeys(options.quag_attention):
         edit = AverageTokens(
             modalities=frozenset(words.split("-")),

@@ -116,6 +116,7 @@ def state(loss: Loss | None, level: float) -> State | None:
     """
     if loss is None:
         return None
+    # what one type loses another may win, and then all of them together lose nothing
     if loss.p_costs <= level or loss.worst is not None:
         return "costs"
     return "spared" if loss.p_spared <= level else "open"

@@ -38,6 +38,7 @@ Weights = Float[np.ndarray, "head query key"]
 QueryModality = Int8[np.ndarray, " query"]
 KeyModality = Int8[np.ndarray, " key"]
 Cells = Bool[np.ndarray, "query key"]
+FigureRow = tuple[float, ...]
 
 
 def evidence(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
@@ -223,7 +224,7 @@ class LayerReadout(Readout):
             for trial in trials
         ]
 
-    def _figures_of(self, model: HasFusion, trial: Trial) -> tuple[float, ...]:
+    def _figures_of(self, model: HasFusion, trial: Trial) -> FigureRow:
         (tokens,) = model.modalities([trial], self.layer)  # of queries, then of keys
         if len(tokens) > 2 * self.longest or not isinstance(
             trial.edit, AverageAttention
@@ -236,7 +237,7 @@ class LayerReadout(Readout):
             Captured(tokens[:count], tokens[count:], plain, edited), trial.edit
         )
 
-    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
         """What is brought back."""
         raise NotImplementedError
 
@@ -247,7 +248,7 @@ class Conformability(LayerReadout):
     name: ClassVar[str] = "quag-conformability"
     first: bool
 
-    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
         """The largest error."""
         of_query, of_key, plain, edited = captured
         # of the plain attention: an edit must not decide what may be seen
@@ -265,7 +266,7 @@ class RankExcess(LayerReadout):
 
     name: ClassVar[str] = "quag-rank"
 
-    def figures(self, captured: Captured, edit: AverageAttention) -> tuple[float, ...]:
+    def figures(self, captured: Captured, edit: AverageAttention) -> FigureRow:
         """These four."""
         of_query, of_key, plain, edited = captured
         part = fused_part(edited, of_query, of_key)
@@ -306,6 +307,7 @@ def row_averaged(
     # so that rounding here is not taken for an error of the model
     averaged = weights.astype(np.float64)
     for name in quadrants:
+        # the paper leaves causal masks open: here the mean is over the keys that a query may see
         cells = quadrant(of_query, of_key, name) & visible
         mass = (averaged * cells).sum(axis=2, keepdims=True)
         # a row without such cells has no mass, and is left as it is

@@ -6,7 +6,6 @@ attention maps are matched before the maps are compared.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -30,8 +29,8 @@ from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample, Table
 from cuescope_sdk.report import bar_chart
 from cuescope_sdk.statistics import mann_whitney_p_value
 
-Distances: TypeAlias = Float[np.ndarray, " pair"]
-Matrix: TypeAlias = Float[np.ndarray, "token token"]
+Distances = Float[np.ndarray, " pair"]
+Matrix = Float[np.ndarray, "token token"]
 # both answered rightly, and the others
 ByAnswer = tuple[list[ConsistentPair], list[ConsistentPair]]
 
@@ -53,6 +52,7 @@ def sensitivity(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
         for s in samples.values()
         if s.annotations.get("question_type") == QUESTION_TYPE
     ]
+    # control questions need no order of events, so their complements need not look different
     pairs = [pair for pair in consistent_pairs(ordered) if pair.subset != "control"]
     if not pairs or not options.pairs:
         return

@@ -14,6 +14,7 @@ from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import rank_correlation_interval, student_interval
 
 CONFIDENCE = 0.95
+PerSeed = Float[np.ndarray, " seed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +24,8 @@ class Rise:
     alpha: float
     plain: float
     cut: float
-    crossmodal: Float[np.ndarray, " seed"]
-    unimodal: Float[np.ndarray, " seed"]
+    crossmodal: PerSeed
+    unimodal: PerSeed
 
 
 class Percent(NamedTuple):
@@ -56,7 +57,7 @@ def rises(alphas: Sequence[float], errors: Mapping[Training, Errors]) -> list[Ri
     return of_alphas
 
 
-def increase(ratios: Float[np.ndarray, " seed"]) -> Percent:
+def increase(ratios: PerSeed) -> Percent:
     """The geometric mean of `ratios` with Student's interval of their logarithms.
 
     A ratio of errors spreads over decades, evenly to both sides only in its logarithm.
