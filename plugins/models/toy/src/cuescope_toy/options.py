@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from cuescope_sdk import NamesPlugin, Options
 from cuescope_sdk.models import ZeroShotOptions
 
+PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
+
 # Of toy-fusion: its shape is known before its weights.
 HEADS = 4
 MLP_RATIO = 4  # width of the feed-forward layers over that of a token
@@ -22,7 +24,7 @@ class TrainingOptions(Options):
         description="SPEC of the data set to train on (its splits train and val; toy-clip takes "
         "train alone); default: the audited one",
     )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    data_options: PluginOptions = Field(
         {}, description="options of `data`, as {train: 2000}"
     )
     seed: int | None = Field(
@@ -39,7 +41,7 @@ class ToyOptions(TrainingOptions):
         "builtin",
         description="frozen image encoder: builtin, or the SPEC of any model with embeddings",
     )
-    encoder_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    encoder_options: PluginOptions = Field(
         {}, description="options of `encoder`, as {checkpoint: FILE}"
     )
     frames: Literal["all", "first", "middle"] = Field(

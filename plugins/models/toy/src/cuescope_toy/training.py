@@ -96,8 +96,7 @@ class EncodedSplit:
     label: Labels
 
     def standardise(self, weights: Weights) -> "EncodedSplit":
-        features = standardise(weights, self.features)
-        return replace(self, features=features)
+        return replace(self, features=standardise(weights, self.features))
 
 
 def encode_split(
