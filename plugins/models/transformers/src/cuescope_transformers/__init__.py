@@ -35,6 +35,7 @@ class Transformers(ZeroShotModel):
         held: "ContrastiveModel | None" = None,
     ) -> None:
         super().__init__(options, context)
+        # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.loading import find_contrastive
         from cuescope_transformers.towers import text_tower
 

@@ -42,15 +42,11 @@ class HeldPretrained(Pretrained):
         return ["held", network_digest(self.held)]
 
 
-def hold_pretrained(
-    owner: str,
-    network: Any,
-    title: str,
-    context: Context,
-) -> HeldPretrained:
+def hold_pretrained(network: Any, title: str, context: Context) -> HeldPretrained:
     """A transformers model of the caller; raises UserError for one in training mode."""
-    source = Source(owner, Path(), title)
-    device, dtype = place_of(owner, network)
+    # no folder: what its files would have said comes with the network
+    source = Source(OWNER, Path(), title)
+    device, dtype = place_of(OWNER, network)
     return HeldPretrained(
         source,
         network.config,
@@ -78,8 +74,8 @@ def hold_contrastive(
     context: Context,
 ) -> HeldContrastive:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
-    network, processor = unpack_parts(OWNER, item)
-    files = hold_pretrained(OWNER, network, options.model, context)
+    network, processor = unpack_parts(item)
+    files = hold_pretrained(network, options.model, context)
     require_pooling(files)
     kind = kind_of(files.config, files.source)
     # an image tower alone comes with its image processor
@@ -104,18 +100,18 @@ def hold_generative(
     context: Context,
 ) -> GenerativeModel:
     """From `PARTS`; raises UserError where a part is missing or not fit for an audit."""
-    network, processor = unpack_parts(OWNER, item)
+    network, processor = unpack_parts(item)
     if not hasattr(processor, "tokenizer"):
         raise UserError(
             f"{OWNER}: the processor is a {type(processor).__name__}",
             expected="one that reads images and texts",
             remedy="processor = AutoProcessor.from_pretrained(NAME)",
         )
-    files = hold_pretrained(OWNER, network, options.model, context)
+    files = hold_pretrained(network, options.model, context)
     return with_processor(files, processor, options)
 
 
-def unpack_parts(owner: str, item: Any) -> tuple[Any, Any]:
+def unpack_parts(item: Any) -> tuple[Any, Any]:
     """The two `PARTS`; raises UserError where these are others."""
     if isinstance(item, tuple) and len(item) == 2:
         return item
@@ -123,7 +119,7 @@ def unpack_parts(owner: str, item: Any) -> tuple[Any, Any]:
     if isinstance(item, tuple):
         got = f"{len(item)} parts"
     raise UserError(
-        f"{owner}: a model in memory comes with its processor",
+        f"{OWNER}: a model in memory comes with its processor",
         expected=f"model={PARTS}",
         got=got,
         remedy="processor = AutoProcessor.from_pretrained(NAME)",

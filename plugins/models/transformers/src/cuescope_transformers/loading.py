@@ -120,6 +120,7 @@ def find_contrastive(
 def require_pooling(files: Pretrained) -> None:
     """Raises UserError for a model that gives no image embeddings."""
     vision = getattr(files.config, "vision_config", files.config)
+    # the SigLIP towers of LLaVA-OneVision and PaliGemma, for example, come without one
     if getattr(vision, "vision_use_head", True) is False:
         raise UserError(
             f"{files.title} has no pooling head (vision_use_head is false)",

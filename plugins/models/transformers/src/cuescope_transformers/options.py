@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.torch import Pretrained, Source
 
 LARGE = "cuescope-transformers[large]"
+Arguments = dict[str, Any]
 
 
 class FoundOptions(StockOptions):
@@ -44,7 +45,7 @@ class FoundOptions(StockOptions):
             self.loading(owner, context),
         )
 
-    def loading(self, owner: str, context: Context) -> dict[str, Any]:
+    def loading(self, owner: str, context: Context) -> Arguments:
         """Further arguments of `from_pretrained`; raises UserError for what is not installed."""
         return {}
 
@@ -65,9 +66,9 @@ class LargeOptions(FoundOptions):
         "that equals sdpa and takes edits",
     )
 
-    def loading(self, owner: str, context: Context) -> dict[str, Any]:
+    def loading(self, owner: str, context: Context) -> Arguments:
         """Further arguments of `from_pretrained`; raises UserError for what is not installed."""
-        arguments: dict[str, Any] = {}
+        arguments: Arguments = {}
         if self.attn_implementation is not None:
             if self.attn_implementation == "flash_attention_2":
                 require_package(owner, "flash_attn", self.attn_implementation)
@@ -82,12 +83,13 @@ class LargeOptions(FoundOptions):
             option = f"quantization={self.quantization}"
             require_package(owner, "bitsandbytes", option)
             require_package(owner, "accelerate", option)
+            # here: it takes seconds, which a list of plugins must not cost
             import transformers
 
             from cuescope_sdk.torch import resolve_device, resolve_dtype
 
             configuration: Any = transformers.BitsAndBytesConfig
-            words: dict[str, Any] = {"load_in_8bit": True}
+            words: Arguments = {"load_in_8bit": True}
             if self.quantization == "4bit":
                 words = {
                     "load_in_4bit": True,
@@ -166,9 +168,8 @@ class WriterOptions(LargeOptions):
 
 def config_in(item: object) -> Any | None:
     """The configuration of a transformers model, or of a tuple that begins with one, else None."""
-    transformers = sys.modules.get(
-        "transformers"
-    )  # nobody has a model of what nobody imported
+    # nobody has a model of what nobody imported
+    transformers = sys.modules.get("transformers")
     network = item
     if isinstance(item, tuple) and item:
         network = item[0]

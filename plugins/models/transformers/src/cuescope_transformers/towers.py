@@ -90,6 +90,7 @@ def image_tower(model: ContrastiveModel) -> ImageTower:
         inputs = {
             name: tensor.to(model.files.device) for name, tensor in inputs.items()
         }
+        # an image tower alone has no tokenizer, and its forward pass is the tower itself
         if model.tokenizer is not None:
             return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
         output = network(**inputs)

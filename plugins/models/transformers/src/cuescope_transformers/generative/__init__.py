@@ -48,6 +48,7 @@ class TransformersVLM(Plugin, LazyWeights):
         held: "GenerativeModel | None" = None,
     ) -> None:
         super().__init__(options, context)
+        # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.generative.embedding import embeds
         from cuescope_transformers.generative.loading import find_generative
         from cuescope_transformers.generative.patches import shows_patches

@@ -37,7 +37,10 @@ class Row:
     choices: tuple[int, ...] = ()
 
 
-def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
+Rows = Sequence[Row]
+
+
+def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> Rows:
     """The rows that show the trials and feed nothing."""
     rows = []
     for index, trial in enumerate(trials):
@@ -50,16 +53,17 @@ def rows_of(model: GenerativeModel, trials: Sequence[Trial]) -> list[Row]:
 
 def batches(
     model: GenerativeModel,
-    rows: Sequence[Row],
+    rows: Rows,
     *,
     reuse: bool = False,
-) -> Iterator[tuple[list[Row], Batch]]:
+) -> Iterator[tuple[Rows, Batch]]:
     """Rows of one edit and one number of frames, as many as the context says; any masks together.
 
     One at a time, where a model would count padding as words. With `reuse` (no row has an edit)
     an image of several rows goes through the network once.
     """
     size = model.rows if model.takes_padding else 1  # one row has no padding
+    # where words behind an image change its tokens, they cannot be kept for the next question
     if reuse and size > 1 and model.kind in CAUSAL:
         by_image, rows = rows_by_image(model, rows)
         for group in by_image:
@@ -92,15 +96,13 @@ def batches(
                 yield part, with_modalities(model, inputs)
 
 
-def _parts(rows: list[Row], size: int) -> Iterator[list[Row]]:
+def _parts(rows: Rows, size: int) -> Iterator[Rows]:
     """Consecutive rows, `size` of them at most."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
 
 
-def rows_by_image(
-    model: GenerativeModel, rows: Sequence[Row]
-) -> tuple[list[list[Row]], list[Row]]:
+def rows_by_image(model: GenerativeModel, rows: Rows) -> tuple[Sequence[Rows], Rows]:
     """Those with the same frames behind the same words, where there are several; the rest."""
     alike: dict[tuple[Tokens, tuple[str, ...]], list[Row]] = {}
     for row in rows:

@@ -5,7 +5,7 @@ and frames together, so that no question has touched them. (InstructBLIP's Q-For
 question before: its tokens depend on it.) Hidden tokens are not among them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,11 @@ from torch import Tensor, nn
 
 from cuescope_sdk.fusion import VIDEO
 from cuescope_sdk.torch import to_array
-from cuescope_transformers.generative.batches import Row, batches, require_visual_tokens
+from cuescope_transformers.generative.batches import (
+    Rows,
+    batches,
+    require_visual_tokens,
+)
 from cuescope_transformers.generative.generation import generate_tokens
 from cuescope_transformers.generative.inputs import Batch, Inputs
 from cuescope_transformers.generative.loading import GenerativeModel, blocks
@@ -28,7 +32,7 @@ def embeds(model: GenerativeModel) -> bool:
 
 
 def embeddings(
-    model: GenerativeModel, rows: Sequence[Row]
+    model: GenerativeModel, rows: Rows
 ) -> dict[int, Float[np.ndarray, " dim"]]:
     """The embedding of each row, by its index; zeros where there is nothing to see."""
     means = {}

@@ -88,6 +88,7 @@ def network_inputs(
 ) -> Inputs:
     """The model's inputs for samples of equally many frames; raises UserError where refused."""
     # with labels a model computes a loss too
+    # a processor may give more than its network takes
     taken = arguments(model.network.forward) - {"labels"}
     outputs = processor_outputs(model, samples, prompts)
     return {

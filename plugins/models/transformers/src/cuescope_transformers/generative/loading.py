@@ -17,6 +17,7 @@ from cuescope_transformers.generative.stock_attention import stock_fusion
 from cuescope_transformers.loading import BUILDERS, OWNER
 from cuescope_transformers.options import VLMOptions
 
+# families differ in what their configuration calls it
 PLACEHOLDER_NAMES = (
     "image_token_id",
     "image_token_index",
@@ -245,6 +246,7 @@ def fusion_shape(network: Any, layers: int) -> FusionShape:
     return FusionShape(
         layers=layers,
         heads=heads,
+        # without grouped queries each head has keys of its own
         kv_heads=getattr(config, "num_key_value_heads", None) or heads,
         # some models' heads are wider than their share
         head_dim=getattr(config, "head_dim", None) or dim // heads,

@@ -28,6 +28,8 @@ from cuescope_transformers.generative.loading import GenerativeModel, arguments
 from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
 
+Layers = list[nn.Module]
+
 
 @dataclass(frozen=True)
 class ImageEncoder:
@@ -38,7 +40,7 @@ class ImageEncoder:
     """
 
     pixels: Callable[[GenerativeModel, Inputs], Tensor]
-    layers: Callable[[Any], list[nn.Module]]
+    layers: Callable[[Any], Layers]
     run: Callable[[Any, Inputs], object]
     on_grid: Callable[[Any, Inputs, Tensor], Tensor]
 
@@ -132,7 +134,8 @@ def _whole_image(model: GenerativeModel, inputs: Inputs) -> Tensor:
     return first.permute(1, 2, 0)
 
 
-def _tower_layers(base: Any) -> list[nn.Module]:
+def _tower_layers(base: Any) -> Layers:
+    # some towers are wrapped, and others stand alone
     tower = getattr(base.vision_tower, "vision_model", base.vision_tower)
     return [*tower.encoder.layers, base.multi_modal_projector]
 
@@ -164,7 +167,7 @@ def _unpack_pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
     return torch.as_tensor(pixels.reshape(rows * size, cols * size, 3))
 
 
-def _packed_layers(base: Any) -> list[nn.Module]:
+def _packed_layers(base: Any) -> Layers:
     return [*base.visual.blocks, base.visual.merger]
 
 
@@ -205,7 +208,7 @@ def _join_tiles(model: GenerativeModel, inputs: Inputs) -> Tensor:
     return torch.as_tensor(pixels.flatten(1, 2))
 
 
-def _tiled_layers(base: Any) -> list[nn.Module]:
+def _tiled_layers(base: Any) -> Layers:
     vision = base.vision_model
     layers = [*vision.transformer.layers, *vision.global_transformer.layers]
     return [*layers, base.multi_modal_projector]

@@ -75,6 +75,7 @@ def render_prompt(
             )
         )
     pattern, _ = PLAIN_OF.get(kind, (PLAIN, " "))
+    # not every processor names a placeholder
     tokens = [str(getattr(processor, f"{medium}_token", "")) for medium in media]
     return pattern.replace("{media}", "".join(tokens)).replace("{words}", words).strip()
 

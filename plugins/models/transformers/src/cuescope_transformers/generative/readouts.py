@@ -13,6 +13,7 @@ from cuescope_sdk.fusion import OTHER, TEXT, AverageTokens
 from cuescope_sdk.torch import to_array
 from cuescope_transformers.generative.batches import (
     Row,
+    Rows,
     batches,
     fusion_of,
     require_editable,
@@ -66,12 +67,12 @@ def _respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     ]
 
 
-def _rows_with(output: Output, rows: Sequence[Row]) -> list[Row]:
+def _rows_with(output: Output, rows: Rows) -> Rows:
     """The rows whose trials want an output."""
     return [row for row in rows if output in row.trial.outputs]
 
 
-def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int, str]:
+def _texts(model: GenerativeModel, rows: Rows, reuse: bool) -> dict[int, str]:
     """The greedy answer of each row, by its index."""
     texts = {}
     for part, batch in batches(model, rows, reuse=reuse):
@@ -85,7 +86,7 @@ def _texts(model: GenerativeModel, rows: Sequence[Row], reuse: bool) -> dict[int
 
 def _logits(
     model: GenerativeModel,
-    rows: Sequence[Row],
+    rows: Rows,
     reuse: bool,
 ) -> dict[int, np.ndarray]:
     """Log-probabilities of the choices of each row, by its index."""

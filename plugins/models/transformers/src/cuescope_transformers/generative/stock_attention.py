@@ -17,8 +17,10 @@ from cuescope_sdk.torch import Fusion, fused_attention
 
 NAME = "cuescope"
 MERGED = "merged"
+# parts of the names of modules or classes: the library marks cross-attention in no other way
 CROSS = ("cross", "encoder_attn", "encdec")
 
+# weak: what is known of a model goes with it
 _positions: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
 
 
@@ -31,6 +33,7 @@ def stock_fusion(model: Any) -> int:
     """
     # again is harmless: the name is written over by the same
     AttentionInterface.register(NAME, _stock_attention)
+    # under a name that has no masks the library would make none
     AttentionMaskInterface.register(NAME, sdpa_mask)
     modules = _fusion_attention(model)
     title = type(model).__name__
@@ -60,6 +63,7 @@ def stock_fusion(model: Any) -> int:
 def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
     """The attention modules, by name, that are outside the towers."""
     towers = []
+    # the modules of a tower carry its configuration, whatever the family calls them
     for name, config in vars(model.config).items():
         if name.endswith("_config") and not name.startswith(
             ("text", "decoder", "encoder")
@@ -136,4 +140,5 @@ def _stock_attention(
         scaling=kwargs.get("scaling"),
         cross=cross,
     )
+    # laid out as by the library's own function, whose place it takes
     return mixed.transpose(1, 2).contiguous(), None

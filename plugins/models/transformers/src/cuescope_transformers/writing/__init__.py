@@ -18,6 +18,7 @@ class TransformersWriter(Plugin, LazyWeights):
 
     def __init__(self, options: WriterOptions, context: Context) -> None:
         super().__init__(options, context)
+        # here: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.writing.network import find_writer
 
         self._model = model = find_writer(options, context)

@@ -24,6 +24,7 @@ Visible = Bool[Tensor, "row token"]
 Kept = Float[Tensor, "row kept dim"]
 Whole = Float[Tensor, "row token dim"]
 
+# inputs with an entry for each token, which goes with it
 PER_TOKEN = ("attention_mask", "mm_token_type_ids", "token_type_ids")
 
 
