@@ -174,5 +174,12 @@ def choose_columns(
     names = tuple(kind.names) if isinstance(kind, source.ClassLabel) else ()
     mask = masks[0] if masks else ""
     return Columns(
-        image, label, question, choices, mask, tuple(others), names, tuple(guessed)
+        image,
+        label,
+        question,
+        choices,
+        mask,
+        tuple(others),
+        names,
+        tuple(guessed),
     )

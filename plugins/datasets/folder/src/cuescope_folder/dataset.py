@@ -94,7 +94,9 @@ class FileSamples(Plugin):
         passed_over["left out"] = unread.in_words()
         passed_over["not whole"] = shorten_list(losses(items, probes), NAMED, "; ")
         passed_over["contradictions"] = shorten_list(
-            contradictions(self._samples), NAMED, "; "
+            contradictions(self._samples),
+            NAMED,
+            "; ",
         )
         # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
@@ -127,7 +129,7 @@ class FileSamples(Plugin):
 
     def split(self, name: str) -> Self:
         """The same data, showing another split; raises UserError where there is no such split."""
-        return type(self)(self.options.model_copy(update={"split": name}), self.context)
+        return self.with_options(split=name)
 
 
 def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:

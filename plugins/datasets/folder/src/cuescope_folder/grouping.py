@@ -18,7 +18,8 @@ def group_items(
     """The groups of the items: those of their column, or else by `rule` or a shared file.
 
     `columns` are those of the manifest, none where there is no manifest. None where nothing says
-    which items are of one group.
+    which items are of one group. Raises UserError for a `rule` that is an empty column, or looks
+    like the name of one that is not there.
     """
     keys = [item.key for item in items]
     paths = [item.path for item in items]
@@ -27,7 +28,17 @@ def group_items(
     if any(groups):
         return Grouping.of(keys, groups, f"column '{rule or 'group'}'")
     if rule is not None:
-        _require_rule(rule, columns)
+        if rule in columns:
+            raise UserError(f"folder: group: column '{rule}' is empty in every row")
+        # a rule has a capturing group: without "(" a column was meant
+        if columns and "(" not in rule:
+            raise UserError(
+                "folder: group",
+                expected=f"a column ({', '.join(sorted(columns))}) or a regular expression with "
+                "one capturing group",
+                got=f"'{rule}'",
+                remedy=nearest(rule, columns),
+            )
         return Grouping.by_rule(rule, keys, paths, "folder")
     if len(set(paths)) < len(items):
         return Grouping(paths, "file, as several rows are about one")
@@ -57,18 +68,3 @@ def group_facts(
             f"{len(shared):,}: {shorten_list(shared, NAMED)}"
         )
     return facts
-
-
-def _require_rule(rule: str, columns: Collection[str]) -> None:
-    """Raise UserError for an empty column, and for what looks like the name of one not there."""
-    if rule in columns:
-        raise UserError(f"folder: group: column '{rule}' is empty in every row")
-    # a rule has a capturing group: without "(" a column was meant
-    if columns and "(" not in rule:
-        raise UserError(
-            "folder: group",
-            expected=f"a column ({', '.join(sorted(columns))}) or a regular expression with one "
-            "capturing group",
-            got=f"'{rule}'",
-            remedy=nearest(rule, columns),
-        )

@@ -123,7 +123,13 @@ class HuggingFace(FileSamples):
                 # undecoded: the bytes are kept as they were stored
                 data = data.cast_column(name, type(features[name])(decode=False))
             stamp = digest(
-                "hf", repository, revision, config, split, vars(columns), options.rows
+                "hf",
+                repository,
+                revision,
+                config,
+                split,
+                vars(columns),
+                options.rows,
             )
             records = copies.recall_records(stamp)
             if records is None:

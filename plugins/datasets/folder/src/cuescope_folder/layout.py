@@ -129,8 +129,18 @@ def class_items(root: Path, files: Sequence[PurePosixPath]) -> tuple[list[Item],
     if members:
         items = [_item(root, key, frames, depth) for key, frames in members.items()]
         return items, outside
-    if not files or tables_in(root):
-        raise _no_classes(root, files)
+    tables = tables_in(root)
+    if not files or tables:
+        got = f"{len(files)} images and videos outside any class folder"
+        remedy = None
+        if tables:
+            remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"
+        raise UserError(
+            f"folder: no classes in {root}",
+            expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
+            got=got if files else "no images or videos",
+            remedy=remedy,
+        )
     loose = [Item(printable_name(str(file)), (root / file,), None) for file in files]
     return loose, 0
 
@@ -223,20 +233,6 @@ def _walk(
             continue  # tables at the top have a sentence of their own
         elif (readable and file.suffix) or not unread.passes_over(Path(entry.path)):
             yield key, name
-
-
-def _no_classes(root: Path, files: Sequence[PurePosixPath]) -> UserError:
-    got = f"{len(files)} images and videos outside any class folder"
-    remedy = None
-    tables = tables_in(root)
-    if tables:
-        remedy = f"Does {tables[0]} list them? Then add -D manifest={tables[0]}"
-    return UserError(
-        f"folder: no classes in {root}",
-        expected="PATH/CLASS/file, PATH/{train,val,test}/CLASS/file or PATH/manifest.csv",
-        got=got if files else "no images or videos",
-        remedy=remedy,
-    )
 
 
 def canonical_split(name: str) -> str:

@@ -44,7 +44,9 @@ class Paths:
             return PurePosixPath(name).as_posix(), self.copies[path]
         if self.root is None:
             raise UserError(
-                f"folder: {location}", expected="a file of its own", got=f"'{path}'"
+                f"folder: {location}",
+                expected="a file of its own",
+                got=f"'{path}'",
             )
         below = self.resolve(self.root, path, location)
         return below.as_posix(), self.root / below

@@ -191,15 +191,17 @@ def _json(content: bytes, location: str) -> dict[str, Any]:
 
 def _class_names(shards: Sequence[str], given: Path | None) -> list[str]:
     """The names of classes by their numbers: of a given file, or of one beside local shards."""
-    if given is None:
-        if is_address(shards[0]):
-            return []
-        for folder in Path(shards[0]).expanduser().absolute().parents[:2]:
-            file = folder / CLASS_NAMES
-            if given is None and file.is_file():
-                inside(folder, file, f"folder: {CLASS_NAMES}")  # nobody typed its name
-                given = file
-    return [] if given is None else read_names(given.expanduser(), "names")
+    if given is not None:
+        return read_names(given.expanduser(), "names")
+    if is_address(shards[0]):
+        return []
+    for folder in Path(shards[0]).expanduser().absolute().parents[:2]:
+        file = folder / CLASS_NAMES
+        if file.is_file():
+            # nobody typed its name, and it may be a link
+            inside(folder, file, f"folder: {CLASS_NAMES}")
+            return read_names(file, "names")
+    return []
 
 
 class _Unpacked:

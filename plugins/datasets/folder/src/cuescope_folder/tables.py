@@ -204,7 +204,10 @@ def _rows_with_images(
     title = f"folder: {manifest.name}"
     status = manifest.stat()
     stamp = digest(
-        "parquet", str(manifest.resolve()), status.st_size, status.st_mtime_ns
+        "parquet",
+        str(manifest.resolve()),
+        status.st_size,
+        status.st_mtime_ns,
     )
     records = copies.recall_records(stamp)
     if records is None:
