@@ -284,10 +284,7 @@ def _ruling(
     return ruling
 
 
-def _lost(
-    row: Row,
-    confidence: float,
-) -> ShareLost | None:
+def _lost(row: Row, confidence: float) -> ShareLost | None:
     """By the clearest witness that confirms, one that takes the cue out before others."""
     if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None
