@@ -141,6 +141,8 @@ def test_verdicts(
         (relation("red chair", "left of", "table", 0), "out of vocabulary"),
         (relation("red chair", "right of", "table", 0), "unsupported"),
         (action("zebra", "move left", 1), "out of vocabulary"),
+        # nor may it be missing: what is not in the picture may be behind the camera
+        (relation("zebra", "behind", "agent", 0), "no evidence"),
     ],
 )
 def test_a_closed_vocabulary_tells_nothing_of_other_words(

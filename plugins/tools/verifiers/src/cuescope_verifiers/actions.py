@@ -88,6 +88,7 @@ class Actions(Plugin, LazyWeights):
                 if clip not in logits:
                     images = [sample.frames[index].load() for index in clip]
                     logits[clip] = self._network.logits(images, texts)
+                # among its candidates alone: sentences of other claims do not compete with it
                 judgement = verdict(softmax(logits[clip][candidates]), ours)
                 # a judgement names one frame
                 judgements.append(judgement.replace(frame=clip[len(clip) // 2]))

@@ -211,10 +211,13 @@ class BoxEvidence:
 
     def _judge_side(self, index: int, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
-        judgements = list(map(partial(_judge, True), self._detections(index, phrase)))
+        detections = self._detections(index, phrase)
         # who is not in the picture may be behind
-        judgements = judgements or [self._judge_presence(index, phrase)]
-        sides = [seen.seen_from_agent(side, self.width) for seen in judgements]
+        if not detections:
+            absent = self._judge_presence(index, phrase)
+            return absent.seen_from_agent(side, self.width)
+        present = map(partial(_judge, True), detections)
+        sides = [seen.seen_from_agent(side, self.width) for seen in present]
         return self._of_phrase(phrase, Judgement.best(sides))
 
     # ------------------------------------------------------------------------------------ movement
@@ -282,8 +285,10 @@ class BoxEvidence:
     def _tracks(self, index: int, phrase: str) -> dict[int, Detection]:
         """The box of each track; where nothing is tracked the best box alone, as track 0."""
         best: dict[int, Detection] = {}
-        boxes = self._boxes(index, phrase)
-        for box in sorted(boxes, key=lambda box: -box.detection.score):
+        for box in sorted(
+            self._boxes(index, phrase),
+            key=lambda box: -box.detection.score,
+        ):
             # best first: the first one stays
             best.setdefault(box.track or 0, box.detection)
         return best
@@ -347,4 +352,5 @@ def overlaps(box: Box, other: Box) -> bool:
     first, last = corners.swapaxes(0, 1)
     shared = last.min(axis=0) - first.max(axis=0)
     areas = (last - first).prod(axis=1)
+    # of boxes that lie apart on both sides the product would be above 0
     return bool(shared.clip(min=0).prod() > SAME_THING * areas.max())

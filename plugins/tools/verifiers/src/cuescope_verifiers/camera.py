@@ -1,7 +1,7 @@
 """Claims about the camera's own motion: annotated, from poses, or estimated from the frames."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from itertools import pairwise, starmap
 from math import cos, degrees, sin
@@ -86,7 +86,8 @@ class Camera(Plugin):
         if source == "poses":
             steps = list(starmap(motion_between, pairwise(poses_of(sample))))
             return evidence_of(
-                frozenset(SceneFrame.MOTIONS),
+                SceneFrame.MOTIONS,
+                # the first step leads to the second frame
                 lambda at: steps[at - 1],
             )
         # several claims about a moment need its shift once
@@ -109,9 +110,8 @@ class Camera(Plugin):
 
 
 def source_of(sample: Sample) -> Source:
-    scene = sample.annotations.get(SCENE) or ()
     # a scene that is closed in "motion" says that the camera stands where it names none
-    for frame in scene:
+    for frame in sample.annotations.get(SCENE) or ():
         if frame.motion is not None or "motion" in frame.closed:
             return "annotated"
     return "poses" if POSES in sample.annotations else "frames"
@@ -158,7 +158,7 @@ def camera_turn(right: float, down: float, least: float) -> frozenset[str]:
 
 
 def evidence_of(
-    known: frozenset[str], motions: Callable[[int], frozenset[str] | None]
+    known: Collection[str], motions: Callable[[int], frozenset[str] | None]
 ) -> At:
     """Evidence of motions since the frame before; before the first frame there is none.
 

@@ -52,9 +52,13 @@ class Combined(Plugin, LazyWeights):
                 if undecided:
                     left.append((sample, [claims[index] for index in undecided]))
                     positions.append((number, undecided))
-            answered = verifier.judge(left)
-            for (number, undecided), answers in zip(positions, answered, strict=True):
+            for (number, undecided), answers in zip(
+                positions,
+                verifier.judge(left),
+                strict=True,
+            ):
                 for index, answer in zip(undecided, answers, strict=True):
+                    # else the first reason stays: it is of the verifier that was asked first
                     if answer.reason is None:
                         judgements[number][index] = answer
         return judgements

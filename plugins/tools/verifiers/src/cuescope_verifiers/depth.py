@@ -86,6 +86,7 @@ class Depth(BoxGeometry):
                 return presence
             boxes.append(presence.box)
         depth = self.network.depth(frame)
+        # boxes are in pixels of the frame, and its map may be smaller
         size = frame.load().size
         subject, other = (box_depth(depth, box, size) for box in boxes)
         nearer = is_nearer(depth, subject, other, self.options.nearer)

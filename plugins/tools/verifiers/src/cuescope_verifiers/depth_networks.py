@@ -55,6 +55,7 @@ class DepthNetwork:
     def _estimate(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """Of one frame."""
         [frame] = frames
+        # the networks take three channels, and a frame may be grey
         image = frame.load().convert("RGB")
         inputs = self._processor(images=image, return_tensors="pt")
         values = inputs["pixel_values"].to(self.files.device, self.files.dtype)

@@ -80,6 +80,7 @@ class ImageText(Plugin, LazyWeights):
         title = "comparing frames with sentences"
         with self.context.progress(title, len(frames)) as advance:
             embedded = self._memory.rows(list(frames.values()), advance)
+        # of this call alone: all others are in the memory, within its bytes
         self._frames = dict(zip(frames, embedded, strict=True))
         new = [text for text in texts if text not in self._texts]
         if new:

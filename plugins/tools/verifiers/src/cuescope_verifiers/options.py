@@ -15,6 +15,8 @@ Revision = Annotated[
     NamesRepository(),
     Field(description="branch, tag or commit of a hub id; default: main"),
 ]
+Spec = Annotated[str, NamesPlugin()]
+SpecOptions = Annotated[Mapping[str, Any], NamesPlugin()]
 
 
 class BoxOptions(Options):
@@ -22,12 +24,10 @@ class BoxOptions(Options):
 
     argument: ClassVar[str | None] = "detector"
 
-    detector: Annotated[str, NamesPlugin()] = Field(
+    detector: Spec = Field(
         "owl", description="SPEC of the tool that finds boxes: owl:MODEL ..."
     )
-    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
-        {}, description="options of that tool"
-    )
+    detector_options: SpecOptions = Field({}, description="options of that tool")
     threshold: float = Field(
         0.1,
         ge=0,
@@ -88,13 +88,11 @@ class DepthOptions(BoxOptions):
 class ImageTextOptions(Options):
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesPlugin()] = Field(
+    model: Spec = Field(
         "open-clip:ViT-B-16/openai",
         description="SPEC of a model with an image and a text tower",
     )
-    model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
-        {}, description="options of that model"
-    )
+    model_options: SpecOptions = Field({}, description="options of that model")
     kinds: Annotated[tuple[KindName, ...], Words()] = Field(
         ("entity", "attribute", "relation", "action"),
         description="claims that it is asked about; a model of still pictures may know no action",

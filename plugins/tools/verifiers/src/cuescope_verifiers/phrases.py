@@ -26,9 +26,11 @@ _DISTANT = {"near": "far from", "far from": "near", "touching": "far from"}
 
 def plain_words(claim: Claim) -> tuple[str, str, str]:
     """Its subject, predicate and object; "" for what it lacks."""
-    parts = (claim.subject, claim.predicate or "", claim.object or "")
-    subject, predicate, other = map(normalise_words, parts)
-    return subject, predicate, other
+    return (
+        normalise_words(claim.subject),
+        normalise_words(claim.predicate or ""),
+        normalise_words(claim.object or ""),
+    )
 
 
 def movement(verb: str) -> Movement | None:

@@ -119,8 +119,11 @@ def track(
             supervision.Detections(xyxy=boxes, confidence=scores, data=positions)
         )
         of_frame: list[int | None] = [None] * len(detections)
-        found = tracked.data.get("position", ())
-        for position, number in zip(found, tracked.tracker_id, strict=True):
+        for position, number in zip(
+            tracked.data.get("position", ()),
+            tracked.tracker_id,
+            strict=True,
+        ):
             of_frame[position] = _number(number)
         numbers.append(of_frame)
         for path in tracker.tracks:
