@@ -18,7 +18,6 @@ from cuescope_sdk.statistics import (
     exceeds_rate_p_value,
     mean_interval,
 )
-from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import (
     ACC,
     ANSWERS,
@@ -89,11 +88,6 @@ class _Analysis:
     audit: Audit
     judged: JudgedTraces
 
-    @property
-    def options(self) -> StepGroundingOptions:
-        options: StepGroundingOptions = self.audit.options
-        return options
-
     def figure(
         self,
         samples: Sequence[Sample],
@@ -101,6 +95,7 @@ class _Analysis:
         interval: Callable[..., tuple[float | None, float | None]] = mean_interval,
     ) -> Figure | None:
         """The mean of what is known, over samples, with the interval of whole groups."""
+        # as floats, for which a missing value is NaN
         numbers = np.array(list(values), float)
         measured = ~np.isnan(numbers)
         if not measured.any():
@@ -108,7 +103,7 @@ class _Analysis:
         ends = interval(
             numbers[measured],
             Groups.of(list(compress(samples, measured))),
-            confidence=self.options.confidence,
+            confidence=self.audit.options.confidence,
         )
         return Figure(float(numbers[measured].mean()), *ends)
 
@@ -168,7 +163,7 @@ class _Analysis:
 
     def stages(self) -> Iterator[Result]:
         """Early, middle and late steps; what is lost on the way is told of the late ones."""
-        options = self.options
+        options = self.audit.options
         samples = self.judged.samples
         early = np.array([])
         for stage in STAGES:
@@ -188,8 +183,11 @@ class _Analysis:
             hr = self.figure(samples, false)
             if sgr is None or hr is None:
                 continue
-            n = int(np.isfinite(supported).sum())
-            result = Result(OF_STAGE + stage, n, {SGR: sgr, HR: hr})
+            result = Result(
+                OF_STAGE + stage,
+                int(np.isfinite(supported).sum()),
+                {SGR: sgr, HR: hr},
+            )
             if result.feature == LATE:
                 result = self._with_decay(result, early, supported)
             yield result
@@ -216,7 +214,7 @@ class _Analysis:
         return replace(
             result,
             p_value=self.p_value(losses, Groups.of(samples), "decay"),
-            large=loss.value > self.options.margin,
+            large=loss.value > self.audit.options.margin,
             told=told,
         )
 
@@ -236,7 +234,7 @@ class _Analysis:
             len(right),
             figures | {ACC: accuracy},
             self.p_value(gap, groups, "answers"),
-            large=float(gap.mean()) > self.options.margin,
+            large=float(gap.mean()) > self.audit.options.margin,
         )
 
     def video(self, reliance: Reliance, support: Figure | None) -> Iterator[Result]:
@@ -248,7 +246,7 @@ class _Analysis:
         if not len(losses) or score is None:
             return
         groups = reliance.groups
-        ends = change_interval(losses, groups, confidence=self.options.confidence)
+        ends = change_interval(losses, groups, confidence=self.audit.options.confidence)
         variants = self.judged.variants
         changed = [t for t in variants if t.reasoning.request.change in RELEVANT]
         yield Result(
@@ -256,7 +254,7 @@ class _Analysis:
             len(losses),
             _present({VRS: score, SGR: self.rate(changed, "grounding")}),
             # turned round, for what has to be shown is that less than the margin is lost
-            self.p_value(self.options.margin - losses, groups, VIDEO),
+            self.p_value(self.audit.options.margin - losses, groups, VIDEO),
             large=to_lose and score.value < 1,
             told={"loss": Figure(float(losses.mean()), *ends)},
         )
@@ -264,7 +262,7 @@ class _Analysis:
     def things(self) -> Iterator[Result]:
         """What is named, by how many of the traces that name it do so of a video without it."""
         traces = list(map(attrgetter("reasoning"), self.judged.baselines))
-        for name in most_named_things(traces, self.options.things):
+        for name in most_named_things(traces, self.audit.options.things):
             samples = []
             shown = []
             for sample, verdict in judging.verdicts_on_thing(self.judged, name):

@@ -110,6 +110,7 @@ def similarities(
             strict=True,
         )
     )
+    # the two texts of a pair stand in successive rows
     encoded = np.stack(list(map(vectors.__getitem__, chain.from_iterable(pairs))))
     # Encoders give unit rows, so the product of two rows is their cosine.
     products = encoded[::2] * encoded[1::2]

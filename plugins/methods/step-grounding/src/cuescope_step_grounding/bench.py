@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from cuescope_step_grounding.law.settings import Setting
 
 COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %")
+Spec = Annotated[str, NamesPlugin()]
+SpecOptions = Annotated[dict[str, Any], NamesPlugin()]
 
 
 class BenchOptions(Options):
@@ -60,21 +62,11 @@ class BenchOptions(Options):
         (),
         description="SPECs of models to audit on `data` and `ood_data`, in place of runs",
     )
-    data: Annotated[str, NamesPlugin()] = Field(
-        "", description="SPEC of data that the models know"
-    )
-    data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="its options"
-    )
-    ood_data: Annotated[str, NamesPlugin()] = Field(
-        "", description="SPEC of other data"
-    )
-    ood_data_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
-        {}, description="its options"
-    )
-    verifier: Annotated[str, NamesPlugin()] = Field(
-        "", description="SPEC of the claim-verifier of these audits"
-    )
+    data: Spec = Field("", description="SPEC of data that the models know")
+    data_options: SpecOptions = Field({}, description="its options")
+    ood_data: Spec = Field("", description="SPEC of other data")
+    ood_data_options: SpecOptions = Field({}, description="its options")
+    verifier: Spec = Field("", description="SPEC of the claim-verifier of these audits")
     components: bool = Field(
         False, description="also: what each component and each baseline foretells"
     )
@@ -83,7 +75,7 @@ class BenchOptions(Options):
         description="runs of saliency, a model each in the same order, then those of the next "
         "explainer: maps as baselines",
     )
-    sweep: Annotated[str, NamesPlugin()] = Field(
+    sweep: Spec = Field(
         "",
         description="also: the same under other settings, as epsilon=0.001,0.01,0.1, "
         "claim-verifier.threshold=0.1,0.3 or model.steps=3,7",

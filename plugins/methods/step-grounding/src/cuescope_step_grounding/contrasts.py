@@ -180,8 +180,9 @@ def _answer_sides(judged: JudgedTraces) -> tuple[Side, Side]:
 
 def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     """Videos that show a thing that is named, and those that never do; or what else they show."""
-    named = verdicts_on_thing(judged, name)
-    verdicts = {sample.key: verdict for sample, verdict in named}
+    verdicts = {
+        sample.key: verdict for sample, verdict in verdicts_on_thing(judged, name)
+    }
     count = Counter(verdicts.values())
     shown = count["supported"]
     never = count["unsupported"]

@@ -63,7 +63,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
     options: StepGroundingOptions = audit.options
     figures = {name: figure.value for name, figure in whole.figures.items()}
     style = "recorded" if is_recorded(audit) else options.style
-    shares = map(_hundred, map(figures.get, (ACC, SGR, TCS, HR)))
+    shares = map(_percentage, map(figures.get, (ACC, SGR, TCS, HR)))
     rows: list[tuple[Cell, ...]] = [(style, *shares, figures.get(VRS))]
     # a user may name a style twice
     for other in dict.fromkeys(options.also):
@@ -73,7 +73,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
             sgr = _mean_of("grounding", traces)
             hr = _mean_of("hallucination", traces)
             # TCS and VRS are measured in the style of the options alone
-            rows.append((other, *map(_hundred, (accuracy, sgr, None, hr)), None))
+            rows.append((other, *map(_percentage, (accuracy, sgr, None, hr)), None))
     note = (
         "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "
         f"reliance. In percent, but VRS (0 to {options.clip:g})."
@@ -121,11 +121,11 @@ def paper_rows(benchmark: str) -> Iterator[tuple[Cell, ...]]:
     column = paper.BENCHMARKS.index(benchmark)
     grids = np.stack([tables.accuracy, tables.sgr, tables.tcs, tables.hr])
     for row, model in enumerate(tables.models):
-        figures = grids[:, row, column].tolist()
-        yield model, *figures, None
+        # Table 1 has no column of VRS
+        yield model, *grids[:, row, column].tolist(), None
 
 
-def _hundred(share: float | None) -> float | None:
+def _percentage(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
@@ -138,7 +138,7 @@ def changes_table(costs: Sequence[ChangeCost]) -> Table:
         size = None if kind == "paraphrase" else _mean_of("magnitude", of_kind)
         lost = _mean_of("lost", of_kind)
         answers = mean(map(_answers_lost, of_kind))
-        rows.append((kind, *map(_hundred, (size, lost, answers)), len(of_kind)))
+        rows.append((kind, *map(_percentage, (size, lost, answers)), len(of_kind)))
     return Table.of(
         "What it costs to change what is shown",
         CHANGE_COLUMNS,

@@ -100,8 +100,14 @@ def _correlations(tables: PaperTables, seed: int) -> Table:
         agreed = None
         if result is not None:
             agreed = _agreement(abs(result.r - reading["printed"]) < AGREES)
-        cells = correlation_cells(result)[:3]
-        rows.append((reading["figure"], reading["printed"], *cells, agreed))
+        rows.append(
+            (
+                reading["figure"],
+                reading["printed"],
+                *correlation_cells(result)[:3],
+                agreed,
+            )
+        )
     return Table.of(
         "Correlations: the paper's text, and its tables",
         columns,

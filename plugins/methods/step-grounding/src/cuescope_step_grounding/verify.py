@@ -160,6 +160,7 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     examples = []
     for step in chain.from_iterable(steps):
         turned = opposite_words(step)
+        # a step that has none of these words tells nothing of the change
         if turned != step:
             examples.append(turned)
     detail = (
@@ -177,6 +178,7 @@ def _losses(
     after: Sequence[float | None],
 ) -> tuple[list[Sample], np.ndarray]:
     """What each trace lost, where that is known, and of which sample it is."""
+    # as floats, for which a missing rate is NaN
     losses = np.array(before, float) - np.array(after, float)
     measured = ~np.isnan(losses)
     return list(compress(samples, measured)), losses[measured]

@@ -137,6 +137,7 @@ def claims_in(
     ['cup']
     """
     rows = list(filter(None, map(str.strip, answer.splitlines())))
+    # models put JSON into a fence of code
     rows = list(filterfalse(_FENCE.match, rows))
     if rows == ["none"]:
         return ()
@@ -201,7 +202,7 @@ def _claim(
         "predicate": _phrase(line.predicate or ""),
         "object": _phrase(line.object or ""),
     }
-    if not all(phrases[part] for part in kind.needs):
+    if not all(map(phrases.get, kind.needs)):
         raise ValueError("a part is missing")
     if "predicate" in kind.needs and not kind.accepts(phrases["predicate"]):
         raise ValueError("a predicate without a meaning")

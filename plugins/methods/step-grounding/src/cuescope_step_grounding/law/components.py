@@ -126,6 +126,7 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
     retention = np.array(list(map(attrgetter("retention"), models)))
     names = list(map(attrgetter("benchmark"), models))
     benchmarks, strata = np.unique(names, return_inverse=True)
+    # which explainers there are is known from the runs alone
     rows = list(ROWS)
     for name in sorted(set().union(*figures)):
         if name.startswith("map of "):
@@ -145,8 +146,14 @@ def components(models: Sequence[MeasuredModel], rng: Generator) -> Table:
             rng,
             strata=within,
         )
-        cells = correlation_cells(result)
-        lines.append((title, ", ".join(parts), *cells, paper))
+        lines.append(
+            (
+                title,
+                ", ".join(parts),
+                *correlation_cells(result),
+                paper,
+            )
+        )
     notes = [
         "Several figures count by their mean, each in standard deviations of its benchmark. r, "
         "interval and p as in the table above, of rows. The paper's supplement, which defines its "

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Report, Request, UserError
@@ -100,10 +99,9 @@ class Dials:
 
 def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]:
     """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
-    low = np.array([LOWEST, WEAKEST])
-    high = np.array([HIGHEST, STRONGEST])
     dials = []
-    shares = low + (high - low) * rng.random((count, 2))
+    # drawn by reasoner, first its grounding: another order would be another population
+    shares = rng.uniform((LOWEST, WEAKEST), (HIGHEST, STRONGEST), (count, 2))
     for grounding, accuracy in shares.tolist():
         dials.append(
             Dials(

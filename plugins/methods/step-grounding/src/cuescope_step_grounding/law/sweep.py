@@ -34,8 +34,7 @@ def sweep_table(
     first = next(iter(swept.values()))
     rows = []
     for setting, models in swept.items():
-        cells = _cells(models, first, rng)
-        rows.append((str(setting), *cells))
+        rows.append((str(setting), *_cells(models, first, rng)))
     return Table.of(
         "The same under other settings",
         COLUMNS,

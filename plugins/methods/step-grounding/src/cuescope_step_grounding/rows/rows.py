@@ -91,8 +91,10 @@ def _verdict_sentences(
     yield f"{sentence}."
     share = verdict.share
     if share is not None:
-        grounded = percent(share.value, share.low, share.high)
-        yield f"Beyond chance {grounded} of the claims go with their own video."
+        yield (
+            f"Beyond chance {percent(share.value, share.low, share.high)} of the claims go with "
+            "their own video."
+        )
     if HR in result.figures:
         yield f"{percent(*result.figures[HR])} of the steps make at least one unsupported claim."
     if judged.groups.few:

@@ -144,9 +144,8 @@ def _claim(path: Path, label: Label, trace: Reasoning) -> Claim:
             f"a step of {label.sample}: 1 to {len(trace.claims)}",
             str(label.step),
         )
-    claims = trace.claims[label.step - 1]
     numbered = {}
-    for number, claim in enumerate(claims, 1):
+    for number, claim in enumerate(trace.claims[label.step - 1], 1):
         words = claim_words(claim)
         numbered[str(number)] = words
         if label.claim in (str(number), words):

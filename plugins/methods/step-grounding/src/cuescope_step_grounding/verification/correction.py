@@ -81,6 +81,7 @@ def corrected_share(
 
 def _rate(verdicts: Verdicts, wanted: str, confidence: float) -> Estimate[float] | None:
     """The share of the verdicts that are as wanted."""
+    # no verdicts have no mean
     if not verdicts:
         return None
     return Estimate.of_mean(

@@ -69,11 +69,8 @@ def judge_claims(
     for sample, claims in asked:
         _, known = distinct.setdefault(sample.key, (sample, {}))
         known |= dict.fromkeys(claims)
-    cases = []
-    sizes = []
-    for sample, of_sample in distinct.values():
-        cases.append((sample, tuple(of_sample)))
-        sizes.append(len(of_sample))
+    cases = [(sample, tuple(known)) for sample, known in distinct.values()]
+    sizes = [len(claims) for _, claims in cases]
     judgements = verifier.judge(cases) if cases else []
     if list(map(len, judgements)) != sizes:
         raise PluginError(

@@ -156,6 +156,7 @@ def verdict_of(audit: Audit, judged: JudgedTraces) -> Verdict:
     counts = judged.counts
     return verdict(
         judged.swaps,
+        # where nothing is claimed nothing is decided, and the verdict is open
         counts.decided / counts.claims if counts.claims else 0.0,
         audit.rng,
         margin=audit.options.margin,
@@ -243,17 +244,15 @@ def _counterfactual_traces(
     audit: Audit, traces: Sequence[Reasoning]
 ) -> dict[str, list[Claims]]:
     """By change the counterfactual trace of each sample."""
-    wrong = {}
+    wrong = defaultdict(list)
     every = frozenset(controls.CHANGES)
     for name in (*controls.CHANGES, ALL):
         changes = every if name == ALL else every & {name}
-        wrong_traces = []
         for trace in traces:
             maker = _maker(audit, trace.sample, "counterfactual", name)
             spoil = partial(maker.counterfactual, changes=changes)
             steps = (tuple(map(spoil, step)) for step in trace.claims)
-            wrong_traces.append(tuple(steps))
-        wrong[name] = wrong_traces
+            wrong[name].append(tuple(steps))
     return wrong
 
 

@@ -54,6 +54,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
     be told.
     """
     rows = [row for row in run.answers if row["condition"] == VERDICT]
+    # the rows of a trace stand together, as `record_claims` wrote them
     for sample, of_trace in groupby(rows, lambda row: str(row["sample"])):
         shown = run.samples.get(sample)
         for row in spread(list(of_trace), each):

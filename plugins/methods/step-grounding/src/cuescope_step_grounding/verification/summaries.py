@@ -105,10 +105,9 @@ def describe_general(judged: JudgedTraces) -> str | None:
     if not general:
         return None
     rate = judged.mean_rate(judged.judgements.without_general())
-    example = claim_words(general[0])
     return (
-        f"{len(general)} of {judged.counts.supported} supported claims, as '{example}': a person "
-        "was seen, and not which"
+        f"{len(general)} of {judged.counts.supported} supported claims, as "
+        f"'{claim_words(general[0])}': a person was seen, and not which"
         + (f"; SGR without them {percent(rate)}" if rate is not None else "")
     )
 

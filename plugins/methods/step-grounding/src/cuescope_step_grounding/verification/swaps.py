@@ -171,6 +171,7 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
 def _spike(swaps: Swaps, chosen: Bool[np.ndarray, " claim"]) -> Swaps:
     """The chosen claims hold in their own place."""
     verdicts = swaps.verdicts.copy()
+    # what is open stays open: a grounded claim may be undecidable too
     rows = np.flatnonzero(chosen & (swaps.own != OPEN))
     verdicts[rows, swaps.place[swaps.unit[rows]]] = HOLDS
     return replace(swaps, verdicts=verdicts)

@@ -233,12 +233,11 @@ class _Repairs(list[Analysis]):
 
     def _phrase_after(self, index: int) -> list[int]:
         """A noun phrase after a word; all that follows where none of five words ends it."""
-        phrase: list[int] = []
-        for i in range(index + 1, min(index + 6, len(self))):
+        following = range(index + 1, len(self))
+        for i in following[:5]:
             if self[i].tag[:2] not in _OF_PHRASE:
-                return phrase
-            phrase.append(i)
-        return list(range(index + 1, len(self)))
+                return list(range(index + 1, i))
+        return list(following)
 
     def dress(self, index: int) -> None:
         """Hangs clothes on the person before them: "is carried by a waiter in a white jacket"; the
@@ -246,7 +245,7 @@ class _Repairs(list[Analysis]):
         person = index - 1
         if person < 0 or self[person].lemma not in WORDS.people:
             return
-        following = range(index + 1, min(index + 6, len(self)))
+        following = range(index + 1, len(self))[:5]
         worn = [i for i in following if self.words[i] in WORDS.clothes]
         if not worn:
             return

@@ -44,6 +44,7 @@ def analyse_twice(
         look = second_look(words, analyses)
         if look is not None:
             looks[index] = look
+    # in one call, for parsers are faster in batches
     again = analyse(list(map(attrgetter("words"), looks.values())))
     for (index, look), analyses in zip(looks.items(), again, strict=True):
         plain = _without_article(analyses) if look.article else list(analyses)
