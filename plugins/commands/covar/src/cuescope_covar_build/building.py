@@ -53,7 +53,7 @@ class Builder:
 
     def keys(self, sample: Sample) -> list[str]:
         """The keys of the images of a photo, in the order of the manifest."""
-        keys = [_key(sample, None, ORIGINAL)]
+        keys = [_key(sample)]
         for background in self.recipe.backgrounds:
             keys += self._keys_on(sample, background)
         return keys
@@ -111,7 +111,7 @@ class Builder:
     def _make_images(self, sample: Sample, pool: ThreadPoolExecutor) -> Iterator[int]:
         """Make the images of a photo, some backgrounds at a time; yields how many were lacking."""
         source = self.sources.open(sample)
-        if self.count_lacking([_key(sample, None, ORIGINAL)]):
+        if self.count_lacking([_key(sample)]):
             self._keep(source, [original(source)], pool)
             yield 1
         wanted = {}
@@ -188,5 +188,10 @@ def _parts(sample: Sample, background: Background | None, name: str) -> list[str
     return [photo, file_name(background.name), name]
 
 
-def _key(sample: Sample, background: Background | None, name: str) -> str:
+def _key(
+    sample: Sample,
+    background: Background | None = None,
+    name: str = ORIGINAL,
+) -> str:
+    # without a background it is the photo itself
     return SEPARATOR.join(_parts(sample, background, name))

@@ -79,8 +79,8 @@ def on_background(recipe: Recipe, source: Source, background: Background) -> Dra
 def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     """An image on a background and its variants, some of them to be painted."""
     background = first.background
-    mask = first.mask
-    if background is None or mask is None:
+    mask = source.mask
+    if background is None:
         raise ValueError("expected an image on a background")
     base = first.frame
     drafts = [first]

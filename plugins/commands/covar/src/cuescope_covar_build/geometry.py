@@ -99,7 +99,12 @@ def _shift(right: int, down: int) -> Matrix:
     return np.array([[1, 0, right], [0, 1, down]], float)
 
 
-def _warp(image: Pixels, mask: Mask, matrix: Matrix, how: int) -> Moved:
+def _warp(
+    image: Pixels,
+    mask: Mask,
+    matrix: Matrix,
+    how: int,
+) -> Moved:
     whole = np.full(mask.shape, 255, np.uint8)
     # a pixel that is mixed with the border is not known
     known = _move(whole, matrix, mask, flags=how) == 255
@@ -125,7 +130,12 @@ def _move(
     return cv2.warpAffine(levels, matrix, (cols, rows), flags=flags, borderMode=border)
 
 
-def zoom(wide: float, high: float, right: float = 0, down: float = 0) -> Matrix:
+def zoom(
+    wide: float,
+    high: float,
+    right: float = 0,
+    down: float = 0,
+) -> Matrix:
     """Moved, then larger by these factors about the corner of the corner pixel."""
     across = (wide, 0, wide * (right + 0.5) - 0.5)
     return np.array([across, (0, high, high * (down + 0.5) - 0.5)])

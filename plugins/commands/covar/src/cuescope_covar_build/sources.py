@@ -81,7 +81,12 @@ def choose_samples(
     return _draw(sorted(chosen), limit, seed, "limit")
 
 
-def _draw(indices: list[int], most: int | None, seed: int, *names: str) -> list[int]:
+def _draw(
+    indices: list[int],
+    most: int | None,
+    seed: int,
+    *names: str,
+) -> list[int]:
     """At most so many of them, in their order."""
     if most is None or most >= len(indices):
         return indices
@@ -158,7 +163,15 @@ class Sources:
         image = _pixels(sample, self._side)
         mask = foreground_of(sample)
         if mask is None:
-            mask = self._outline(sample)
+            if self._segmenter is None:
+                raise _fault(
+                    sample,
+                    "a mask of its object",
+                    "none",
+                    "Data with foreground masks, or --tool segmenter=SPEC, tells where the object "
+                    "is",
+                )
+            mask = outline(self._segmenter, single_frame(sample), str(sample.label))
         else:
             # an annotated mask is as large as the photo, not as its shrunken copy
             cols, rows = single_frame(sample).load().size
@@ -177,16 +190,6 @@ class Sources:
                 "one that covers the whole image" if mask.any() else "an empty one",
             )
         return Source(sample, image, mask)
-
-    def _outline(self, sample: Sample) -> Mask:
-        if self._segmenter is None:
-            raise _fault(
-                sample,
-                "a mask of its object",
-                "none",
-                "Data with foreground masks, or --tool segmenter=SPEC, tells where the object is",
-            )
-        return outline(self._segmenter, single_frame(sample), str(sample.label))
 
 
 def outline(segmenter: Segmenter, frame: Frame, label: str) -> Mask:

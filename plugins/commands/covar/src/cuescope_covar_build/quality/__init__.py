@@ -2,9 +2,5 @@
 
 from cuescope_covar_build.quality.cases import Case as Case
 from cuescope_covar_build.quality.judges import Judges as Judges
-from cuescope_covar_build.quality.judging import (
-    Quality as Quality,
-    judge as judge,
-    measure as measure,
-)
+from cuescope_covar_build.quality.judging import judge as judge, measure as measure
 from cuescope_covar_build.quality.thresholds import Thresholds as Thresholds
