@@ -97,10 +97,12 @@ def read_pixels(pixels: UInt8[np.ndarray, "row col 3"]) -> View:
     """The things of a frame, each kind from left to right; what is cut or covered is not found."""
     codes = _codes(pixels)
     hills = codes[:HORIZON] == BLACK
-    things = list(_shapes(codes))
-    things += _walls(codes == GREY)
-    things += _hill(hills)
-    return View(tuple(things), hills.sum(axis=0))
+    things = (
+        *_shapes(codes),
+        *_walls(codes == GREY),
+        *_hill(hills),
+    )
+    return View(things, hills.sum(axis=0))
 
 
 def _codes(pixels: UInt8[np.ndarray, "*place 3"]) -> UInt8[np.ndarray, "*place"]:

@@ -148,8 +148,13 @@ def describe(picture: Picture, rng: Generator) -> dict[str, tuple[str, ...]]:
     )
     for of_one_sort in denials:
         sentences += _draw_some(of_one_sort, DENIED, rng)
-    captions = [text for text, is_true in sentences if is_true]
-    foils = [text for text, is_true in sentences if not is_true]
+    captions = []
+    foils = []
+    for text, is_true in sentences:
+        if is_true:
+            captions.append(text)
+        else:
+            foils.append(text)
     return {"captions": tuple(captions), "foils": tuple(foils)}
 
 
