@@ -1,5 +1,6 @@
 """The one import of a plugin author: the words of cuescope, its hooks, and its Protocols."""
 
+# the engine's words alone: no command line, terminal or page comes along (docs/adr/0022)
 from cuescope.auditing import Audit
 from cuescope.capabilities import (
     Capabilities,

@@ -28,5 +28,6 @@ class LabelItem:
     frames: tuple[int, ...] = ()
     text: str = ""
     abstains: str | None = None
+    # kept apart in the sealed key: the sheet must not say what the run says
     expected: str | None = None
     kind: str = ""

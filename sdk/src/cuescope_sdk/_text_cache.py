@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from cuescope.store import CacheFile
 
 
+# one store for all that outlives a process: seals, locks and repair once (docs/adr/0014)
 class TextCache(CacheFile):
     """Texts by key, such as what a detector found, as JSON."""
 

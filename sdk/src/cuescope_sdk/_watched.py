@@ -81,6 +81,7 @@ class WatchedModel:
                 time.sleep(0.01)
         asked = [key for _, key in calls(self.folder)].count(self.special)
         if fault == "dies" or (fault == "dies once" and asked == 1):
+            # no handler and no clean-up runs, as where the system is out of memory
             os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -23,8 +23,10 @@ __all__ = [
     "VIDEO",
 ]
 
+# what comes before both modalities (a BOS token), and padding (docs/adr/0011)
 OTHER = 0
 VIDEO = 1
+# template words too: a separator left out would read the frames for them (docs/adr/0011)
 TEXT = 2
 MODALITIES = {"video": VIDEO, "text": TEXT}
 LETTERS = {"V": VIDEO, "T": TEXT}
@@ -52,6 +54,7 @@ class AverageTokens(Edit):
 
     kind: ClassVar[str] = "average-tokens"
     modalities: frozenset[Literal["video", "text"]]
+    # only adding keeps the attention mass; the paper's equation adds, its listing multiplies
     size_term: Literal["add", "multiply"] = "add"
     layers: tuple[int, ...] | None = None
 

@@ -56,6 +56,7 @@ class Answers:
                 trials.append(
                     Trial(sample=still, condition="static", outputs=cls.outputs)
                 )
+        # the pairs are all that is asked from here on
         audit.expect_more(0)
         # In one go: the batches are full, and a plan, which ends at its first question, counts all.
         outcomes = audit.respond(trials)

@@ -109,6 +109,7 @@ class CovarManifest:
                 expected="a folder that `cuescope covar build ... --out DIR` has finished",
                 remedy=nearest(folder.name, sorted(built)),
             )
+        # a flipped bit is told, and never read as a row (docs/reliability.md)
         content = read_sealed(path, remedy=_AGAIN)
         try:
             table = pq.read_table(pa.BufferReader(content))
@@ -197,6 +198,7 @@ def _check_row(values: Mapping[str, Any], where: str) -> CovarRow:
         raise BadDataError(f"{where}: subset", expected=expected, got=f"'{row.subset}'")
     for name in ("image", "mask"):
         inside = Path(known[name])
+        # what arrives names what lies in its own folder (docs/adr/0021)
         if inside.is_absolute() or ".." in inside.parts:
             expected = "a file inside the folder"
             raise BadDataError(f"{where}: {name}", expected=expected, got=f"'{inside}'")

@@ -114,6 +114,7 @@ class Episodes(Layout):
         episodes = list(self.read(options.split))
         require_distinct(self.title, "sample", [e.key for e in episodes], options.split)
         pictures = list(chain.from_iterable(episode.pictures for episode in episodes))
+        # an annotation may name any path of this machine (docs/adr/0021)
         require_inside([self.root, self.images], pictures, self.title)
         self.probes = probe_all(pictures, context)
         problems = {}

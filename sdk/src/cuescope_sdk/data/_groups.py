@@ -77,6 +77,7 @@ def groups_by_rule(rule: str, names: Sequence[str], title: str) -> list[str | No
     groups = []
     for match in map(pattern.search, names):
         group = match and match[1]
+        # an optional group that took no part is None, and one of blanks names nothing
         groups.append((group and group.strip()) or None)
     if names and not any(groups):
         raise UserError(
@@ -92,6 +93,7 @@ def _compile(rule: str, title: str) -> re.Pattern[str]:
     expected = r"a regular expression with one capturing group, such as '(.*)_clip\d+'"
     try:
         pattern = re.compile(rule)
+    # brackets nested by the thousand recurse, and "{99999999999}" overflows
     except (re.error, RecursionError, OverflowError) as error:
         raise UserError(
             f"{title}: group",

@@ -152,6 +152,7 @@ class ImageFolderOptions(Options):
     path: Path = Field(
         description="the folder of the data set, as its authors lay it out"
     )
+    # it may name a folder of the data, and must not lead out of it (docs/adr/0021)
     split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
     classes: Annotated[tuple[str, ...] | None, Words()] = Field(
         None, description="only these classes: NAME,NAME; other images are never opened"
@@ -167,6 +168,7 @@ class ImageFolderOptions(Options):
         le=1,
         description="share of images that may be missing or unreadable",
     )
+    # an expression can be made to run for hours: from elsewhere plain text alone is taken
     group: Annotated[str | None, NamesPattern()] = Field(
         None,
         description="which images are of one source: a regular expression whose one capturing "
@@ -210,6 +212,7 @@ class ImageFolder(Layout):
         files: list[Path] = []
         for item in items:
             files += [*item.images, *item.masks.values()]
+        # a link in the data may lead out of it (docs/adr/0021)
         require_inside(typed_folders(options), files, self.title)
         self.probes = probe_all(files, context)
         problems = {}

@@ -30,6 +30,7 @@ from cuescope_sdk.data._look_alikes import (
 from cuescope_sdk.data._media.files import count_in_words, kind_of
 from cuescope_sdk.data._media.video import key_picture
 
+# with 5 clips a source 4 in 10 audits of an unbiased model had findings (docs/adr/0023)
 CHECK = "independent samples"
 ALIKE = 0.05  # share of samples that look alike from which on it matters
 SEVERAL = 3  # and how many
@@ -40,6 +41,7 @@ MOST_EMBEDDED = 5000  # samples whose embeddings are compared
 IN_STEP = 0.01  # p-value from which on neighbours are right and wrong together
 HELD_ALIKE = 3  # findings: more would leave nothing to compare
 JUDGED = 20  # samples whose answers can be right or wrong, at least
+# where the check is refuted the engine takes the star of every finding (docs/adr/0023)
 DOUBT = (
     "But the samples do not look independent, so this may be chance: see the check "
     f"'{CHECK}'."
@@ -121,6 +123,7 @@ class Alike:
 
 def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence:
     """What can be seen of samples of which no groups are known: copies, and answers in step."""
+    # three signs, none of which asks the model anything more (docs/adr/0023)
     alike = counted_once(audit, inferred) if inferred else look_alikes(audit)
     if alike.verdict == "refuted":
         return alike
@@ -372,9 +375,11 @@ def _quick_look(path: Path) -> Image.Image | None:
         with path.open("rb") as file:
             return key_picture(file)
     with warnings.catch_warnings():
+        # Pillow only warns of a bomb, up to twice its limit
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         with Image.open(path) as image:
             if image.format != "JPEG":
                 return None
+            # JPEG alone can be decoded small, and much quicker
             image.draft("L", (SIDE * SIDE, SIDE * SIDE))
             return image.convert("L")

@@ -65,6 +65,7 @@ class DataProfile:
         for sample in samples:
             # a key never ends in "/", so no group is taken for a sample
             source = f"{sample.key}/" if sample.group is None else sample.group
+            # what was drawn by itself is counted: ten clips of one video are not ten proofs
             sources.add(source)
             names = [] if sample.label is None else [sample.label]
             labels.update((label, source) for label in names)
@@ -120,6 +121,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
         if limited:
             remedy = f"{shortage.remedy} Without --limit and --part there are more."
             shortage = replace(shortage, remedy=remedy)
+        # before the first question, with the number that would do (docs/own-data.md)
         if shortage.gravity == "fatal":
             raise UserError(
                 shortage.problem,
@@ -140,6 +142,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
 
 def warn_of_weak_data(audit: Audit, line: str) -> None:
     """Say before the first question what the data cannot show, and note it in the report."""
+    # by this word the command line holds the line back until the model is at work
     audit.context.announce(f"warning: {line}")
     before = audit.notes.get(NOTE)
     audit.note(NOTE, f"{before} {line}" if before else line)

@@ -12,6 +12,7 @@ from io import StringIO
 from cuescope_sdk import UserError
 
 _SHOWN = 60  # characters of a line in an error
+# csv's own line ends: str.splitlines also breaks at form feeds and U+2028
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -72,6 +73,7 @@ def _records(
             return
         raw = "\n".join(lines[start : reader.line_num])
         width = width or len(cells)
+        # strict or not, csv takes a quote within an unquoted cell as a character
         if raw.count('"') % 2 or _swallows_rows(cells, delimiter, width):
             raise _stray_quote(
                 name, start + 1, lines[start], "a quote that is not closed"

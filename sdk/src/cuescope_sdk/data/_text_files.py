@@ -87,6 +87,7 @@ class TextFile:
         """
         content = read_own_bytes(self.path, self.title, most)
         try:
+            # -sig: some editors begin a file with a byte order mark
             text = content.decode(_WIDE.get(content[:2], "utf-8-sig"))
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
@@ -111,6 +112,7 @@ class TextFile:
         """Each line that is not blank, behind its place ("TITLE: FILE line 3") for errors."""
         text = self.text()
         self._require_rows(text.strip())
+        # not splitlines, which also breaks at U+2028: no editor counts that as a line
         for number, line in enumerate(StringIO(text), start=1):
             if line.strip():  # blank lines still count, as in an editor
                 yield f"{self.name} line {number}", line.strip()

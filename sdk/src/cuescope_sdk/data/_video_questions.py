@@ -108,6 +108,7 @@ class Videos:
         """
         asked = {name: file_names(name) if file_names else (name,) for name in names}
         files = find_videos(folder, asked, title)
+        # now, so that what is left out is known before the first question
         probes = probe_all(files.values(), context)
         good = {}
         problems = {}
@@ -302,6 +303,7 @@ class VideoQuestions(Layout):
     def group_of(self, index: int) -> str | None:
         """The source video of a sample."""
         question = self.questions[index]
+        # questions about one video count together (docs/statistics.md)
         return question.group or question.video
 
     def __getitem__(self, index: int) -> Sample:

@@ -66,6 +66,7 @@ class CachedEditor:
         self.folder = context.cache / FOLDER / fingerprint
         self._editor = editor
         self._context = context
+        # of this run: a plan reckons with the pace of the last one (docs/editors.md)
         self._pace = Pace()
 
     @property
@@ -85,6 +86,7 @@ class CachedEditor:
         """
         lacking = self._lacking(edits)
         if lacking:
+            # before the work: a plan and its report speak of the same number (docs/adr/0012)
             self._context.tool_calls[EDITS] += len(lacking)
             self._context.stop_plan_before(f"{len(lacking):,} edits of images")
             self._make_all(lacking)
@@ -152,6 +154,7 @@ class CachedEditor:
         written = 0
         for edit, frame in zip(batch, self._editor.edit(batch), strict=True):
             content = BytesIO()
+            # lossless: outside of the mask each pixel is the source's own (docs/editors.md)
             frame.load().save(content, "PNG", compress_level=COMPRESSION)
             file = self._file(edit_key(edit, self.fingerprint))
             sealed = _with_seal(file.name, content.getvalue())
@@ -220,6 +223,7 @@ def _is_whole(file: Path) -> bool:
 def _open_edited(file: Path) -> Image.Image:
     try:
         content = _read_sealed(file)
+        # by name: else Pillow tries every reader that it has on the bytes (SECURITY.md)
         with Image.open(BytesIO(content), formats=["PNG"]) as image:
             return image.convert("RGB")
     except (OSError, UserError) as error:

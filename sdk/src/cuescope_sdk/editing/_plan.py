@@ -71,6 +71,7 @@ class Pace:
 
 def read_pace(file: Path, device: str) -> Pace | None:
     """What was measured on a device; None for nothing, and for a file that cannot be read."""
+    # the one file without a seal: estimates of --plan alone rest on it (docs/reliability.md)
     measured: Any = _read(file).get(device)
     try:
         pace = Pace(
@@ -89,6 +90,7 @@ def with_pace(file: Path, device: str, pace: Pace) -> bytes:
 def _read(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(file.read_text())
+    # json raises RecursionError for brackets nested by the thousand
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

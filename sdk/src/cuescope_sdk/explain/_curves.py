@@ -22,6 +22,7 @@ from cuescope_sdk.explain._perturbation import (
 )
 from cuescope_sdk.statistics import Groups, change_interval
 
+# "paper" is CCI's own schedule, "rise" that of RISE, where insertion starts blurred
 WHOLE = {"paper": 0.5, "rise": 1.0}  # share of the pixels that has changed at the end
 ROUNDING = 1e-9  # 100 steps of 0.01 add up to a little more than 1
 TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory

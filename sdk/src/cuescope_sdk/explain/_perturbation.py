@@ -115,6 +115,7 @@ def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
     """Noise: each value uniform in 0..255. Blur: Gaussian of 5/224 of the shorter side."""
     match fill:
         case "noise":
+            # what CCI deletes into; seeded here, so that two runs give one curve
             return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
         case "blur":
             sigma = BLUR * min(

@@ -223,6 +223,7 @@ class SceneEvidence:
 
     def _beside(self, frame: SceneFrame, phrase: str, side: str) -> Judgement:
         """Of who holds the camera."""
+        # who holds the camera sees what the picture shows: its left half is on their left
         in_picture = self._entity(frame, phrase)
         if in_picture.verdict != "supported":
             return in_picture.seen_from_agent(side, self._width)

@@ -81,6 +81,7 @@ class ClaimKind:
         return self
 
 
+# filled as modules are imported: a verifier brings the kinds that it judges along
 KINDS: dict[str, ClaimKind] = {}  # by name, in the order of a report's rows
 
 

@@ -11,6 +11,7 @@ from cuescope.types import Sample, Trial
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
+# what has none is tried and shown, and decides nothing alone (docs/architecture.md)
 Placebo = Literal["elsewhere", "other donor", "other frames", "other words", "none"]
 NEEDS: dict[Knowledge, str] = {
     "region": "the cue's region in the frame",
@@ -54,12 +55,15 @@ class Intervention(Plugin, ABC):
     title: ClassVar[str]
     needs: ClassVar[Knowledge]
     effect: ClassVar[Effect] = "removes"
+    # by the same function: what it does wrong, its placebo does wrong too (docs/adr/0019)
     placebo: ClassVar[Placebo] = "elsewhere"
     in_place: ClassVar[bool] = True
+    # what leaves a part of the cue counts only where it confirms
     partial: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(outputs=frozenset())
 
     @abstractmethod
+    # it sees no answers, so it cannot be fitted to them (docs/adr/0019)
     def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
         """A trial a case, in order: another sample under another key, or an edit of the model.
 

@@ -51,6 +51,7 @@ class Place:
         }
         return frozenset(name for name, there in has.items() if there)
 
+    # a change of a sample moves answers by itself, wherever it lies (docs/adr/0019)
     def elsewhere(
         self,
         objects: Sequence[Mask],

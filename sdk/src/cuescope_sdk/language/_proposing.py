@@ -200,6 +200,7 @@ _PROMPTS = read_toml("proposing.toml")
 
 def proposal_prompts(label: str, count: int) -> list[str]:
     """The four prompts for cues of a label, `count` names each."""
+    # four angles, as in SpurLens: in its images, background, beside it, associated
     form = _PROMPTS["form"]
     return [
         f"{angle} {form}".format(label=label, count=count)

@@ -25,6 +25,7 @@ def parse_yes_no(answer: str) -> bool | None:
     between think tags is passed over. "Yes or no", "no idea" and "there is a cup" are neither: no
     word is judged by what it holds ("know", "cannot") or implies.
     """
+    # a parser that looks for "no" anywhere finds it in "know" and "cannot"
     text = unicodedata.normalize(
         "NFC", strip_thinking(answer)
     ).lower()  # accents may come apart

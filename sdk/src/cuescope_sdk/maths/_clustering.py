@@ -14,6 +14,7 @@ Centres = Float[np.ndarray, "cluster dim"]
 PerPoint = Float[np.ndarray, " point"]
 
 NOISE = 1e-6
+# as many as TRoVe's published code makes
 ITERATIONS = 20
 LEAST_GAIN = 1e-3  # of the objective, below which k-means stops
 BLOCK = 4096  # rows at a time: the working set stays in the processor's cache
@@ -69,9 +70,12 @@ def _train(unit: Points, k: int, seed: int, restarts: int) -> Centres:
         niter=ITERATIONS,
         nredo=restarts,
         early_stop_threshold=LEAST_GAIN,
+        # of unit rows: TRoVe's published code takes rows of any length
         spherical=True,
+        # faiss takes 32 bits with a sign
         seed=seed % 2**31,
         min_points_per_centroid=1,
+        # all of them: faiss would draw 256 points a centroid
         max_points_per_centroid=len(unit),
     )
     kmeans.train(unit)

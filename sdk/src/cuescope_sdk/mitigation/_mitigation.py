@@ -99,6 +99,7 @@ class Mitigation(ABC):
         for name, value in _parts(self, ""):
             (arrays if isinstance(value, np.ndarray) else plain)[name] = value
         packed = io.BytesIO()
+        # plain arrays, no pickle: such a folder may come by mail (SECURITY.md)
         np.savez_compressed(packed, **arrays)  # type: ignore[arg-type]
         stamp: dict[str, object] = {"mitigator": mitigator, **model}
         stamp |= {"class": type(self).__name__, "learned": plain}

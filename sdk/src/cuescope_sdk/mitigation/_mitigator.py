@@ -89,6 +89,7 @@ class Mitigator(Plugin, ABC):
     title: ClassVar[str]
     requires: ClassVar[Requirements] = Requirements(outputs=Answers.outputs)
     learned: ClassVar[type[Mitigation]]
+    # `reweight` only writes weights for a training of your own (docs/mitigation.md)
     changes_answers: ClassVar[bool] = True
 
     def check(self, capabilities: Capabilities, names: Sequence[str | None]) -> None:

@@ -18,6 +18,7 @@ Shown = tuple[
 ]
 
 
+# placebos have routers of chance, in place of one that knows the cues (docs/mitigation.md)
 class Router(Protocol):
     """Tells which cues the samples of trials show."""
 

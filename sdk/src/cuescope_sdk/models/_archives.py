@@ -18,6 +18,7 @@ def require_small_archive(owner: str, path: Path) -> None:
     limit = archive_limit(owner)
     # entries that overlap are counted each: so they are decoded
     decoded = sum(file.file_size for file in _entries(path))
+    # what is stored as it is unfolds to its own size, however large that is
     if decoded > max(path.stat().st_size, limit):
         raise too_much(owner, path, decoded)
 

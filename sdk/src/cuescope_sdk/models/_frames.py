@@ -64,9 +64,11 @@ class FrameMemory(Generic[Row]):
             for frame, row in zip(batch, self.encode(batch), strict=True):
                 rows[frame.key] = row
             advance(len(batch))
+        # after all of them: a large batch would push out its own first rows
         for key, row in rows.items():
             self._memory[key] = row
             self._memory.move_to_end(key)
+        # by the largest row, so that a limit in rows is one in bytes
         largest = max((row.nbytes for row in rows.values()), default=1)
         while len(self._memory) > self.most_bytes // largest:
             self._memory.popitem(last=False)

@@ -33,6 +33,7 @@ class StockOptions(Options):
     revision: Annotated[str | None, NamesRepository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
+    # opened for one command, it is closed in the next one (docs/adr/0021)
     trust_remote_code: Annotated[bool, RunsCode()] = Field(
         False, description="run Python files that come with the model; read them first"
     )

@@ -21,6 +21,7 @@ def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> No
 
 def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
     """Whether a model answers with this edit: it declares the kind, or its tower takes any hook."""
+    # with hooks of its own no model has to know its kind (docs/adr/0013)
     own_hooks = isinstance(edit, TowerEdit) and "image-tower" in capabilities.exposes
     return own_hooks or edit.kind in capabilities.edits
 

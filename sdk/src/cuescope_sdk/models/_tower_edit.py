@@ -14,6 +14,7 @@ class TowerEdit(Edit):
     method that uses one asks for `Requirements(exposes={"image-tower"})`.
     """
 
+    # hooks: an edit works in any library's encoder, without a patch of it (docs/adr/0009)
     def hooks(self, tower: Any) -> AbstractContextManager[None]:
         """Change the tower (`cuescope_sdk.torch.ImageTower`) while open, and put it back after.
 

@@ -1,5 +1,6 @@
 """Pictures for reports: images beside maps, frames in strips, charts, numbers in sentences."""
 
+# drawing libraries round as they like: pictures are no part of a report's hash (docs/adr/0010)
 from cuescope_sdk.report._contrasts import contrast, draw_beside
 from cuescope_sdk.report._figures import (
     PanelRow,

@@ -87,6 +87,7 @@ def contrast(
         exhibits = map(exhibit, typical(outcomes, count, correct, changes))
         heading = _with_accuracy(title, sides[title], correct) if counted else title
         both.append(Side(title=heading, exhibits=tuple(exhibits)))
+    # no contrast without one: readers see that no best-looking ones were picked (docs/adr/0016)
     rule = rule or (PAIRED_RULE if paired else RULE)
     return Contrast(
         feature=feature,
@@ -112,6 +113,7 @@ def typical(
     # keys break ties: what is shown must not depend on the data's order
     ranked = np.lexsort((keys, values)).tolist()
     count = min(count, len(ranked))
+    # at even steps: never the best-looking ones (docs/adr/0016)
     shares = (np.arange(count) + 0.5) / max(count, 1)
     middle_first = sorted(shares, key=lambda share: abs(share - 0.5))
     return [outcomes[ranked[int(share * len(ranked))]] for share in middle_first]

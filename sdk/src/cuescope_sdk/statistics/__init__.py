@@ -1,5 +1,6 @@
 """Intervals, tests, corrections and power: what every method says a finding is."""
 
+# one room for all methods: what a finding promises is tested here, once (docs/statistics.md)
 from cuescope_sdk.statistics._above_zero import MeanAboveZero
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation, pearson_interval

@@ -29,6 +29,7 @@ class MeanAboveZero:
 
     def holds(self, level: float) -> bool:
         """Whether the interval at this one-sided level lies above 0."""
+        # a two-sided interval has half of its error on each side
         low, _ = change_interval(self.values, self.groups, confidence=1 - 2 * level)
         return low is not None and low > 0
 
@@ -54,6 +55,7 @@ class MeanAboveZero:
                 high = middle
             else:
                 low = middle
+        # the end at which the mean is found: p is rounded up, never down
         return float(np.exp(high))
 
     def smallest(self, level: float, rng: np.random.Generator) -> float | None:

@@ -41,6 +41,7 @@ class Estimate(Generic[Figure]):
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""
         value = self.value + other.value
+        # each side by itself: limits of rare events are not symmetric (MOVER)
         down = np.hypot(self.value - self.low, other.value - other.low)
         up = np.hypot(self.high - self.value, other.high - other.value)
         return Estimate(value, value - down, value + up)

@@ -42,6 +42,7 @@ def mean_interval(
     # binomial limits are for numbers from 0 to 1
     shares = (np.asarray(values, dtype=float) - lowest) / scale
     everyone = np.ones((len(shares), 1))
+    # in 552 simulated settings 95% intervals held in 94.8% at least (docs/statistics.md)
     _, low, high = _limits(shares, everyone, groups, confidence)
     return lowest + scale * float(low[0]), lowest + scale * float(high[0])
 

@@ -29,6 +29,7 @@ def neighbour_p_value(
     first = []
     second = []
     for members in level_indices(strata):
+        # data that are sorted by label would agree with their neighbours for that alone
         residuals[members] -= residuals[members].mean()
         first.append(members[:-1])
         second.append(members[1:])

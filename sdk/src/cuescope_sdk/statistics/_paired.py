@@ -56,6 +56,7 @@ def paired_flips(
         raise ValueError(
             f"expected two arrays of one number a sample, got shapes {first.shape}, {second.shape}"
         )
+    # NaN is neither gained nor lost: it would pass for an answer that stayed
     if not np.isfinite([first, second]).all():
         raise ValueError("expected finite numbers, got NaN or infinity")
     change = second - first

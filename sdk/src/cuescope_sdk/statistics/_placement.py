@@ -106,6 +106,7 @@ def share_beyond_chance(
     rare = 1 / rate[:, None] - 1
     if not rare.any():
         return None
+    # d/ds of log(s + (1 - s) rate) where it holds, of log((1 - s)(1 - rate)) where not
     yes = rare / (1 + SHARES * rare)
     no = -1 / (1 - SHARES)
     scores = np.where(holds[:, None], yes, no)

@@ -79,6 +79,7 @@ def shuffled_gaps(
     the null as the rates as they are.
     """
     if stratum is None:
+        # sources that no group names made findings in 23 to 87% of classes without a cue
         stratum = np.zeros(len(rates), dtype=int)
     gaps = []
     # A gap is linear in the rates, so one matrix product gives all gaps of all deals.

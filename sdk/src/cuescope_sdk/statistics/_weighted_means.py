@@ -180,6 +180,7 @@ class MarginTest:
         centre = changed - self.share * (self.value - self.chance)
 
         def reach(of_change: float, of_mean: float) -> float:
+            # MOVER for two estimates that go together; rounding may put the square below 0
             square = of_change**2 - 2 * together * of_change * of_mean + of_mean**2
             return float(np.sqrt(max(square, 0.0)))
 

@@ -36,6 +36,7 @@ CORNERS = {CUE: (CUE_BOX, 0), DECOY: (DECOY_BOX, 2)}
 SIGNAL_ROWS = (slice(0, 2), slice(3, 5), slice(6, 8))
 # the share of each label's samples that shows the cue; the model takes every one for the first
 CUE_RATES = (0.75, 0.3, 0.3)
+# about as frequent as the cue, and the fake model does not care for it
 DECOY_RATE = 0.4
 # Where the cue helps, it stands in for the green patch of the first label, which then shows the
 # patch of the second: a model that is right there is right by the cue alone.

@@ -53,7 +53,6 @@ def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -
         stream = cast(Any, container.add_stream(codec, rate=RATE))
         stream.width = 48
         stream.height = 32
-        # what nearly every video has, and so the decoder converts as it would
         stream.pix_fmt = "yuv420p"
         # the header is written even where no frame follows
         container.start_encoding()
@@ -159,15 +158,14 @@ def _plain(width: int, height: int) -> OddImage:
 
 
 def _odd_images() -> Iterator[OddImage]:
-    # sizes at which a resize or a crop may come to no pixel at all
     yield from (_plain(1, 1), _plain(1, 2000), _plain(2000, 1), _plain(3, 3))
 
-    # noise: a mistake of channels, order or alpha shows in some pixel
     grey = _noise()
     alpha = _noise("alpha")
     colour = _noise(3)
     layer = Image.fromarray(alpha)
     yield _odd("grey.png", Image.fromarray(grey), _rgb(grey))
+    # of these `convert("RGB")` of Pillow alone shows other pixels
     see_through = Image.merge("LA", [Image.fromarray(grey), layer])
     yield _odd("grey-alpha.png", see_through, _on_white(_rgb(grey), alpha))
     see_through = Image.fromarray(np.dstack([colour, alpha]))

@@ -98,6 +98,7 @@ def hiding_everything_is_answered(tower: ImageTower, frames: Sequence[Frame]) ->
         dropped = _encode(tower, inputs, everything, "drop")
         masked = _encode(tower, inputs, everything, "mask")
         expect(
+            # a softmax over no key is NaN
             dropped.isfinite().all() and masked.isfinite().all(),
             "finite embeddings with all hidden",
             got="others",

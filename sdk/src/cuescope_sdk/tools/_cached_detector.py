@@ -139,6 +139,7 @@ class CachedDetector:
     def _key(self, key: Key, names: tuple[str, ...]) -> str:
         # else a new name would make all others unknown
         beside = names if self._joint else ()
+        # by name: SpurLens's published cache goes by line numbers of its list of cues
         return digest("detections", 1, self.fingerprint, *key, beside)
 
 

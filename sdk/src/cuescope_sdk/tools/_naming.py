@@ -85,4 +85,5 @@ class Namer(Protocol):
         """A guess for each group; None where no word fits it better than the rest."""
 
 
+# a role that the engine does not know: any package may bring one (docs/adr/0013)
 NAMER = ToolRole("namer", Namer)

@@ -1,5 +1,6 @@
 """What model plugins share on torch: image towers, edits of attention, weights, devices."""
 
+# torch costs seconds: no module that an entry point names may import this door (docs/adr/0002)
 from cuescope_sdk.torch._ahead import LoadedAhead
 from cuescope_sdk.torch._arrays import to_array
 from cuescope_sdk.torch._checkpoint import Checkpoint

@@ -126,4 +126,5 @@ class Checkpoint:
                     expected=f"{len(state)} tensors of the model and no other",
                     got=f"{len(names)} {fault}, the first {self.describe(first)}{shape}",
                 )
+        # without the spare ones, which torch would refuse
         network.load_state_dict({name: tensors[name] for name in state})

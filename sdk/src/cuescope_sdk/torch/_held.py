@@ -40,6 +40,7 @@ def network_digest(network: nn.Module) -> str:
 def _structure(network: nn.Module) -> Iterator[tuple[object, ...]]:
     for name, module in network.named_modules():
         attributes = sorted(vars(module).items())
+        # hooks, and methods put on the object, are not seen (docs/adr/0015)
         content = {key: value for key, value in attributes if _is_content(key, value)}
         yield name, type(module).__qualname__, content
 

@@ -47,6 +47,7 @@ def encode_visible(
     if tower.joint:
         hidden = hidden.reshape(-1, tower.frames * hidden.shape[1])
     if tower.pooling.kind == "token":
+        # the class token stays, so nothing is NaN where every patch is hidden
         with show_only(tower, ~hidden, how):
             return tower.encode(inputs)
     empty = hidden.all(dim=1, keepdim=True)
@@ -71,6 +72,7 @@ def show_only(
     index = torch.arange(present.shape[1], device=device).expand(images, -1)
     with ExitStack() as hooks:
         keys = present
+        # both ways agree within 1e-5, which the contract checks (docs/adr/0009)
         if how == "drop":
             # stable: the visible ones stay in order
             index = present.int().argsort(dim=1, descending=True, stable=True)

@@ -46,6 +46,7 @@ class Masked:
                 return (*args[:position], mask, *args[position + 1 :]), kwargs
             return args, {**kwargs, self.name: mask}
 
+        # hooks alone: published code of the methods copies a forward pass (docs/adr/0009)
         with self.module.register_forward_pre_hook(hook, with_kwargs=True):
             yield
 
@@ -63,6 +64,7 @@ class Block:
     masked: Masked
     attention: nn.Module
     project: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]
+    # with it gradients of attention are exact, and the fused kernels stay (docs/adr/0009)
     out_weight: Callable[[], Float[Tensor, "dim dim"]]
 
     @property
@@ -171,6 +173,7 @@ def hook_output(module: nn.Module, change: Change) -> Iterator[None]:
     """The same for what the module returns: a tensor, or the first of a tuple."""
 
     def hook(module: nn.Module, args: Any, output: Any) -> Any:
+        # attention of torch and of transformers returns (output, weights)
         if not isinstance(output, tuple):
             return change(output)
         changed = change(output[0])

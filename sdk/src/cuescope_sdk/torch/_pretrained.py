@@ -95,6 +95,7 @@ class Source:
         )
         require_hub(owner, title, "Connect, or give a folder with the model's files.")
         patterns = [*SMALL_FILES, "model*.safetensors"]
+        # only where its running is allowed: what is not here cannot be run
         if with_code:
             patterns.append("*.py")
         try:
@@ -183,6 +184,7 @@ class Source:
             with quiet():
                 return cls.from_pretrained(
                     self.folder,
+                    # False, never None: then transformers would ask on standard input
                     trust_remote_code=bool(trust_remote_code),
                     **options,
                 )
@@ -279,6 +281,7 @@ class Pretrained:
         device = resolve_device(context.device)
         dtype = resolve_dtype(context.dtype)
         source = Source.find(owner, model, revision, context, bool(trust_remote_code))
+        # transformers fetches and runs kernels that a configuration names
         if not trust_remote_code:
             refuse_kernels(owner, source.folder / CONFIG)
         config = source.read(
@@ -306,8 +309,10 @@ class Pretrained:
 
         A plan ends there. Raises UserError where some are missing.
         """
+        # no plan opens weights: it must cost seconds, and name what is to come (docs/adr/0012)
         self.context.stop_plan_before(f"the weights of {self.source.title}")
         for file in self.source.weight_files():
+            # a small archive may unpack to more than the memory (SECURITY.md)
             require_small_archive(self.source.owner, file)
         model, info = self.read(
             "weights",

@@ -93,6 +93,7 @@ def read_weights(owner: str, path: Path) -> Any:
         content = torch.load(
             path,
             map_location="cpu",
+            # tensors alone: a pickle would run the code of whoever made the file (SECURITY.md)
             weights_only=True,
             mmap=is_stored(path),
         )

@@ -12,6 +12,7 @@ from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.workers._answering import read_reply
 
 WINDOW = 2  # batches with a worker: the next one is there when the first is answered
+# the contract of executors proves it, and the docs say it (docs/architecture.md, Retries)
 KILLS = 2  # workers that a batch may kill before it is left out
 VAIN_OPENINGS = 2  # workers in a row that die while they open the model
 # deaths in a row without an answer, and twice as many as there are workers
@@ -91,6 +92,7 @@ class Crew:
             for worker, message in self.pool.wait():
                 if isinstance(message, Death):
                     lost = self._bury(worker, message)
+                    # the first was being answered; the second only waited there
                     kills.update(lost[:1])
                     if lost and kills[lost[0]] == KILLS:
                         poison[lost.pop(0)] = message.reason
@@ -105,6 +107,7 @@ class Crew:
                     self._vain_deaths = 0
                     left = left - 1
                     yield index, read_reply(message)
+                    # the caller has stored it by now: a killed driver costs a batch a worker
                     self.pool.kept(worker)
         if poison:
             raise self._poison_error(

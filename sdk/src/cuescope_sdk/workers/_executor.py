@@ -55,6 +55,7 @@ class WorkerExecutor(Plugin):
     @property
     def together(self) -> int:
         """Batches that are handed over together: with few, workers wait often for the last one."""
+        # with five batches each, 64 simulated GPUs waited a quarter of the time (docs/scale.md)
         return min(ROUNDS * self.expected, MOST_TOGETHER)
 
     @property
@@ -99,6 +100,7 @@ class WorkerExecutor(Plugin):
             crew.pool.end(at_once=at_once)
 
     def _open(self, build: Callable[[], Respond], trials: Sequence[Trial]) -> Crew:
+        # workers open the model once, and keep it for the whole audit (docs/scale.md)
         if self._crew is None or self._build is not build:
             self.close()
             expected = "a model by SPEC, whose options pickle takes"

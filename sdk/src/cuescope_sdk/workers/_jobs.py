@@ -88,6 +88,7 @@ class KeptJobs:
                 for done in as_completed(running):
                     yield running[done], done.result()
             finally:
+                # Ctrl-C must not wait for jobs that have not begun
                 pool.shutdown(cancel_futures=True)
 
     def file(self, name: str) -> Path:
@@ -104,6 +105,7 @@ class KeptJobs:
     def write(self, name: str, result: Any) -> Any:
         """Keep a result, which comes back as `read` would give it; whole or not at all."""
         text = json.dumps({"job": name, "result": result})
+        # a result that was damaged since is done again, never used (docs/reliability.md)
         write_sealed(self.file(name), text.encode())
         return json.loads(text)["result"]
 

@@ -64,6 +64,7 @@ def steady_bytes(path: Path) -> Iterator[tuple[BinaryIO, str]]:
     descriptor = os.open(path, READ_FLAGS)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         status = os.fstat(descriptor)
+        # a named pipe in the place of a file must not be waited for
         if not stat.S_ISREG(status.st_mode):
             raise FileNotFoundError(2, "no such file")
         if status.st_size <= IN_MEMORY:

@@ -25,6 +25,7 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+# Pillow reads these only with a package of its own, the extra [heif] of cuescope-folder
 _HEIF = (".heic", ".heif", ".hif")
 
 

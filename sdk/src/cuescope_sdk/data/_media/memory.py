@@ -36,10 +36,12 @@ class Budget:
             yield
         finally:
             with self._freed:
+                # a child that was forked inside of the block began at 0
                 self.used = max(0, self.used - size)
                 self._freed.notify_all()
 
 
+# over all threads: each may hold a decoded image, so a limit for one is none (SECURITY.md)
 DECODING = Budget(2**30)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=DECODING.reset)

@@ -155,6 +155,7 @@ def _open(
     wanted: int = 0,
 ) -> "Iterator[tuple[InputContainer, VideoStream]]":
     """The video stream with the memory reserved that it takes, with so many wanted frames of it."""
+    # here: it comes with an extra (cuescope-sdk[media])
     import av
 
     # Not `options`: before PyAV 18 they crash the process on formats without a header (FLV, MPEG).

@@ -112,6 +112,7 @@ class EmbeddingTable(Head):
         self._source = source
         self._rows = dict(rows)
         self.scale = TABLE_LOGIT_SCALE if logit_scale is None else logit_scale
+        # of what enters an answer: the same rows in another file share the cache
         self.fingerprint = digest("table", self._rows, self.scale)
         self.facts = {
             "text": f"{len(self._rows)} class embeddings ({source})",

@@ -92,6 +92,7 @@ class ZeroShotModel(Plugin, LazyWeights):
     capabilities = Capabilities(
         outputs=OUTPUTS,
         edits=frozenset({"hide-tokens"}),
+        # declared: a pair that cannot work is refused before weights load (docs/adr/0008)
         exposes=frozenset({"patches", "choices", "image-tower", "text-tower"}),
     )
     fingerprint: str
@@ -128,6 +129,7 @@ class ZeroShotModel(Plugin, LazyWeights):
         self.device = device
         self._texts = texts
         if texts is not None:
+            # on the object, and only here: `EmbedsText` is told by whether the attribute is there
             self.embed_texts = texts.embed
         self._head = self._head_of(name, texts, dim)
         if self.context.dataset is not None and self.context.dataset.labels:
@@ -174,6 +176,7 @@ class ZeroShotModel(Plugin, LazyWeights):
 
     def prefetch(self, trials: Sequence[Trial]) -> None:
         """Begin to load the frames of trials that are asked next, once the weights are open."""
+        # a look at the property would open the weights, which `prefetch` must not do
         if "image_tower" in self.__dict__:
             self._encoder.prefetch(trials)
 

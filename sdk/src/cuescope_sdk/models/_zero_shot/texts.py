@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # listing plugins must not pay for it
     from torch.nn import Module
 
 SLOT = "{label}"
+# of MS-CXR-T; TRoVe's appendix C prints the prompts of pneumonia
 FINDINGS = ("consolidation", "edema", "pleural effusion", "pneumonia", "pneumothorax")
 PROGRESSION = {
     "improving": "better, cleared, decreased, decreasing, improved, improving, reduced, resolved, "
@@ -216,6 +217,7 @@ class TextTower:
     def embed(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """Unit float32 rows of the texts as they stand, without a template."""
         if not texts:
+            # numpy cannot concatenate an empty list
             return np.zeros((0, self.dim), np.float32)
         starts = range(0, len(texts), CHUNK)
         rows = [

@@ -64,6 +64,7 @@ def fused_attention(
     fusion = active_fusion.get()
     edit = fusion.edit_at(layer) if fusion else None
     visible = Visible(query.shape[2], key.shape[2], mask, causal, query.device)
+    # where nothing is asked the library's own kernel runs (docs/adr/0011)
     if fusion is None or (edit is None and fusion.watch is None):
         # no mask: only so the fast causal kernel runs
         mask = None if visible.square else visible.mask(None, key.shape[2])

@@ -52,6 +52,7 @@ def average_quadrants(
         quadrants
     ):  # any order gives the same: quadrants do not overlap
         row, col = AverageAttention.sides(quadrant)
+        # the paper leaves causal masks open: the mean is over visible keys (docs/adr/0011)
         seen_keys = (keys == col)[:, None, None, :] & visible
         mass = (weights * seen_keys).sum(-1, keepdim=True)
         # clamped: a query may see no key of the kind

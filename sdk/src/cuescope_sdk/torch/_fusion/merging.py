@@ -62,6 +62,7 @@ def size_terms(
         factor = torch.ones_like(size)
         term = size
     else:
+        # as the paper's listing has it: this one does not keep the attention mass
         factor = size
         term = torch.zeros_like(size)
     return factor, term.masked_fill(counts == 0, -torch.inf)
@@ -128,6 +129,7 @@ class _Averages:
     @cached_property
     def means(self) -> list[tuple[Mean, Mean]]:
         """The averaged key and value of each block."""
+        # behind the projection, which is linear: positions are averaged too (docs/adr/0011)
         mean_of = self.visible.mean_of
         return [
             (mean_of(self.key, block), mean_of(self.value, block))
@@ -172,6 +174,7 @@ class _Averages:
         width = -(-width // KERNEL_WIDTH) * KERNEL_WIDTH  # of zeros, which add nothing
         keys = self._after_axes(take(self.key, self.kept), count, width)
         values = self._after_axes(take(self.value, self.kept), count, width)
+        # finite, for zeros times -inf are NaN; float16 ends at 65,504
         lowest = -1e4 * scaling if query.dtype == torch.float16 else -1e30
         columns = self._logits(query, None, scaling)
         # an average of no key is far below all others
@@ -221,6 +224,7 @@ class _Averages:
         dim = states.shape[-1]
         wide = pad(states, (0, width - dim, count, 0))
         for number in range(count):
+            # what comes out on this axis is the mass of the average (docs/adr/0011)
             wide[:, :, number, dim + number] = 1
         return wide
 

@@ -363,6 +363,7 @@ class Fusion:
 
     def use(self) -> AbstractContextManager[None]:
         """Every fusion layer that runs within follows it."""
+        # by context: stock models reach us by their registers, which carry no argument
         return _set(active_fusion, self)
 
     @staticmethod
@@ -376,6 +377,7 @@ class Fusion:
 
         It is the reference.
         """
+        # a video LLM has thousands of tokens, so no audit takes this way (docs/adr/0011)
         return _set(uses_matrix_form, True)
 
     def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
