@@ -15,7 +15,7 @@ CHOICES = ("choices", "options")
 MASKS = ("mask", "segmentation_mask")
 # what a manifest understands in its own way
 RESERVED = {*COLUMNS, *FILES, "boxes"}
-# of the hub's rows too it says what a sample was taken from
+# a hub's column of this name is read as a manifest's is
 RESERVED.remove("group")
 
 

@@ -100,8 +100,8 @@ class FileSamples(Plugin):
         )
         # an empty fact would be a line that says nothing
         passed_over = {name: words for name, words in passed_over.items() if words}
-        self.facts = _facts(self._samples, problems, passed_over) | answer_facts(
-            items, common
+        self.facts = (
+            _facts(self._samples, problems) | passed_over | answer_facts(items, common)
         )
         cues: dict[str, None] = {}  # a dict keeps their order
         keys = set()
@@ -196,7 +196,6 @@ def _content(sample: Sample, labels: tuple[str, ...]) -> tuple[object, ...]:
 def _facts(
     samples: Sequence[Sample],
     problems: Sequence[str],
-    passed_over: dict[str, str],
 ) -> dict[str, str]:
     clips = sum(len(sample.frames) > 1 for sample in samples)
     counts = []
@@ -208,4 +207,4 @@ def _facts(
         facts["skipped"] = (
             f"{len(problems)} unreadable: {shorten_list(problems, NAMED, '; ')}"
         )
-    return facts | passed_over
+    return facts

@@ -53,6 +53,7 @@ def group_facts(
     """How many groups the items of the shown split are of, and which are in other splits too."""
     if not shown:
         return {}
+    # where nothing is said of its source, a sample is a group of its own
     groups = [item.group or item.key for item in shown]
     alone = [item.key for item in shown if item.key in grouping.alone]
     of_shown = Grouping(groups, grouping.source, alone)

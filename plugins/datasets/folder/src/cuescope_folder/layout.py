@@ -15,6 +15,7 @@ from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import Unread, kind_of, printable_name
 
 MANIFEST_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+MANIFESTS = tuple(map("manifest{}".format, MANIFEST_SUFFIXES))  # where none is named
 _ALIASES = {
     "training": "train",
     "validation": "val",
@@ -84,8 +85,7 @@ def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:
             got=f"'{manifest}'",
             remedy=_nearest_file(in_folder),
         )
-    names = map("manifest{}".format, MANIFEST_SUFFIXES)
-    manifests = [name for name in names if (root / name).is_file()]
+    manifests = [name for name in MANIFESTS if (root / name).is_file()]
     if len(manifests) > 1:
         raise UserError(
             f"folder: {root} has several manifests",

@@ -14,7 +14,7 @@ from cuescope_folder.addresses import (
     list_address,
     name_at,
 )
-from cuescope_folder.layout import MANIFEST_SUFFIXES, locate
+from cuescope_folder.layout import MANIFEST_SUFFIXES, MANIFESTS, locate
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.roots import Roots, looks_like_address
 from cuescope_sdk import Context, UserError, inside
@@ -80,10 +80,9 @@ def _remote(given: str, options: FolderOptions, context: Context) -> Place:
             base=given,
         )
     names = list_address(given)
-    usual = set(map("manifest{}".format, MANIFEST_SUFFIXES))
     shards = []
     for name in names:
-        if name in usual:
+        if name in MANIFESTS:
             return _of_table(address_below(given, name), context)
         if "/" not in name and name.endswith(SHARD_SUFFIXES):
             shards.append(address_below(given, name))
@@ -128,6 +127,7 @@ def _of_table(
 def copy_of(address: str, context: Context) -> Path:
     """Where the copy of a file or folder at an address is kept."""
     scheme = address.partition(":")[0].lower()
+    # resolved: no path of a table may leave it by a link
     return (context.cache / "remote" / scheme / name_at(address)).resolve()
 
 

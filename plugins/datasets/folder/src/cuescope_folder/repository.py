@@ -160,6 +160,7 @@ class Repository:
 
 def _read_card(file: Path) -> str:
     with file.open("rb") as card:
+        # a byte more than is allowed shows that it is too large
         content = card.read(MOST_CARD_BYTES + 1)
     if len(content) > MOST_CARD_BYTES:
         raise UserError(

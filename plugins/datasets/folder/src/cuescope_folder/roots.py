@@ -16,7 +16,6 @@ SCHEMES = ("https", "s3", "gs", "hf")
 PORTS = {"https": 443, "http": 80}  # http: only below a root of that scheme
 ANY_PUBLIC_HOST = "https://"
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST = re.compile(
     r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*"
 )
@@ -30,13 +29,11 @@ _SHOWN = 80  # characters of an address in an error
 # ----------------------------------------------------------------------------------------- hosts
 
 # What Python's ipaddress calls global, though no stranger's host is there.
-_INNER_4 = (
+_INNER = (
     # protocol assignments; a cloud's metadata at 192.0.0.192
     IPv4Network("192.0.0.0/24"),
     # a cloud's metadata, on an address that looks public
     IPv4Network("168.63.129.16/32"),
-)
-_INNER_6 = (
     # translated to IPv4 addresses that are not named in it
     IPv6Network("64:ff9b:1::/48"),
     # 6to4 and Teredo: an IPv4 address of anybody's choice is within
@@ -65,13 +62,12 @@ def is_inner(ip: str | IPv4Address | IPv6Address) -> bool:
     Raises ValueError for a text that is no IP address.
     """
     address = ip_address(ip) if isinstance(ip, str) else ip
-    networks: Iterable[IPv4Network | IPv6Network] = _INNER_4
     if isinstance(address, IPv6Address):
         embedded = _inner_address(address)
         if embedded is not None:
             return is_inner(embedded)
-        networks = _INNER_6
-    listed = any(address in network for network in networks)
+    # an address is in no network of the other version
+    listed = any(address in network for network in _INNER)
     return listed or address.is_multicast or not address.is_global
 
 
@@ -134,9 +130,9 @@ def parse_address(text: str) -> Address:
     library takes it for something else than it was taken for here.
     """
     _require_plain(text)
-    match = _SCHEME.match(text)
-    scheme = match[1] if match else ""
-    if scheme not in SCHEMES and scheme not in PORTS:
+    # not as urlsplit has it: keys of buckets may hold "?" and "#", which are nothing special there
+    scheme, mark, below = text.partition("://")
+    if not mark or scheme not in (*SCHEMES, *PORTS):
         raise ValueError(f"its protocol is none of {', '.join(SCHEMES)}")
     parts = urlsplit(text)
     # the hub writes a revision so: NAME@REVISION
@@ -144,8 +140,6 @@ def parse_address(text: str) -> Address:
         raise ValueError("it has a name or password in it")
     if scheme in PORTS:
         return Address(scheme, _authority(text), parts.path.removeprefix("/"))
-    # Keys of buckets may hold "?" and "#", which are nothing special there.
-    below = text[len(scheme) + 3 :]
     if scheme == "hf":
         return _repository(below)
     bucket, _, path = below.partition("/")
@@ -168,6 +162,7 @@ def is_plain_name(name: str) -> bool:
 def _require_plain(text: str) -> None:
     """Raise ValueError for a chain of addresses, a way up, and letters that hide either."""
     decoded = text
+    # + 1: the text is looked at as it stands, too
     for _ in range(_DECODINGS + 1):
         if _ODD_LETTER.search(decoded):
             raise ValueError("it has a backslash or control character in it")
@@ -256,6 +251,7 @@ class Roots:
         anywhere = Address("https", "*") in self.roots
         if anywhere and address.scheme == "https" and not is_inner_host(address.host):
             return None
+        # of two reasons the one that a person should know
         if address.scheme in PORTS and is_inner_host(address.host):
             return "its host is of this machine or network"
         return "it is below no address that was typed"
@@ -298,6 +294,7 @@ def parse_root(text: str) -> Address:
             expected="https://HOST, s3://BUCKET, gs://BUCKET, hf://datasets/OWNER/NAME, or "
             "https:// for any public host",
         ) from None
+    # with a slash at its end it is the same folder
     return Address(root.scheme, root.place, root.path.rstrip("/"))
 
 

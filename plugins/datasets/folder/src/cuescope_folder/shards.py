@@ -237,6 +237,7 @@ def _stored_size(file: Any) -> int:
         return int(size)
     try:
         return os.fstat(file.fileno()).st_size
+    # what a server sends has no descriptor
     except (OSError, AttributeError):
         return SMALL_SHARD
 

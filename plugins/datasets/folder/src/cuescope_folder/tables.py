@@ -90,6 +90,7 @@ def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
         for column, value in row.cells.items():
             names_file = meanings.get(column) in ("path", "mask")
             if names_file and isinstance(value, str | int | float):
+                # spelled as the row's item will ask for it
                 cell = printable_name(str(value).strip())
                 cells.setdefault(cell, f"folder: {name} {row.location}: '{column}'")
     return cells
@@ -400,15 +401,15 @@ def _missing(
     return UserError(
         f"folder: manifest {name} has no column {' or '.join(map(repr, needed))}",
         got=f"columns {listed}",
-        remedy=_rename_hint(needed, columns, words) or _add_hint(needed, columns),
+        remedy=_remedy(needed, columns, words),
     )
 
 
-def _rename_hint(
+def _remedy(
     needed: Sequence[str],
     columns: Sequence[str],
     words: Sequence[str],
-) -> str | None:
+) -> str:
     for column in columns[:MOST_COLUMNS]:
         lower = column.lower()[:_SHOWN]
         # "video_path" and "gold_label" hold the word itself; others are typing errors of it.
@@ -417,10 +418,6 @@ def _rename_hint(
         if meant and lower not in COLUMNS:
             name = meant[0] if meant[0] in needed else needed[0]
             return f"Rename '{column[:_SHOWN]}' to '{name}'"
-    return None
-
-
-def _add_hint(needed: Sequence[str], columns: Sequence[str]) -> str:
     # the whole line became one column: it has another delimiter
     if len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
         return "Put commas between the columns of a .csv, tabs between those of a .tsv"

@@ -82,6 +82,7 @@ class _Resolver(AbstractResolver):
         found = await loop.getaddrinfo(
             host,
             port,
+            # else an address comes once for each kind of socket
             type=socket.SOCK_STREAM,
             family=family,
         )
