@@ -225,7 +225,7 @@ def not_finite(trials: Sequence[Trial]) -> list[Response]:
 @pytest.mark.parametrize(
     "raised", [MemoryError(), RuntimeError("CUDA out of memory. Tried to")]
 )
-def test_a_batch_that_does_not_fit_into_memory_is_halved(
+def test_a_batch_that_does_not_fit_into_memory_is_asked_in_parts(
     ask: Callable[..., ModelRunner], raised: Exception
 ) -> None:
     model, sizes = Recorder(), list[int]()

@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any, ClassVar
 
 from cuescope_sdk import Plugin, Response, Trial, UserError
+from cuescope_sdk.workers._crew import KILLS
 
 Batches = Sequence[Sequence[Trial]]
 Answers = Iterator[tuple[int, list[Response]]]
@@ -20,7 +21,7 @@ FORK: Any = get_context(
 class Forked(Plugin):
     """A process for each batch, one after the other."""
 
-    tries: ClassVar[int] = 2
+    tries: ClassVar[int] = KILLS
     watches: ClassVar[bool] = True
 
     def map(self, build: Callable[[], Any], batches: Batches) -> Answers:
@@ -84,7 +85,7 @@ class GivesUp(Forked):
 
 
 class TriesAgain(Forked):
-    tries = 3
+    tries = KILLS + 1
 
 
 class KeepsQuiet(Forked):

@@ -72,7 +72,7 @@ class OfFunction:
         try:
             return function(*arguments)
         except Exception as error:
-            # `respond` halves the batch for it
+            # `respond` asks the batch in parts
             if out_of_memory(error) or isinstance(error, UserError):
                 raise
             reason = " ".join(f"{type(error).__name__}: {error}".split())

@@ -12,7 +12,7 @@ from cuescope_sdk import Response, Trial, UserError
 from cuescope_sdk.workers._answering import read_reply
 
 WINDOW = 2  # batches with a worker: the next one is there when the first is answered
-# the contract of executors proves it, and the docs say it (docs/architecture.md, Retries)
+# the contract of executors proves it
 KILLS = 2  # workers that a batch may kill before it is left out
 VAIN_OPENINGS = 2  # workers in a row that die while they open the model
 # deaths in a row without an answer, and twice as many as there are workers
@@ -80,7 +80,7 @@ class Crew:
     ) -> Iterator[tuple[int, list[Response]]]:
         """Each batch's index and responses as soon as they are here.
 
-        At the end raises UserError for the batches that killed two workers.
+        At the end raises UserError for the batches that killed `KILLS` workers.
         """
         waiting = deque(range(len(batches)))
         kills = Counter[int]()

@@ -196,7 +196,7 @@ def test_many_answers_of_one_trial_are_halved_where_memory_does_not_suffice(
         return generate(**given)
 
     monkeypatch.setattr(plugin._model.network, "generate", small)
-    with pytest.raises(torch.OutOfMemoryError):  # the engine halves these
+    with pytest.raises(torch.OutOfMemoryError):  # the engine divides these
         plugin.respond([*asked, trial(1, "what")])
     rows.clear()
     with pytest.warns(UserWarning, match="rows at once"):

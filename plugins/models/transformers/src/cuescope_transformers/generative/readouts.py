@@ -35,7 +35,7 @@ from cuescope_transformers.generative.prompts import (
 def respond(model: GenerativeModel, trials: Sequence[Trial]) -> list[Response]:
     """Logits, text and embedding, as each trial asks.
 
-    The engine halves a batch for which memory does not suffice. A single trial may still have many
+    The engine divides a batch for which memory does not suffice. A single trial may still have many
     rows, one for each answer of several words: then these are halved.
     """
     for trial in trials:
