@@ -1,43 +1,32 @@
 """Every intervention holds the contract, and does what its name says."""
 
-from typing import Any
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cuescope_interventions import frames, mixing, pixels, tokens, words
+from cuescope_interventions import frames, mixing
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.interventions import Case, Place
 from cuescope_sdk.testing import InterventionContract
 
-ALL = (
-    *(
-        tokens.Hide,
-        tokens.Average,
-        pixels.Blank,
-        pixels.Blur,
-        pixels.Inpaint,
-        mixing.Swap,
-    ),
-    *(
-        mixing.Transplant,
-        mixing.Recolour,
-        frames.Hold,
-        frames.Freeze,
-        words.Name,
-        words.Mention,
-    ),
-    words.SwapQuestion,
-)
+GROUP = "cuescope.interventions"
+# read here, as what is installed may not know a new one yet
+PROJECT = tomllib.loads(
+    Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8")
+)["project"]
 
 
-@pytest.mark.parametrize("plugin", ALL, ids=lambda cls: cls.__name__)
-def test_holds_the_contract(plugin: Any) -> None:
+@pytest.mark.parametrize(("name", "path"), PROJECT["entry-points"][GROUP].items())
+def test_holds_the_contract(name: str, path: str) -> None:
+    plugin = EntryPoint(name, path, GROUP).load()
     contract = type("Check", (InterventionContract,), {"plugin": plugin})
     failed = [
         r
-        for name in contract.checks()
-        if (r := contract.run_check(name)).status != "ok"
+        for check in contract.checks()
+        if (r := contract.run_check(check)).status != "ok"
     ]
     assert not failed
 

@@ -1,1 +1,1 @@
-"""Twelve ways to take a cue out of samples, or to put it into others."""
+"""Ways to take a cue out of samples, or to put it into others."""
