@@ -17,10 +17,13 @@ from cuescope_sdk.grounding import (
     Judgement,
     SceneFrame,
     SceneVerifier,
+    Thing,
     judge_claims,
 )
+from cuescope_step_grounding.claims import Clock, parser, read_steps
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.claims.readers import claims_in
+from cuescope_step_grounding.verification.controls import vocabulary
 
 
 def light_in(step: str) -> Iterator[Claim]:
@@ -37,6 +40,17 @@ LIGHT = ClaimKind(
     accepts={"dim", "bright"}.__contains__,
     example={"predicate": "dim"},
     read=light_in,
+)
+
+
+COLOUR = ClaimKind(
+    name="colour",
+    title="Which colour things have",
+    says=("subject", "predicate"),
+    words="{subject} is {predicate}",
+    accepts={"red", "blue"}.__contains__,
+    example={"subject": "car", "predicate": "red"},
+    part_of="attribute",
 )
 
 
@@ -103,6 +117,35 @@ def test_its_words_its_prompt_and_what_it_needs_are_those_of_its_declaration(
     assert (claim.predicate, claim.frames) == ("dim", (1,))
     assert claims_in('{"kind": "light", "predicate": "loud"}', "", None) is None
     assert claims_in('{"kind": "light"}', "", None) is None
+
+
+def test_a_part_of_a_kind_is_read_and_judged_as_that_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(KINDS, COLOUR.name, COLOUR)
+    step = "The car is red, the van is blue and the door is open."
+    [read] = read_steps(parser(), [step], Clock(1))
+    said = [claim for claim in read.claims if claim.kind != "entity"]
+    assert [claim.kind for claim in said] == ["colour", "colour", "attribute"]
+    [written] = (
+        claims_in(
+            '{"kind": "attribute", "subject": "car", "predicate": "red"}', "", None
+        )
+        or ()
+    )
+    assert written.kind == "colour"
+    things = [Thing(id=name, name=name, attributes=("red",)) for name in ("car", "van")]
+    frame = SceneFrame(things=tuple(things), closed=frozenset({"attributes"}))
+    picture = Frame.from_array(np.zeros((4, 4, 3), dtype=np.uint8))
+    sample = Sample(key="lot", frames=(picture,), annotations={SCENE: (frame,)})
+    [judgements] = SceneVerifier().judge([(sample, said[:2])])
+    assert [judgement.verdict for judgement in judgements] == [
+        "supported",
+        "unsupported",
+    ]
+    predicates = vocabulary([sample], said).predicates
+    assert predicates["colour"] == ("blue", "red")
+    assert predicates["attribute"] == ("blue", "open", "red")
 
 
 def test_who_does_not_know_a_kind_leaves_it_open(light: ClaimKind) -> None:

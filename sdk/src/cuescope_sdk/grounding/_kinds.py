@@ -53,6 +53,8 @@ class ClaimKind:
       frames around its moment. `composed`: its `parts` are claims that are judged each by itself.
     - `read` finds the claims in a step's words; None where a method's parser reads them. Claims
       without frames are given those that the step names.
+    - `part_of` names a kind of which it takes the claims whose predicate it accepts (of what things
+      look like their colour). Whoever reads and judges that kind reads and judges it too.
     """
 
     name: str
@@ -68,6 +70,7 @@ class ClaimKind:
     moves: bool = False
     composed: bool = False
     read: "Callable[[str], Iterable[Claim]] | None" = None
+    part_of: str = ""
 
     @property
     def needs(self) -> tuple[Part, ...]:
@@ -89,6 +92,14 @@ def require_kind(name: str) -> str:
     """The name of a declared kind; raises ValueError for any other."""
     if name not in KINDS:
         raise ValueError(f"expected a kind of claims: {', '.join(KINDS)}")
+    return name
+
+
+def kind_of(name: str, predicate: str) -> str:
+    """The kind of such a claim: the part of the named one that accepts the predicate, or itself."""
+    for kind in KINDS.values():
+        if kind.part_of == name and kind.accepts(predicate):
+            return kind.name
     return name
 
 
@@ -130,6 +141,11 @@ class Claim(Copied):
         return tuple(frame for frame in self.frames if 0 <= frame < frames)
 
     @property
+    def judged_as(self) -> str:
+        """The kind by whose rules it is judged: what its own is a part of, else its own."""
+        return KINDS[self.kind].part_of or self.kind
+
+    @property
     def why_unverifiable(self) -> Reason | None:
         """Why no picture could tell: it is about a thought, or about nothing in particular."""
         phrases = filter(None, (self.subject, self.object))
@@ -137,8 +153,11 @@ class Claim(Copied):
         predicate = normalise_words(self.predicate or "")
         if (
             not nouns.isdisjoint(IDEAS)
-            or (self.kind == "attribute" and not STATES.isdisjoint(predicate.split()))
-            or (self.kind == "action" and predicate.partition(" ")[0] in MENTAL)
+            or (
+                self.judged_as == "attribute"
+                and not STATES.isdisjoint(predicate.split())
+            )
+            or (self.judged_as == "action" and predicate.partition(" ")[0] in MENTAL)
         ):
             return "abstract"
         # parsers of free text leave gaps
@@ -162,7 +181,7 @@ class Claim(Copied):
         """
         subject = normalise_words(self.subject)
         other = normalise_words(self.object or "")
-        if self.kind != "relation" or (subject in AGENTS) == (other in AGENTS):
+        if self.judged_as != "relation" or (subject in AGENTS) == (other in AGENTS):
             return None
         if other in AGENTS:
             return subject, self.predicate or ""

@@ -102,7 +102,7 @@ class Actions(Plugin, LazyWeights):
         texts: Sequence[str],
     ) -> tuple[list[int], list[int]]:
         """Indices of the candidates among the logits, and of the claim's own among those."""
-        if claim.kind != "action":
+        if claim.judged_as != "action":
             return [], []
         if self._network.classes is None:
             candidates = list(map(texts.index, self._texts(claim)))
@@ -114,7 +114,7 @@ class Actions(Plugin, LazyWeights):
 
     def _texts(self, claim: Claim) -> list[str]:
         """The claim in words, first, and what it competes with."""
-        claimed = sentence(claim) if claim.kind == "action" else None
+        claimed = sentence(claim) if claim.judged_as == "action" else None
         if claimed is None or self._network.classes is not None:
             return []
         # "A person opens something." would compete with "The person opens the door."

@@ -106,7 +106,7 @@ class BoxEvidence:
 
     def _at(self, claim: Claim, index: int) -> Judgement:
         subject, predicate, other = plain_words(claim)
-        match claim.kind:
+        match claim.judged_as:
             case "entity":
                 return self._judge_presence(index, subject)
             case "count":

@@ -110,7 +110,8 @@ class ImageText(Plugin, LazyWeights):
 
     def _sentences(self, claim: Claim) -> list[str]:
         """The claim in words, and its opposites; [] where it is not one to ask about."""
-        claimed = sentence(claim) if claim.kind in self.options.kinds else None
+        asked = not {claim.kind, claim.judged_as}.isdisjoint(self.options.kinds)
+        claimed = sentence(claim) if asked else None
         return [claimed, *opposites(claim)] if claimed else []
 
     def _embed(self, frames: Sequence[Frame]) -> np.ndarray:

@@ -75,7 +75,7 @@ def query(phrase: str, vocabulary: frozenset[str] | None) -> Query:
 def phrases(claim: Claim) -> tuple[str, ...]:
     """The noun phrases whose boxes tell of an atomic claim; () where boxes tell nothing."""
     subject, verb, other = plain_words(claim)
-    match claim.kind:
+    match claim.judged_as:
         case "entity" | "count":
             return (subject,)
         case "attribute":
@@ -96,9 +96,9 @@ def phrases(claim: Claim) -> tuple[str, ...]:
 def of_change(claim: Claim) -> bool:
     """Whether it is told by the boxes of successive frames."""
     _, verb, _ = plain_words(claim)
-    if claim.kind == "action":
+    if claim.judged_as == "action":
         return bool(movement(verb) or colour_after(verb))
-    return claim.kind == "attribute" and movement(verb) is not None
+    return claim.judged_as == "attribute" and movement(verb) is not None
 
 
 def describe(subject: str, attribute: str) -> str:
@@ -141,7 +141,7 @@ def names_by_frame(
 def sentence(claim: Claim) -> str | None:
     """ "There is a red chair.", "The chair is open." ...; None for the camera and for order."""
     subject, predicate, other = plain_words(claim)
-    match claim.kind:
+    match claim.judged_as:
         case "entity":
             return f"There is {_with_article(subject)}."
         case "attribute":
@@ -157,7 +157,7 @@ def sentence(claim: Claim) -> str | None:
 def opposites(claim: Claim) -> list[str]:
     """Sentences that are false where the claim is true: the inverse, the swapped, the denied."""
     subject, predicate, other = plain_words(claim)
-    match claim.kind:
+    match claim.judged_as:
         case "entity":
             swapped = map(_with_article, _swap(subject))
             return [f"There is no {subject}.", *map("There is {}.".format, swapped)]

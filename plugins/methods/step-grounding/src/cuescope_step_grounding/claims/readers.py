@@ -14,7 +14,7 @@ from itertools import chain, filterfalse, islice
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_sdk import TextGenerator
-from cuescope_sdk.grounding import KINDS, Claim, KindName
+from cuescope_sdk.grounding import KINDS, Claim, KindName, kind_of
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
 from cuescope_step_grounding.claims.resources import read_toml
@@ -207,7 +207,7 @@ def _claim(
     if "predicate" in kind.needs and not kind.accepts(phrases["predicate"]):
         raise ValueError("a predicate without a meaning")
     return Claim(
-        kind=line.kind,
+        kind=kind_of(line.kind, phrases["predicate"]),
         text=step,
         subject=phrases["subject"],
         predicate=phrases["predicate"] or None,

@@ -60,11 +60,14 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
                 heads.add(head_noun(phrase))
                 # what stands before a noun describes it
                 words["attribute"].update(phrase.split()[:-1])
-        if claim.predicate and claim.kind in words:
-            words[claim.kind].add(claim.predicate)
+        if claim.predicate and claim.judged_as in words:
+            words[claim.judged_as].add(claim.predicate)
     words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
         words["ego-motion"].update(SceneFrame.MOTIONS)
+    for kind in KINDS.values():
+        if kind.part_of:
+            words[kind.name] = set(filter(kind.accepts, words.get(kind.part_of, ())))
     # Sorted, for the order of a set differs between runs and a draw goes by position.
     predicates = {kind: tuple(sorted(of_kind)) for kind, of_kind in words.items()}
     predicates["relation"] = predicates["relation"] or tuple(RELATIONS)
@@ -124,8 +127,9 @@ class Maker:
 
     def _swap(self, claim: Claim) -> Claim:
         """Another thing in the subject's place; of an attribute another attribute."""
-        if claim.kind == "attribute":
-            predicate = self._draw_other(claim.predicate or "", self.words.adjectives)
+        if claim.judged_as == "attribute":
+            words = self.words.predicates[claim.kind]
+            predicate = self._draw_other(claim.predicate or "", words)
             return claim.replace(predicate=predicate)
         if claim.kind == "temporal":
             return claim.replace(parts=tuple(map(self._swap, claim.parts)))
@@ -211,11 +215,11 @@ class Maker:
 def _invert(claim: Claim) -> Claim:
     """Of two things the relation, of a movement the direction."""
     predicate = claim.predicate or ""
-    if claim.kind == "relation":
+    if claim.judged_as == "relation":
         inverse = _INVERTED.get(predicate)
         if inverse is None:
             return claim.replace(subject=claim.object, object=claim.subject)
         return claim.replace(predicate=inverse)
-    if claim.kind in ("action", "ego-motion"):
+    if claim.judged_as in ("action", "ego-motion"):
         return claim.replace(predicate=opposite_words(predicate))
     return claim

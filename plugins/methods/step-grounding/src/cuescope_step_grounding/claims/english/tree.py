@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import KINDS, Claim, kind_of
 from cuescope_step_grounding.claims.times import Frames
 
 _NO_CLAUSE = {"aux", "auxpass", "amod", "compound", "nmod"}  # verbs that head none
@@ -138,7 +138,7 @@ class UntimedClaim:
 
     def claim(self, text: str, frames: Frames | None) -> Claim:
         return Claim(
-            kind=self.kind,
+            kind=kind_of(self.kind, self.predicate or ""),
             text=text,
             subject=self.subject,
             predicate=self.predicate,
