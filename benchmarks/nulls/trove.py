@@ -14,14 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+from scipy import sparse, special
 
 from cuescope_sdk.statistics import GapPlan, Groups, benjamini_hochberg
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import chance_to_find, expected_tried, limit
-from cuescope_trove.scores import Observations, compare, static_bias
+from cuescope_trove.scores import Observations, compare, partition, static_bias
 from cuescope_trove.selection import (
     DISCOVERY,
     ScoredPairs,
@@ -34,6 +34,7 @@ LABELS, FRAMES = 4, 4
 BACKGROUNDS, LOOKS = 8, 2  # clusters of backgrounds, and clusters of each class
 CLUSTERS = BACKGROUNDS + LABELS * LOOKS
 CUE = 0  # the cluster of a planted cue, which gives label 0 away
+OVERLAPPING = 48  # candidates beside these
 STRAY = 0.03  # of the frames are in a random cluster
 LOSSES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 PARTS = {"one part": 0.0, "two parts": DISCOVERY}
@@ -119,9 +120,8 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
         prediction=prediction,
         correct=prediction == label,
         frame_sample=owner,
-        frame_cluster=np.where(stray, other, cluster),
+        member=candidates(np.where(stray, other, cluster), rng),
         frame_static=special.softmax(still, axis=1),
-        clusters=CLUSTERS,
         groups=groups,
         probability=special.softmax(logits, axis=1),
     )
@@ -131,6 +131,19 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
             observations, control=levels(size[source].tolist(), names, groups)
         )
     return observations
+
+
+def candidates(cluster: np.ndarray, rng: np.random.Generator) -> sparse.csr_array:
+    """(frame, candidate): the clusters, and `OVERLAPPING` others that cut and join them at random.
+
+    So do several starts of a clustering: what they find overlaps.
+    """
+    columns = [partition(cluster, CLUSTERS)]
+    for _ in range(OVERLAPPING):
+        joined = np.isin(cluster, rng.choice(CLUSTERS, 2, replace=False))
+        cut = joined & (rng.random(len(cluster)) < rng.uniform(0.3, 1.0))
+        columns.append(sparse.csr_array(cut[:, None]))
+    return sparse.csr_array(sparse.hstack(columns))
 
 
 def _backgrounds(
@@ -174,8 +187,9 @@ def _pull(
 
 def before(observations: Observations) -> np.ndarray:
     """Whether each (label, cluster) was a finding until now: sequences permuted one by one."""
-    pairs, options = compare(observations), TRoVeOptions()
-    bias = static_bias(observations, pairs)
+    alone = replace(observations, member=observations.member[:, :CLUSTERS])
+    pairs, options = compare(alone), TRoVeOptions()
+    bias = static_bias(alone, pairs)
     counts = pairs.correct_without, pairs.n_without, pairs.correct_with, pairs.n_with
     q_value = np.array(benjamini_hochberg(accuracy_gap_p_value(*counts).tolist()))
     table = np.zeros((LABELS, CLUSTERS), dtype=bool)
@@ -193,13 +207,13 @@ def after(
     discover: float,
     rng: np.random.Generator,
     *,
-    pool_labels: bool = False,
+    pool_labels: bool = True,
 ) -> tuple[np.ndarray, ScoredPairs]:
-    """The verdict on each (label, cluster), and the table that it is from."""
+    """The verdict on each (label, candidate), and the table that it is from."""
     options = TRoVeOptions(discover=discover, pool_labels=pool_labels)
     part = discovery_part(observations, discover, rng)
     scored = score(observations, options, rng, part)
-    table = np.zeros((LABELS, CLUSTERS), dtype=int)
+    table = np.zeros((LABELS, observations.clusters), dtype=int)
     table[scored.pairs.label, scored.pairs.cluster] = scored.verdict
     return table, scored
 

@@ -12,26 +12,10 @@ from cuescope_sdk.statistics import (
     lower_mean_p_value,
     most_by_chance,
     most_unseen,
-    weighted_q_values,
 )
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 
 RNG = np.random.default_rng
-
-
-def test_equal_weights_are_benjamini_and_hochbergs() -> None:
-    p_value = RNG(0).random(30)
-    expected = stats.false_discovery_control(p_value, method="bh")
-    assert weighted_q_values(p_value, np.full(30, 7.0)) == pytest.approx(expected)
-
-
-def test_weights_have_a_mean_of_one_over_the_tests_that_were_made() -> None:
-    p_value, weight = np.array([0.01, np.nan, 0.04]), np.array([3.0, 50.0, 1.0])
-    q_value = weighted_q_values(p_value, weight)
-    expected = stats.false_discovery_control([0.01 / 1.5, 0.04 / 0.5], method="bh")
-    assert q_value[[0, 2]] == pytest.approx(expected)
-    assert np.isnan(q_value[1])
-    assert np.isnan(weighted_q_values(np.full(2, np.nan), np.ones(2))).all()
 
 
 def test_others_are_joined_as_scipy_does() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Context
+from cuescope_sdk.stills import Answers
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe
-from cuescope_trove.analysis import CALIBRATION, observe
+from cuescope_trove.analysis import analyse
 from cuescope_trove.checks.annotated_cues import rank_annotated_frames
 from cuescope_trove.suite.configurations import configurations
 from cuescope_trove.suite.grading import Gaps, Graded, Settings, own_rankings
@@ -34,26 +35,26 @@ def test_the_grid_is_the_papers_and_its_beginning_is_varied() -> None:
 
 
 def test_the_bench_ranks_frames_as_an_audit_does() -> None:
+    options = {"paper": True, "discover": 0, "null_shuffles": 0}
     with temporary_cache() as cache:
-        session = Setup(
-            TRoVe, Leaning, Clips, {"discover": 0, "null_shuffles": 0}
-        ).session(cache)
+        session = Setup(TRoVe, Leaning, Clips, options).session(cache)
         report = session.run()
-        observations, _ = observe(session.audit, report.features, 1, CALIBRATION)
-    occurrences = [o for feature in report.features for o in feature.occurrences]
-    strength = np.array([occurrence.strength for occurrence in occurrences])
-    for number, label in enumerate(session.audit.labels):
-        ours = own_rankings(observations, strength, number, np.random.default_rng(0))
+        audit = session.audit
+        analysis = audit.once(analyse, audit, audit.options)
+        frames = list(audit.once(Answers.ask, audit).row)
+    for number, label in enumerate(audit.labels):
+        ours = own_rankings(
+            analysis.observations, analysis.candidates, number, np.random.default_rng(0)
+        )
         for name, metric in (
-            ("TRoVe", "trove_score"),
+            ("TRoVe, paper=true", "trove_score"),
             ("Static bias alone", "static_bias"),
         ):
             [order] = ours[name]
-            frames = [(occurrences[at].sample, occurrences[at].frame) for at in order]
             audited = rank_annotated_frames(
                 report.features, report.scores, label, metric
             )
-            assert frames[: len(audited)] == audited
+            assert [frames[place] for place in order][: len(audited)] == audited
 
 
 @pytest.fixture

@@ -10,10 +10,8 @@ import pytest
 from cuescope_sdk import (
     Audit,
     Context,
-    Feature,
     Frame,
     HideTokens,
-    Occurrence,
     Outcome,
     Response,
     Sample,
@@ -24,11 +22,12 @@ from cuescope_sdk.stills import Answers
 from cuescope_sdk.testing import FAKE_TOOLS, Setup, temporary_cache
 from cuescope_trove import TRoVe
 from cuescope_trove.analysis import observe
+from cuescope_trove.candidates.groups import COMPONENT, Candidates
 from cuescope_trove.checks.annotated_cues import sequences
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
-from cuescope_trove.report import clusters_words
+from cuescope_trove.report import candidates_words
 from cuescope_trove.scores import among_top
-from cuescope_trove.trials import feasible, sweep
+from cuescope_trove.trials import Choice, feasible, sweep
 
 LABELS = ("a", "b", "c")
 
@@ -99,24 +98,13 @@ def test_outcomes_become_arrays() -> None:
         ]
 
     audit = Audit(LABELS, None, respond, Context(), samples=tuple(reversed(samples)))
-    features = [
-        Feature(
-            key=f"cluster-{cluster}",
-            kind="cluster",
-            occurrences=tuple(
-                Occurrence(sample=s.key, frame=cluster) for s in reversed(samples)
-            ),
-        )
-        for cluster in range(2)
-    ]
-    observations, temperature = observe(audit, features, 1, "halves")
-    owner = np.tile(np.arange(30)[::-1], 2)
+    observations, temperature = observe(audit, 1, "halves")
+    owner = np.repeat(np.arange(30), 2)
     whole = np.stack(list(logits.values()))
     still = np.stack(
-        [static[f"clip-{i:02d}/static-{n // 30}"] for n, i in enumerate(owner)]
+        [static[f"clip-{i:02d}/static-{n % 2}"] for n, i in enumerate(owner)]
     )
     assert observations.frame_sample.tolist() == owner.tolist()
-    assert observations.frame_cluster.tolist() == [0] * 30 + [1] * 30
     assert observations.prediction.tolist() == whole.argmax(axis=1).tolist()
     assert observations.correct.tolist() == (whole.argmax(axis=1) == label).tolist()
     fitted = cross_fitted_temperatures(whole, label, audit.rng("halves"))
@@ -142,8 +130,21 @@ def test_sweep_of_clusters() -> None:
     assert sweep(400, 2, 6, 400) == [800, 1200, 1600, 2000, 2400]
     assert feasible([8, 12, 16], 10) == [8, 9]
     assert feasible([8], 1) == [1]
-    assert clusters_words(7, {8: 0.25}, 99) == (
+
+
+def test_what_is_said_of_the_candidates() -> None:
+    members = np.array_split(np.arange(99), 7)
+    strength = [np.ones(len(part)) for part in members]
+    alone = Candidates(99, members, strength, np.zeros(7, dtype=int))
+    chosen = Choice(alone, [8], [8], {8: 0.25})
+    assert candidates_words(chosen, 7) == (
         "7; of 8 it has the best cosine silhouette (0.250) over 99 frames"
+    )
+    direction = replace(alone.take([0]), start=np.array([COMPONENT]))
+    several = Choice(Candidates.join([alone, direction]), [7], [7])
+    assert candidates_words(several, 5) == (
+        "8 candidates over 99 frames: the clusters of 1 starts with 7 clusters, and 1 directions "
+        "of the embedding. They overlap; 5 of them are shown"
     )
 
 

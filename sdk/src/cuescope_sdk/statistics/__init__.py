@@ -5,6 +5,7 @@ from cuescope_sdk.statistics._above_zero import MeanAboveZero
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
 from cuescope_sdk.statistics._estimate import Estimate
+from cuescope_sdk.statistics._families import FamilyTest, q_values_in_families
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
@@ -59,7 +60,6 @@ from cuescope_sdk.statistics._weighted_tests import (
     can_pass,
     joined_p_values_of_others,
     least_gap_p_value,
-    weighted_q_values,
 )
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "Bootstrap",
     "Correlation",
     "Estimate",
+    "FamilyTest",
     "GapPlan",
     "GapTest",
     "GroupedFeatures",
@@ -103,6 +104,7 @@ __all__ = [
     "overlap_p_value",
     "paired_flips",
     "pearson_interval",
+    "q_values_in_families",
     "random_maxima",
     "rank_correlation",
     "rank_correlation_interval",
@@ -111,5 +113,4 @@ __all__ = [
     "smallest_effect",
     "smallest_flip_share",
     "student_interval",
-    "weighted_q_values",
 ]

@@ -53,7 +53,7 @@ class AssociationTests:
         together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
         spread = max(float(together.std()), TIE)
         together = (together - together.mean()) / spread
-        surprise = np.hstack([_surprise(statistics), _surprise(together)])
+        surprise = np.hstack([unskew(statistics), unskew(together)])
         p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
         q_values = step_down_max(surprise[0], surprise[1:])
         p_table = np.full(tested.shape, np.nan)
@@ -212,7 +212,7 @@ def _standardise(
     return np.asarray((feature.T @ value) / scale)
 
 
-def _surprise(statistics: DrawByCell) -> DrawByCell:
+def unskew(statistics: DrawByCell) -> DrawByCell:
     """As a normal deviate, by a cell's own skewness (Wilson and Hilferty's cube root, 1931).
 
     The same function of the data and of each draw, so the permutation test stays exact.

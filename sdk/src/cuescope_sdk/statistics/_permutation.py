@@ -68,7 +68,8 @@ def gap_p_values(
     for part in level_indices(strata):
         centred[part] -= centred[part].mean(axis=0)
         residuals[part] -= residuals[part].mean()
-    orders = _Orders(groups, groups.strata(strata))
+    # at 5%, 0% to 6.0% of simulated audits raised an alarm (docs/statistics.md)
+    orders = GroupOrders(groups, groups.strata(strata))
     largest = max(np.abs(residuals).max(initial=0.0), 1.0)
     scale = np.abs(centred).sum(axis=0) * largest + 1.0
     # the same terms add up otherwise in another order, and a tie must count as one
@@ -87,7 +88,7 @@ def _fisher(values: PerSample, present: BoolSampleByCell) -> PerCell:
     return accuracy_gap_p_value(*np.rint(counts).astype(int))
 
 
-class _Orders:
+class GroupOrders:
     """Where each sample's value comes from, as whole groups change places within strata."""
 
     def __init__(self, groups: Groups, stratum: IntPerGroup) -> None:
@@ -125,6 +126,7 @@ class _Orders:
         if np.ptp(
             self._sizes
         ):  # a longer group is thinned out, a shorter one repeats its samples
+            # the one step that is not exact; it was simulated (docs/statistics.md)
             place = place * self._sizes.take(source) // self._sizes[self._codes]
         return self._by_group.take(self._starts.take(source) + place)
 
@@ -133,7 +135,7 @@ def _sequential(
     residuals: PerSample,
     centred: SampleByCell,
     limit: PerCell,
-    orders: _Orders,
+    orders: GroupOrders,
     rng: Generator,
     draws: int,
 ) -> PerCell:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from scipy import optimize, special, stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
-from cuescope_sdk.statistics._permutation import _Orders
+from cuescope_sdk.statistics._permutation import GroupOrders
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
 POWER = 0.8  # what is called found: in so many of such audits
@@ -204,7 +204,7 @@ class _Stratum:
         self._groups = groups
         one_stratum = np.zeros(groups.count, dtype=int)
         # drawn once: the null's spread is judged by the same orders for every planted cue
-        self._orders = _Orders(groups, one_stratum).draw(PERMUTED, rng)
+        self._orders = GroupOrders(groups, one_stratum).draw(PERMUTED, rng)
 
     def smallest_drop(self, share: float, needed: float, rng: Generator) -> float:
         """The smallest drop that this draw of a cue needs; infinite where none suffices."""

@@ -5,27 +5,11 @@ from jaxtyping import Bool, Int
 from scipy import stats
 
 from cuescope_sdk.statistics._shapes import IntPerCell, PerCell, PerTest
-from cuescope_sdk.statistics._tests import accuracy_gap_p_value, benjamini_hochberg
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 
 # p-values that are told apart when they are joined
 SMALLEST = 1e-12
 LARGEST = 1 - 1e-3
-
-
-def weighted_q_values(p_value: PerTest, weight: PerTest) -> PerTest:
-    """q-values over every test that was made, NaN for the others (p-value NaN).
-
-    Weights, brought to a mean of 1, divide the p-values (Genovese, Roeder and Wasserman, 2006).
-    They must not know of the answers that are tested.
-    """
-    made = np.isfinite(p_value)
-    q_value = np.full(len(p_value), np.nan)
-    if made.any():
-        # with a mean of 1 the budget of errors stays what it is
-        share = weight[made] / weight[made].mean()
-        weighted = np.minimum(p_value[made] / share, 1.0)
-        q_value[made] = benjamini_hochberg(weighted.tolist())
-    return q_value
 
 
 def joined_p_values_of_others(

@@ -41,7 +41,7 @@ METRICS = (
 
 
 class TRoVe(Plugin):
-    """Clusters still clips, and asks which clusters cost a label its accuracy."""
+    """Groups still clips that look alike, and asks which groups cost a label its accuracy."""
 
     title = "TRoVe: static cues that go with errors"
     requires = Requirements(
@@ -63,14 +63,15 @@ class TRoVe(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Clusters of still clips, each of which is one frame repeated."""
+        """Groups of still clips, each of which is one frame repeated."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
         from cuescope_sdk.data import require_data
         from cuescope_sdk.stills import Answers
-        from cuescope_trove.naming import cluster_guesses
+        from cuescope_trove.analysis import analyse
+        from cuescope_trove.naming import candidate_guesses
         from cuescope_trove.power import note_plan
-        from cuescope_trove.report import note_clusters
-        from cuescope_trove.trials import check, cluster, cluster_features
+        from cuescope_trove.report import note_candidates
+        from cuescope_trove.trials import candidate_features, check
 
         require_data(audit, self.data_needs, "trove")
         check(audit, self.options.top_k)
@@ -78,10 +79,10 @@ class TRoVe(Plugin):
         if audit.context.planning:
             note_plan(audit, self.options)
         answers = audit.once(Answers.ask, audit)
-        choice = cluster(audit, self.options, answers)
-        note_clusters(audit, choice)
-        guesses = cluster_guesses(audit, choice.clusters, answers)
-        yield from cluster_features(choice.clusters, list(answers.row), guesses)
+        analysis = audit.once(analyse, audit, self.options)
+        note_candidates(audit, analysis)
+        guesses = candidate_guesses(audit, analysis.candidates, answers)
+        yield from candidate_features(analysis.candidates, list(answers.row), guesses)
 
     @hookimpl
     def perturb(self, audit: Audit) -> Iterable[Outcome]:

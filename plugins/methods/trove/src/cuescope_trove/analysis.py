@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
+from scipy import sparse
 
 from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers, stack_logits
+from cuescope_trove.candidates.distinct import Distinct
+from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.control import Control, control_of
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
@@ -29,18 +32,32 @@ from cuescope_trove.selection import (
     ranking,
     score,
 )
+from cuescope_trove.trials import Choice, choose_candidates
 
 CALIBRATION = "calibration"  # names the random halves on which temperatures are fitted
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """All sequences, the part in which cues were looked for, and what the pairs came to."""
+    """All sequences, the part in which cues were looked for, and what the pairs came to.
 
+    `choice` are the candidates that were tried, `table` all their pairs. `chosen` are the numbers
+    of those shown, `shown` their pairs, in the order of the report's features.
+    """
+
+    choice: Choice
     observations: Observations
     part: np.ndarray | None
     table: ScoredPairs
     control: Control | None
+    distinct: Distinct
+    chosen: Sequence[int]
+    shown: ScoredPairs
+
+    @property
+    def candidates(self) -> Candidates:
+        """Those shown."""
+        return self.choice.candidates.take(self.chosen)
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,7 @@ class PairRow:
 
     `gap` is the error contribution, `bias` the static bias over `n_frames`, `score` their sum; both
     None where no frame tells of the bias. The p-values are None where the pair was not tested.
+    `starts` counts the starts of the clustering in which the same thing is reported for the label.
     `answer` is the most common wrong answer, of `share` of the errors, and `confidence` how sure a
     still frame is of it. The others are as in `ScoredPairs`.
     """
@@ -68,19 +86,18 @@ class PairRow:
     retest: float
     suspects: int
     first_gap: float | None
+    starts: int
     answer: str
     share: float
     confidence: float
 
 
-def analyse(
-    audit: Audit,
-    options: TRoVeOptions,
-    features: Sequence[Feature],
-) -> Analysis:
-    """The audit's numbers; for `audit.once`, so that `verify` finds what `compute_scores` did."""
-    observations, _ = audit.once(observe, audit, features, options.top_k, CALIBRATION)
+def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
+    """The audit's numbers; for `audit.once`, so that each hook finds what another worked out."""
     answers = audit.once(Answers.ask, audit)
+    choice = choose_candidates(audit, options, answers)
+    observations, _ = audit.once(observe, audit, options.top_k, CALIBRATION)
+    observations = replace(observations, member=choice.candidates.member)
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     control = control_of(audit, samples, observations.groups, options)
     if control is not None:
@@ -88,28 +105,33 @@ def analyse(
     # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
     table = score(observations, options, audit.rng("permutation"), part)
-    return Analysis(observations, part, table, control)
+    distinct = Distinct(choice.candidates, table)
+    chosen = distinct.shown(most=options.k_max * len(audit.labels))
+    return Analysis(
+        choice,
+        observations,
+        part,
+        table,
+        control,
+        distinct,
+        chosen,
+        table.of_clusters(chosen),
+    )
 
 
 def observe(
     audit: Audit,
-    features: Sequence[Feature],
     top_k: int,
     stream: str,
 ) -> tuple[Observations, PerSample]:
-    """The answers as arrays, and each sequence's temperature; `stream` names the random halves."""
+    """The answers as arrays, without clusters, and each sequence's temperature.
+
+    `stream` names the random halves.
+    """
     answers = audit.once(Answers.ask, audit)
     samples = [outcome.trial.sample for outcome in answers.outcomes]
     number = {sample.key: index for index, sample in enumerate(samples)}
-    frames = []
-    for cluster, feature in enumerate(features):
-        for occurrence in feature.occurrences:
-            row = answers.row[occurrence.sample, occurrence.frame or 0]
-            frames.append((number[occurrence.sample], cluster, row))
-    # reshape: an empty list would be an array without columns to unpack
-    frame_sample, frame_cluster, rows = (
-        np.array(frames, dtype=np.int64).reshape(-1, 3).T
-    )
+    frame_sample = np.array([number[sample] for sample, _ in answers.row])
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
     logits = stack_logits(answers.outcomes, audit.labels)
     temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
@@ -119,11 +141,10 @@ def observe(
         prediction=logits.argmax(axis=1),
         correct=among_top(logits, label, top_k),
         frame_sample=frame_sample,
-        frame_cluster=frame_cluster,
         # A still clip takes the temperature of its sequence, which was fitted on other sequences:
         # no answer has a part in its own calibration.
-        frame_static=softmax(answers.static_logits[rows], temperature[frame_sample]),
-        clusters=len(features),
+        frame_static=softmax(answers.static_logits, temperature[frame_sample]),
+        member=sparse.csr_array((len(frame_sample), 0), dtype=bool),
         groups=Groups.of(samples),
         probability=softmax(logits, temperature),
     )
@@ -134,9 +155,10 @@ def pair_rows(
     audit: Audit,
     options: TRoVeOptions,
     features: Sequence[Feature],
-    table: ScoredPairs,
+    analysis: Analysis,
 ) -> Iterator[PairRow]:
-    """The pairs as they are ranked, with all that is said of each."""
+    """The pairs that are shown, as they are ranked, with all that is said of each."""
+    table = analysis.shown
     pairs = table.pairs
     bounds = pair_intervals(table, options)
     mistake = most_common_mistake(table.observations, pairs)
@@ -164,6 +186,10 @@ def pair_rows(
             retest=float(table.retest[pair]),
             suspects=int(table.suspects[pair]),
             first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
+            starts=analysis.distinct.starts_of(
+                pairs.label[pair],
+                analysis.chosen[pairs.cluster[pair]],
+            ),
             # -1, where nothing is wrong, names the last label: no finding has such a pair
             answer=audit.labels[mistake.prediction[pair]],
             share=float(mistake.share[pair]),
@@ -184,7 +210,7 @@ def pair_intervals(
     chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
     # with two parts nothing was chosen by the sequences that are measured
     if table.first_gap is None and len(chosen):
-        tried = int(table.tried.sum())
+        tried = max(table.correction.count, len(chosen))
         strict = selected_confidence(options.confidence, len(chosen), tried)
         bounds[..., chosen] = _intervals(table, chosen, strict, options)
     return bounds

@@ -26,7 +26,7 @@ def contrasts(
         return
     answers = audit.once(Answers.ask, audit)
     measured = list(answers.outcomes)
-    part = audit.once(analyse, audit, options, features).part
+    part = audit.once(analyse, audit, options).part
     if part is not None:
         # pictures of the part where a cue was looked for would show it too clearly
         measured = list(compress(measured, ~part))

@@ -188,16 +188,15 @@ def _log_odds(probability: np.ndarray, other: int, label: int) -> PerSample:
 
 def _looks(observations: Observations, part: SampleMask, cluster: int) -> PerSample:
     """Log-probability of each sequence's other frames, were they drawn from those of the part."""
-    of_part = part[observations.frame_sample]
+    member_frame = observations.member_frame
+    of_sample = observations.frame_sample[member_frame]
+    # frames of the cue are left out: only the other frames tell both apart
+    shows_cue = np.zeros(len(observations.frame_sample), dtype=bool)
+    shows_cue[observations.frames_of(cluster)] = True
+    others = ~shows_cue[member_frame]
+    shown = observations.member_cluster[part[of_sample] & others]
     # half a frame more each: one unseen cluster must not rule a sequence out
-    shown = observations.frame_cluster[of_part]
     counts = np.bincount(shown, minlength=observations.clusters) + 0.5
     chance = np.log(counts / np.delete(counts, cluster).sum())
-    # the cue's own cluster is left out: only the other frames tell both apart
-    chance[cluster] = 0.0
-    weights = chance[observations.frame_cluster]
-    return np.bincount(
-        observations.frame_sample,
-        weights,
-        minlength=len(observations.label),
-    )
+    weights = np.where(others, chance[observations.member_cluster], 0.0)
+    return np.bincount(of_sample, weights, minlength=len(observations.label))

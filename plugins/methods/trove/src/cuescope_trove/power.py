@@ -7,11 +7,11 @@ import numpy as np
 
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import GapPlan, Groups, limit_of_detection
+from cuescope_trove.candidates.correction import CLEAR
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, compare
 from cuescope_trove.selection import (
     CANDIDATE,
-    CLEAR,
     DISCOVERY,
     ScoredPairs,
     splits_by_default,
@@ -33,7 +33,7 @@ def chance_to_find(
     plan: GapPlan,
     options: TRoVeOptions,
     *,
-    tried: int,
+    tried: float,
     discover: float,
 ) -> float:
     """Chance that a cue that costs `loss` is found: it passes each part's test, and costs enough.
@@ -84,7 +84,7 @@ def smallest_loss(
     rate: float,
     options: TRoVeOptions,
     *,
-    tried: int,
+    tried: float,
     discover: float,
 ) -> float | None:
     """The smallest loss that 8 of 10 audits find; None where none is.
@@ -119,7 +119,7 @@ def limit(
     `min_error_contribution` as measured.
     """
     measured = table.observations
-    tried = int(table.tried.sum())
+    tried = table.correction.count
     if table.first_gap is not None or not tried:
         tried += 1  # the planted cue itself
     found = limit_of_detection(

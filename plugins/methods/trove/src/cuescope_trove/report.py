@@ -1,6 +1,7 @@
 """From arrays to the rows and the sentences of the report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
@@ -14,10 +15,11 @@ from cuescope_trove.analysis import (
     observe,
     pair_rows,
 )
+from cuescope_trove.candidates.groups import COMPONENT
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import faultless_words, limit_words
 from cuescope_trove.selection import Verdict
-from cuescope_trove.trials import ClusterChoice
+from cuescope_trove.trials import Choice
 
 MOST_SHOWN = 20  # pairs in the table of both parts
 STATIC_BIAS_WORDS = {
@@ -37,9 +39,7 @@ def scores(
     features: Sequence[Feature],
 ) -> Iterator[Score]:
     """The rows of the report, and the facts at its head."""
-    observations, temperature = audit.once(
-        observe, audit, features, options.top_k, CALIBRATION
-    )
+    observations, temperature = audit.once(observe, audit, options.top_k, CALIBRATION)
     correct = observations.correct
     groups = observations.groups
     top = "" if options.top_k == 1 else f" (top {options.top_k})"
@@ -78,18 +78,23 @@ def scores(
         audit.note(
             "errors", "all: the model is never right here, so no cue can cost accuracy"
         )
-    analysis = audit.once(analyse, audit, options, features)
+    analysis = audit.once(analyse, audit, options)
     _note_selection(audit, options, analysis)
-    rows = list(pair_rows(audit, options, features, analysis.table))
+    rows = list(pair_rows(audit, options, features, analysis))
     tried = [
         row for row in rows if row.first_gap is not None and row.p_value is not None
     ]
     # one part has no second loss that could be put beside the first
     if tried:
         audit.attach(losses_table(tried[:MOST_SHOWN]))
-    control = analysis.control.name if analysis.control else ""
+    say = partial(
+        statement,
+        labels=len(audit.labels),
+        starts=analysis.distinct.starts,
+        control=analysis.control.name if analysis.control else "",
+    )
     for row in rows:
-        yield from _pair_scores(row, len(audit.labels), control)
+        yield from _pair_scores(row, say(row))
 
 
 def losses_table(tried: Sequence[PairRow]) -> Table:
@@ -122,8 +127,11 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
     table = analysis.table
     words = "none: no label has sequences both with and without a cluster"
     if len(table.pairs):  # how much was tried, which the q-values correct for
-        words = f"{len(table.pairs)} pairs of cluster and label were compared, "
-        words += f"{table.tried.sum()} of them tested; findings: {table.finding.sum()}"
+        words = f"{len(table.pairs)} pairs of candidate and label were compared, "
+        words += f"{table.tried.sum()} of them tested, which overlap and count as "
+        words += (
+            f"{table.correction.count:.0f}; findings: {analysis.shown.finding.sum()}"
+        )
     audit.note("pairs", words)
     if analysis.part is not None:
         first = int(analysis.part.sum())
@@ -139,7 +147,7 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
     audit.note("could have been missed", missed)
 
 
-def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
+def _pair_scores(row: PairRow, words: str | None) -> Iterator[Score]:
     """Three scores of a pair, the headline first."""
 
     def score_of(metric: str, figure: Estimate[float] | None, **more: Any) -> Score:
@@ -162,17 +170,23 @@ def _pair_scores(row: PairRow, labels: int, control: str) -> Iterator[Score]:
         finding=row.verdict == Verdict.FINDING,
         # a large loss that is not shown would look overlooked, not explained
         always_reported=explained,
-        statement=statement(row, labels, control),
+        statement=words,
     )
     yield score_of("error_contribution", row.gap, **tested)
     # no p-value: the test is of the loss of accuracy alone
     yield score_of("static_bias", row.bias, n=row.n_frames)
 
 
-def statement(row: PairRow, labels: int, control: str = "") -> str | None:
+def statement(
+    row: PairRow,
+    *,
+    labels: int,
+    starts: int = 1,
+    control: str = "",
+) -> str | None:
     """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not.
 
-    None for a pair that is nothing. There are so many `labels`.
+    None for a pair that is nothing. There are so many `labels`, and `starts` of the clustering.
     """
     if row.verdict == Verdict.NOTHING:
         return None
@@ -198,7 +212,9 @@ def statement(row: PairRow, labels: int, control: str = "") -> str | None:
             f"It may be {control}: {words} But among sequences with about the same value of it, "
             f"the loss is not clear ({p_value})."
         )
-    return f"{words} {_still_frame_sentence(row, labels)}"
+    return (
+        f"{words} {_still_frame_sentence(row, labels)}{_starts_sentence(row, starts)}"
+    )
 
 
 def _still_frame_sentence(row: PairRow, labels: int) -> str:
@@ -217,17 +233,28 @@ def _still_frame_sentence(row: PairRow, labels: int) -> str:
     )
 
 
+def _starts_sentence(row: PairRow, starts: int) -> str:
+    """How far it depends on where the clustering starts; nothing of a single start."""
+    if starts < 2:
+        return ""
+    if not row.starts:
+        return (
+            f" None of {starts} starts of the clustering finds it, only a direction of the "
+            "embedding does."
+        )
+    return f" It is found in {row.starts} of {starts} starts of the clustering."
+
+
 # --------------------------------------------------------------------- facts at the report's head
 
 
-def note_clusters(audit: Audit, choice: ClusterChoice) -> None:
-    """How many clusters there are, and why."""
-    frames = len(choice.clusters.cluster)
-    audit.note(
-        "clusters", clusters_words(choice.clusters.count, choice.silhouettes, frames)
-    )
+def note_candidates(audit: Audit, analysis: Analysis) -> None:
+    """How many candidates there are, and why."""
+    choice = analysis.choice
+    frames = choice.candidates.points
+    audit.note("clusters", candidates_words(choice, len(analysis.chosen)))
     # few frames shorten the sweep: then the data chose the number, not the options
-    if list(choice.silhouettes) != list(choice.wanted):
+    if choice.counts != choice.wanted:
         wanted = _list_words(choice.wanted)
         audit.note(
             "cluster sweep", f"shorter than {wanted}: there are only {frames} frames"
@@ -237,18 +264,29 @@ def note_clusters(audit: Audit, choice: ClusterChoice) -> None:
         audit.note("frames", "one a sample: its still clip is the sample itself")
 
 
-def clusters_words(count: int, silhouettes: Mapping[int, float], frames: int) -> str:
-    """How many clusters there are, and why."""
-    if count == 1 and frames <= 2:
-        return f"1: {frames} frames are too few to group"
-    if count == 1:
+def candidates_words(choice: Choice, shown: int) -> str:
+    """How many candidates there are, and where they come from."""
+    candidates = choice.candidates
+    frames = candidates.points
+    if len(candidates.members[0]) == frames and shown == 1:
+        if frames <= 2:
+            return f"1: {frames} frames are too few to group"
         return (
             f"1: the model's embedding is the same for all {frames} frames, so nothing in them "
             "can be told apart"
         )
+    counts = _list_words(list(choice.counts))
+    if choice.silhouettes:
+        return (
+            f"{len(candidates)}; of {counts} it has the best cosine silhouette "
+            f"({max(choice.silhouettes.values()):.3f}) over {frames} frames"
+        )
+    directions = int((candidates.start == COMPONENT).sum())
+    starts = len(set(candidates.start.tolist()) - {COMPONENT})
     return (
-        f"{count}; of {_list_words(list(silhouettes))} it has the best cosine silhouette "
-        f"({max(silhouettes.values()):.3f}) over {frames} frames"
+        f"{len(candidates)} candidates over {frames} frames: the clusters of {starts} starts with "
+        f"{counts} clusters, and {directions} directions of the embedding. They overlap; "
+        f"{shown} of them are shown"
     )
 
 

@@ -21,16 +21,17 @@ PerSample = Float[np.ndarray, " sample"]
 PerPair = Float[np.ndarray, " pair"]
 PairMask = Bool[np.ndarray, " pair"]
 IntPerFrame = Int[np.ndarray, " frame"]
-FrameMask = Bool[np.ndarray, " frame"]
+IntPerMember = Int[np.ndarray, " member"]
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
     """What the model answered, in numbers.
 
-    label, prediction, correct: one a sequence; frame_sample, frame_cluster: the sequence and the
-    cluster that a frame belongs to; frame_static (frame, class): calibrated probabilities of its
-    still clip, of so many `clusters`. `groups` says which sequences were drawn together.
+    label, prediction, correct: one a sequence; frame_sample: the sequence that a frame belongs to;
+    frame_static (frame, class): calibrated probabilities of its still clip; `member`: a sparse
+    (frame, cluster) of the clusters that it is in, one or several. `groups` says which sequences
+    were drawn together.
     `probability` (sample, class) are those of the sequences, where label errors are looked for;
     `control` is the level of what else may explain errors (an object's size), -1 where unknown.
     """
@@ -39,9 +40,8 @@ class Observations:
     prediction: np.ndarray
     correct: np.ndarray
     frame_sample: np.ndarray
-    frame_cluster: np.ndarray
     frame_static: np.ndarray
-    clusters: int
+    member: sparse.csr_array
     groups: Groups
     probability: np.ndarray | None = None
     control: np.ndarray | None = None
@@ -50,6 +50,21 @@ class Observations:
     def classes(self) -> int:
         """Size of the label set, |Y|."""
         return int(self.frame_static.shape[1])
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters there are."""
+        return int(self.member.shape[1])
+
+    @property
+    def member_frame(self) -> IntPerMember:
+        """The frame of each (frame, cluster) that belong together."""
+        return np.asarray(self.member.tocoo().row)
+
+    @property
+    def member_cluster(self) -> IntPerMember:
+        """The cluster of each (frame, cluster) that belong together."""
+        return np.asarray(self.member.indices)
 
     @property
     def frame_bias(self) -> np.ndarray:
@@ -65,8 +80,12 @@ class Observations:
     def shows(self, cluster: int) -> SampleMask:
         """Which sequences have the cluster in any frame."""
         shows = np.zeros(len(self.label), dtype=bool)
-        shows[self.frame_sample[self.frame_cluster == cluster]] = True
+        shows[self.frame_sample[self.frames_of(cluster)]] = True
         return shows
+
+    def frames_of(self, cluster: int) -> IntPerFrame:
+        """The frames of a cluster."""
+        return np.asarray(self.member_frame[self.member_cluster == cluster])
 
     def take(self, chosen: SampleMask) -> "Observations":
         """Those of some of the sequences, with their frames."""
@@ -79,12 +98,20 @@ class Observations:
             prediction=self.prediction[chosen],
             correct=self.correct[chosen],
             frame_sample=number[self.frame_sample[frames]],
-            frame_cluster=self.frame_cluster[frames],
             frame_static=self.frame_static[frames],
+            member=self.member[frames],
             groups=self.groups.take(chosen),
             probability=None if self.probability is None else self.probability[chosen],
             control=None if self.control is None else self.control[chosen],
         )
+
+
+def partition(frame_cluster: IntPerFrame, clusters: int) -> sparse.csr_array:
+    """The `member` of frames that are in one of so many clusters each."""
+    frames = len(frame_cluster)
+    rows = np.arange(frames + 1)
+    inside = np.ones(frames, dtype=bool)
+    return sparse.csr_array((inside, frame_cluster, rows), shape=(frames, clusters))
 
 
 def among_top(
@@ -147,10 +174,18 @@ def incidences(
 ) -> tuple[Int[np.ndarray, " incidence"], Int[np.ndarray, " incidence"]]:
     """Each (sequence, cluster) that meet in at least one frame, once."""
     # Eq. 1 counts sequences: one with five frames in the cluster must not count five times.
-    frame_sample = observations.frame_sample.astype(np.int64)
+    sample = observations.frame_sample[observations.member_frame].astype(np.int64)
     clusters = observations.clusters
-    code = np.unique(frame_sample * clusters + observations.frame_cluster)
+    code = np.unique(sample * clusters + observations.member_cluster)
     return np.divmod(code, clusters)
+
+
+def meets(observations: Observations) -> sparse.csr_array:
+    """(sequence, cluster): whether they meet in any frame; sparse, as a sequence meets few."""
+    sample, cluster = incidences(observations)
+    shape = len(observations.label), observations.clusters
+    true = np.ones(len(sample), dtype=bool)
+    return sparse.csr_array((true, (sample, cluster)), shape=shape)
 
 
 def compare(observations: Observations) -> Pairs:
@@ -201,20 +236,21 @@ def static_bias(
     the pair's label. The latter is the default; `across_labels` gives the former.
     """
     wrong = ~observations.correct[observations.frame_sample]
-    frame, pair = _cells(observations, pairs, across_labels)
-    n_frames, mean = _cell_means(frame, wrong, observations)
+    cell, pair = _cells(observations, pairs, across_labels)
+    n_frames, mean = _cell_means(cell, wrong[observations.member_frame], observations)
     return StaticBias(mean[pair], n_frames[pair])
 
 
 def _cell_means(
-    cell: IntPerFrame,
-    among: FrameMask,
+    cell: IntPerMember,
+    among: Bool[np.ndarray, " member"],
     observations: Observations,
 ) -> tuple[Int[np.ndarray, " cell"], Float[np.ndarray, " cell"]]:
     """How many of some frames each cell has, and their mean still-clip bias; 0 where none."""
     cells = observations.classes * observations.clusters
     n_frames = np.bincount(cell[among], minlength=cells)
-    total = np.bincount(cell[among], observations.frame_bias[among], minlength=cells)
+    bias = observations.frame_bias[observations.member_frame[among]]
+    total = np.bincount(cell[among], bias, minlength=cells)
     # an empty cell has a total of 0, and must not divide 0 by 0
     return n_frames, total / np.maximum(n_frames, 1)
 
@@ -223,14 +259,15 @@ def _cells(
     observations: Observations,
     pairs: Pairs,
     across_labels: bool,
-) -> tuple[IntPerFrame, Int[np.ndarray, " pair"]]:
-    """The cells of all frames and of the pairs: label and cluster, or the cluster alone."""
+) -> tuple[IntPerMember, Int[np.ndarray, " pair"]]:
+    """The cells of all members and of the pairs: label and cluster, or the cluster alone."""
     if across_labels:
-        return observations.frame_cluster, pairs.cluster
+        return observations.member_cluster, pairs.cluster
     frame_label = observations.label[observations.frame_sample]
     clusters = observations.clusters
-    frame = frame_label * clusters + observations.frame_cluster
-    return frame, pairs.label * clusters + pairs.cluster
+    of_frame = frame_label[observations.member_frame] * clusters
+    cells = of_frame + observations.member_cluster
+    return cells, pairs.label * clusters + pairs.cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,13 +303,13 @@ def most_common_mistake(observations: Observations, pairs: Pairs) -> Mistake:
     agree[mistaken] = count[order]
     # all errors of a cell, not only the agreeing ones: the report says what share agrees
     errors = np.bincount(cell, minlength=cells)
-    frame, pair = _cells(observations, pairs, across_labels=False)
-    prediction = observations.prediction[observations.frame_sample]
+    cell, pair = _cells(observations, pairs, across_labels=False)
+    of_member = observations.frame_sample[observations.member_frame]
     # with top_k a right sequence may have the mistake as its best answer
-    made = ~observations.correct[observations.frame_sample] & (
-        prediction == mistake[frame]
+    made = ~observations.correct[of_member] & (
+        observations.prediction[of_member] == mistake[cell]
     )
-    _, confidence = _cell_means(frame, made, observations)
+    _, confidence = _cell_means(cell, made, observations)
     share = agree / np.maximum(errors, 1)
     return Mistake(mistake[pair], share[pair], confidence[pair])
 
@@ -295,15 +332,12 @@ class LabelPart(NamedTuple):
 
 def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]:
     """The pairs and sequences, label by label."""
-    sample, cluster = incidences(observations)
-    shape = len(observations.label), observations.clusters
-    true = np.ones(len(sample), dtype=bool)
-    # sparse: a sequence meets few clusters, and only one label at a time is made dense
-    meets = sparse.csr_array((true, (sample, cluster)), shape=shape)
+    shows = meets(observations)
     for label in np.unique(pairs.label):
         chosen = np.flatnonzero(pairs.label == label)
         samples = np.flatnonzero(observations.label == label)
-        present = meets[samples].toarray()[:, pairs.cluster[chosen]]
+        # only one label at a time is made dense
+        present = shows[samples].toarray()[:, pairs.cluster[chosen]]
         yield LabelPart(
             pairs=chosen,
             samples=samples,
@@ -313,7 +347,7 @@ def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]
         )
 
 
-def selected_confidence(confidence: float, chosen: int, tried: int) -> float:
+def selected_confidence(confidence: float, chosen: int, tried: float) -> float:
     """The confidence at which the intervals of what was chosen hold over all that was chosen.
 
     Figures that were chosen among those tried, on the same data, look larger than they are (false
@@ -352,15 +386,16 @@ def bias_limits(
     # without a wrong frame nothing is known: the whole range of a probability
     low = np.zeros(len(pairs))
     high = np.ones(len(pairs))
-    frame, wanted = _cells(observations, pairs, across_labels)
-    wrong = np.flatnonzero(~observations.correct[observations.frame_sample])
+    cell, wanted = _cells(observations, pairs, across_labels)
+    is_wrong = ~observations.correct[observations.frame_sample]
+    wrong = np.flatnonzero(is_wrong[observations.member_frame])
     # sorted once, so that the frames of a pair are one slice and need no mask each
-    order = wrong[np.argsort(frame[wrong], kind="stable")]
-    starts = np.searchsorted(frame[order], wanted, side="left")
-    ends = np.searchsorted(frame[order], wanted, side="right")
+    order = wrong[np.argsort(cell[wrong], kind="stable")]
+    starts = np.searchsorted(cell[order], wanted, side="left")
+    ends = np.searchsorted(cell[order], wanted, side="right")
     bias = observations.frame_bias
     for pair in np.flatnonzero(ends > starts):
-        frames = order[starts[pair] : ends[pair]]
+        frames = observations.member_frame[order[starts[pair] : ends[pair]]]
         drawn = observations.groups.take(observations.frame_sample[frames])
         low[pair], high[pair] = mean_interval(
             bias[frames],

@@ -13,13 +13,15 @@ from enum import IntEnum
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
+from scipy import sparse
 
-from cuescope_sdk.statistics import (
-    can_pass,
-    gap_p_values,
-    joined_p_values_of_others,
-    least_gap_p_value,
-    weighted_q_values,
+from cuescope_sdk.statistics import gap_p_values
+from cuescope_trove.candidates.correction import (
+    CLEAR,
+    Correction,
+    could_pass,
+    p_values,
+    pooled_weights,
 )
 from cuescope_trove.label_noise import (
     confident_disagreement,
@@ -36,6 +38,7 @@ from cuescope_trove.scores import (
     StaticBias,
     compare,
     label_parts,
+    meets,
     static_bias,
 )
 
@@ -45,9 +48,7 @@ SPLIT_GROUPS = 400
 DISCOVERY = 0.3  # of these groups are in the first part
 # p-value up to which a pair of the first part is tried again in the other
 CANDIDATE = 0.5
-# without an end one lucky pair could take nearly all of the error budget
-CLEAR = 0.01  # p-value below which it gains no more weight there
-
+SHUFFLED_DRAWS = 500  # of a null that is itself drawn many times
 UNLIKE = 0.02  # p-value over all findings, from which on answers are unlike those to label errors
 
 
@@ -66,8 +67,9 @@ class ScoredPairs:
 
     `p_value` and `q_value` are NaN where a pair was not tried. `retest` is the p-value that is left
     of a found pair, and speaks against it where `verdict` is LABEL_NOISE or CONTROL; `suspects`
-    counts its sequences that may be mislabelled. `first_gap` is the error contribution in the part
-    where cues were looked for, None where there was one part. `observations` are those measured.
+    counts its sequences that may be mislabelled; `correction` is what p-values paid. `first_gap` is
+    the error contribution in the part where cues were looked for, None where there was one part.
+    `observations` are those measured.
     """
 
     observations: Observations
@@ -78,6 +80,7 @@ class ScoredPairs:
     verdict: np.ndarray
     retest: np.ndarray
     suspects: np.ndarray
+    correction: Correction
     first_gap: np.ndarray | None = None
 
     @property
@@ -99,6 +102,29 @@ class ScoredPairs:
     def score(self) -> np.ndarray:
         """The TRoVe score: error contribution + static bias, in [-1, 2]."""
         return np.asarray(self.pairs.error_contribution + self.bias.value)
+
+    def of_clusters(self, chosen: Sequence[int]) -> "ScoredPairs":
+        """The pairs of some clusters, which are numbered anew in this order."""
+        numbers = np.full(self.observations.clusters, -1)
+        numbers[chosen] = np.arange(len(chosen))
+        kept = np.flatnonzero(numbers[self.pairs.cluster] >= 0)
+        # by label, then cluster, as pairs come
+        cluster = numbers[self.pairs.cluster[kept]]
+        kept = kept[np.lexsort((cluster, self.pairs.label[kept]))]
+        pairs = self.pairs.take(kept)
+        member = self.observations.member[:, chosen]
+        return replace(
+            self,
+            observations=replace(self.observations, member=member),
+            pairs=replace(pairs, cluster=numbers[pairs.cluster]),
+            bias=StaticBias(self.bias.value[kept], self.bias.n_frames[kept]),
+            p_value=self.p_value[kept],
+            q_value=self.q_value[kept],
+            verdict=self.verdict[kept],
+            retest=self.retest[kept],
+            suspects=self.suspects[kept],
+            first_gap=None if self.first_gap is None else self.first_gap[kept],
+        )
 
 
 def discovery_part(
@@ -162,7 +188,8 @@ def score(
     p_value = p_values(measured, pairs, rng, weight > 0)
     if options.pool_labels:
         weight *= pooled_weights(measured, pairs, p_value)
-    q_value = weighted_q_values(p_value, weight)
+    correction = Correction.of(measured, pairs, p_value, weight, rng)
+    q_value = correction.q_values(p_value)
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
@@ -172,9 +199,7 @@ def score(
         for number in np.flatnonzero(found).tolist():
             retest[number] = _among_alike(measured, pairs.take([number]), rng)
         # corrected anew: what no longer passes does not help the others to pass
-        verdict[found & (weighted_q_values(retest, weight) > options.fdr)] = (
-            Verdict.CONTROL
-        )
+        verdict[found & (correction.q_values(retest) > options.fdr)] = Verdict.CONTROL
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
     kept = np.flatnonzero(verdict == Verdict.FINDING)
     for number in kept.tolist():
@@ -186,11 +211,10 @@ def score(
         few = 0 < count <= options.label_noise * of_label.item()
         # How answers look is asked of both parts: that is not what a pair was chosen for.
         if few and unlike_p_value(observations, pair, rng) > UNLIKE / len(kept):
-            rest = measured.take(~removed)
-            elsewhere = _elsewhere(rest, pair, options, rng)
+            elsewhere = _elsewhere(measured, ~removed, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
-    unclear = weighted_q_values(retest, weight)[kept] > options.fdr
+    unclear = correction.q_values(retest)[kept] > options.fdr
     verdict[kept[unclear]] = Verdict.LABEL_NOISE
     return ScoredPairs(
         observations=measured,
@@ -201,6 +225,7 @@ def score(
         verdict=verdict,
         retest=retest,
         suspects=mislabelled_count,
+        correction=correction,
         first_gap=first_gap,
     )
 
@@ -231,72 +256,22 @@ def passes(
 # --------------------------------------------------------------------------------------- tests
 
 
-def p_values(
-    observations: Observations,
-    pairs: Pairs,
-    rng: Generator,
-    tried: PairMask,
-) -> PerPair:
-    """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
-    result = np.full(len(pairs), np.nan)
-    some = np.flatnonzero(tried)
-    for part in label_parts(observations, pairs.take(some)):
-        p_value = gap_p_values(part.values, part.present, part.groups, rng)
-        result[some[part.pairs]] = p_value
-    return result
-
-
-def pooled_weights(
-    observations: Observations,
-    pairs: Pairs,
-    p_value: PerPair,
-) -> PerPair:
-    """How much of the error budget a pair gets for what its cluster costs the other labels.
-
-    Their p-values are joined by Stouffer's method, each label alike, and never the pair's own.
-    All get the same where a group lies in several labels, whose answers are then not independent.
-    """
-    groups = observations.groups
-    label = observations.label
-    if (groups.strata(label)[groups.codes] != label).any():
-        return np.ones(len(pairs))
-    joined = joined_p_values_of_others(p_value, pairs.cluster)
-    return np.where(
-        np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR)
-    )  # 2: as p = 0.5 has
-
-
-def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask:
-    """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
-
-    What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
-    false discovery rate Gilbert, 2005). This asks how many groups show the cluster and how many
-    have a wrong answer, never whether they are the same ones.
-    """
-    least = np.ones(len(pairs))
-    for part in label_parts(observations, pairs):
-        groups = part.groups
-        # groups are counted, not sequences: the test deals whole groups
-        n_with = (groups.sums(part.present.astype(float)) > 0).sum(axis=0)
-        wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
-        least[part.pairs] = least_gap_p_value(n_with, groups.count - n_with, wrong)
-    return can_pass(least, fdr)
-
-
 def _elsewhere(
     observations: Observations,
+    kept: SampleMask,
     pair: Pairs,
     options: TRoVeOptions,
     rng: Generator,
 ) -> float:
-    """The p-value of a pair in other sequences; 1 where it costs too little there."""
-    pairs = compare(observations)
-    is_same = (pairs.label == pair.label) & (pairs.cluster == pair.cluster)
-    same = pairs.take(is_same)
+    """The p-value of a pair in the sequences kept; 1 where it costs too little there."""
+    # of this cluster and label alone: hundreds of candidates may be tried again
+    alone = replace(observations, member=observations.member[:, pair.cluster])
+    rest = alone.take(kept & (observations.label == pair.label))
+    same = compare(rest)
     # without the suspects the pair may be gone, or cost too little to be a finding
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
-    [p_value] = p_values(observations, same, rng, np.array([True]))
+    [p_value] = p_values(rest, same, rng, np.array([True]))
     return float(p_value)
 
 
@@ -335,8 +310,16 @@ def losses_that_pass(
     tried = could_pass(observations, pairs, options.fdr)
     p_value = p_values(observations, pairs, rng, tried)
     # equal weights: this test of all groups has no first part
-    q_value = weighted_q_values(p_value, tried.astype(float))
-    return int((q_value <= options.fdr).sum())
+    weight = np.ones(len(pairs))
+    correction = Correction.of(
+        observations,
+        pairs,
+        p_value,
+        weight,
+        rng,
+        draws=SHUFFLED_DRAWS,
+    )
+    return int((correction.q_values(p_value) <= options.fdr).sum())
 
 
 def shuffle_within_labels(observations: Observations, rng: Generator) -> Observations:
@@ -345,14 +328,10 @@ def shuffle_within_labels(observations: Observations, rng: Generator) -> Observa
     # both is cut. Were answers dealt away from their still clips, no static bias would be left, and
     # nothing could be found whatever the test is worth.
     source = observations.groups.deal(observations.label, rng)
-    by_sample = np.argsort(observations.frame_sample, kind="stable")
-    sizes = np.bincount(observations.frame_sample, minlength=len(source))
-    starts = np.cumsum(sizes) - sizes
-    sample = observations.frame_sample[by_sample]
-    place = np.arange(len(sample)) - starts[sample]
-    # a longer sequence is thinned out, a shorter one repeats its frames
-    taken = source[sample]
-    place = place * sizes[taken] // np.maximum(sizes[sample], 1)
-    cluster = np.empty_like(observations.frame_cluster)
-    cluster[by_sample] = observations.frame_cluster[by_sample[starts[taken] + place]]
-    return replace(observations, frame_cluster=cluster)
+    shows = meets(observations)[source]
+    # the test asks whether a sequence shows a cluster, not where: its first frame has them all
+    sequences, first = np.unique(observations.frame_sample, return_index=True)
+    frames = len(observations.frame_sample)
+    inside = np.ones(len(first), dtype=bool)
+    place = sparse.csr_array((inside, (first, sequences)), shape=(frames, len(source)))
+    return replace(observations, member=sparse.csr_array(place @ shows))

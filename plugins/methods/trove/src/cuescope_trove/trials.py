@@ -1,12 +1,13 @@
-"""What TRoVe asks, and the clusters of what came back (section 3.2, first step)."""
+"""What TRoVe asks, and which of what came back looks alike (section 3.2, first step)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
 from cuescope_sdk.tools import NameGuess
-from cuescope_trove.maths.clustering import Clusters, best_clusters
+from cuescope_trove.candidates.groups import Candidates, components, several_clusterings
+from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 
@@ -23,23 +24,35 @@ def check(audit: Audit, top_k: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterChoice:
-    """The clusters, the mean silhouette of each number that was tried, and the numbers wanted."""
+class Choice:
+    """The candidates, the numbers of clusters wanted and tried, and the silhouettes of the tried.
 
-    clusters: Clusters
-    silhouettes: Mapping[int, float]
+    Silhouettes are those by which the paper chooses; without a choice there are none.
+    """
+
+    candidates: Candidates
     wanted: Sequence[int]
+    counts: Sequence[int]
+    silhouettes: Mapping[int, float] = field(default_factory=dict)
 
 
-def cluster(audit: Audit, options: TRoVeOptions, answers: Answers) -> ClusterChoice:
-    """Spherical k-means of the still clips, the number of clusters chosen by silhouette."""
+def choose_candidates(audit: Audit, options: TRoVeOptions, answers: Answers) -> Choice:
+    """Groups of still clips that look alike to the model: one clustering, or what several found."""
     wanted = sweep(len(audit.labels), options.k_min, options.k_max, options.step)
-    counts = feasible(wanted, len(answers.row))
-    with audit.context.progress("clustering", len(counts)) as advance:
-        clusters, silhouettes = best_clusters(
-            answers.embedding, counts, audit.derive_seed("kmeans"), advance
-        )
-    return ClusterChoice(clusters, silhouettes, wanted)
+    points = answers.embedding
+    counts = feasible(wanted, len(points))
+    seed = audit.derive_seed("kmeans")
+    if options.paper:
+        with audit.context.progress("clustering", len(counts)) as advance:
+            clusters, silhouettes = best_clusters(points, counts, seed, advance)
+        return Choice(Candidates.of(clusters), wanted, counts, silhouettes)
+    # the first start is the one that the paper's way would take
+    others = map(str, range(1, options.starts))
+    seeds = [seed, *(audit.derive_seed("kmeans", start) for start in others)]
+    with audit.context.progress("clustering", len(counts) * len(seeds)) as advance:
+        clusterings = several_clusterings(points, counts, seeds, advance)
+    directions = components(points, options.components, audit.derive_seed("components"))
+    return Choice(Candidates.join([clusterings, directions]), wanted, counts)
 
 
 def sweep(labels: int, k_min: int, k_max: int, step: int | None) -> list[int]:
@@ -53,24 +66,24 @@ def feasible(counts: Sequence[int], points: int) -> list[int]:
     return sorted({min(count, max(points - 1, 1)) for count in counts})
 
 
-def cluster_features(
-    clusters: Clusters,
+def candidate_features(
+    candidates: Candidates,
     frames: Sequence[FrameId],
     guesses: Sequence[NameGuess | None] = (),
 ) -> Iterator[Feature]:
-    """A feature a cluster, the largest first; the frame nearest to the centroid stands for it.
+    """A feature a candidate, in their order; its first member stands for it.
 
     Behind its key a name that was guessed says what it looks like.
     """
     # keys of equal width sort as text in the order of their numbers
-    digits = max(2, len(str(clusters.count - 1)))
-    for number, members in enumerate(clusters.members):
+    digits = max(2, len(str(len(candidates) - 1)))
+    for number, members in enumerate(candidates.members):
         key = f"cluster-{number:0{digits}d}"
         guess = guesses[number] if guesses else None
         occurrences = []
-        for member in members:
+        strengths = candidates.strength[number].tolist()
+        for member, strength in zip(members, strengths, strict=True):
             sample, frame = frames[member]
-            strength = float(clusters.strength[member])
             occurrences.append(
                 Occurrence(sample=sample, frame=frame, strength=strength)
             )

@@ -1,6 +1,8 @@
 """Checks of what TRoVe found: the null, label noise, what is held alike, and what is on screen."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -8,11 +10,17 @@ from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVer
 from cuescope_sdk.statistics import exceeds_rate_p_value
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
-from cuescope_trove.checks.annotated_cues import SIGNIFICANT, check_against_annotation
+from cuescope_trove.candidates.frames import ranked_frames
+from cuescope_trove.checks.annotated_cues import (
+    SIGNIFICANT,
+    check_against_annotation,
+    rank_annotated_frames,
+)
 from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.control import Control
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations
 from cuescope_trove.selection import (
     ScoredPairs,
     Verdict,
@@ -35,21 +43,36 @@ def evidence(
     """
     if not scores:
         return
-    yield from check_against_annotation(audit, options, features, scores)
     # `--verify-with trove` comes here with the scores of another method
-    if any(score.metric == "trove_score" for score in scores):
-        analysis = audit.once(analyse, audit, options, features)
+    if not any(score.metric == "trove_score" for score in scores):
+        by_feature = partial(
+            rank_annotated_frames, features, scores, metric=scores[0].metric
+        )
+        yield from check_against_annotation(
+            audit, options, features, scores, by_feature
+        )
+    else:
+        analysis = audit.once(analyse, audit, options)
+        by_frame = partial(ranked_frames, audit, options, analysis)
+        yield from check_against_annotation(audit, options, features, scores, by_frame)
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
             yield check_labels(audit, analysis)
         if analysis.control is not None:
-            yield check_control(analysis.control, analysis.table)
+            yield check_control(analysis.control, analysis.shown)
         if options.null_shuffles:
-            yield check_null(audit, options, analysis)
+            # of what is shown: all candidates, twenty times over, would cost more than the audit
+            member = analysis.observations.member[:, analysis.chosen]
+            shown = replace(analysis.observations, member=member)
+            yield check_null(audit, options, shown)
 
 
-def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evidence:
+def check_null(
+    audit: Audit,
+    options: TRoVeOptions,
+    observations: Observations,
+) -> Evidence:
     """What is on screen, dealt anew to groups within each label, knows nothing of answers.
 
     The test runs again on each shuffle, of all groups and without what a finding must pass
@@ -60,13 +83,13 @@ def check_null(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> Evide
     counts = []
     with audit.context.progress("shuffling", shuffles) as advance:
         for _ in range(shuffles):
-            shuffled = shuffle_within_labels(analysis.observations, rng)
+            shuffled = shuffle_within_labels(observations, rng)
             counts.append(losses_that_pass(shuffled, options, rng))
             advance(1)
     alarms = sum(count > 0 for count in counts)
     # Some alarms are promised: only more of them than the rate explains speak against the method.
     excessive = exceeds_rate_p_value(alarms, shuffles, options.fdr) < SIGNIFICANT
-    units = "groups" if analysis.observations.groups.declared else "samples"
+    units = "groups" if observations.groups.declared else "samples"
     return Evidence(
         check=f"null: {units} shuffled within each label",
         verdict="refuted" if excessive else "supported",
@@ -94,8 +117,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
         sample = samples[number]
         answer = audit.labels[looks_like[number]]
         names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
-    explained = int((analysis.table.verdict == Verdict.LABEL_NOISE).sum())
-    held = int(analysis.table.finding.sum())
+    explained = int((analysis.shown.verdict == Verdict.LABEL_NOISE).sum())
+    held = int(analysis.shown.finding.sum())
     words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
     if explained:
         losses = "loss" if explained == 1 else "losses"

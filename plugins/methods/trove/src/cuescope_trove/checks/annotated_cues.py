@@ -1,6 +1,6 @@
 """What an annotated cue costs, whether the ranking shows it, and whether it was found (4.2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -80,8 +80,12 @@ def check_against_annotation(
     options: TRoVeOptions,
     features: Sequence[Feature],
     scores: Sequence[Score],
+    ranked: Callable[[str], Sequence[FrameId]],
 ) -> Iterator[Evidence]:
-    """For each annotated cue: what it costs, whether the ranking shows it, whether it was found."""
+    """For each annotated cue: what it costs, whether the ranking shows it, whether it was found.
+
+    `ranked` gives the frames for a label, those first that show what costs it accuracy.
+    """
     cues = annotated_cues(audit.samples)
     if not cues:
         return
@@ -102,7 +106,8 @@ def check_against_annotation(
         if gap is not None:
             yield _gap_evidence(name, gap, costs)
             if costs:
-                yield from _precision_evidence(cue, gap.label, features, scores)
+                frames = ranked(gap.label)
+                yield from _precision_evidence(cue, gap.label, frames, features, scores)
         yield from _naming_evidence(
             cue, costs, [f for f in features if f.key in findings]
         )
@@ -243,11 +248,11 @@ def _gap_evidence(cue: str, gap: Gap, costs: bool) -> Evidence:
 def _precision_evidence(
     cue: Cue,
     label: str,
+    ranked: Sequence[FrameId],
     features: Sequence[Feature],
     scores: Sequence[Score],
 ) -> Iterator[Evidence]:
     """Precision@K and R-Precision of the label's ranked frames against the cue's base rate."""
-    ranked = rank_annotated_frames(features, scores, label, scores[0].metric)
     # a frame that nobody annotated is neither a hit nor a miss
     frames = [frame for frame in ranked if frame in cue.shows]
     if not frames:

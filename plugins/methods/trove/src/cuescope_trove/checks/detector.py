@@ -1,7 +1,7 @@
 """Pseudo-labels of a detector for a named feature (section 5.1 and appendix D.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, compress
+from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -17,7 +17,7 @@ from cuescope_sdk import (
     Verdict,
 )
 from cuescope_sdk.statistics import Estimate, Groups
-from cuescope_sdk.stills import FrameId, samples_by_key
+from cuescope_sdk.stills import Answers, FrameId, samples_by_key
 from cuescope_trove.analysis import Analysis
 from cuescope_trove.checks.annotated_cues import costliest_gap
 from cuescope_trove.options import TRoVeOptions
@@ -59,18 +59,17 @@ def check_with_detector(
     keys = [sample.key for sample in ordered]
     correct = dict(zip(keys, observations.correct.tolist(), strict=True))
     # at least 1: p times 0 would be a certainty
-    tried = max(int(analysis.table.tried.sum()), 1)
+    tried = max(round(analysis.table.correction.count), 1)
     yield accuracy_evidence(
         samples, shows, correct, label, name, audit.rng("detector"), tried
     )
     wrong = []
     present = []
-    # The rows of `frame_bias` are in the order of the features' occurrences.
-    occurrences = chain.from_iterable(feature.occurrences for feature in features)
-    for row, seen in enumerate(occurrences):
-        shown = shows.get((seen.sample, seen.frame or 0))
+    # the rows of `frame_bias` are those of the still clips
+    for (sample, frame), row in audit.once(Answers.ask, audit).row.items():
+        shown = shows.get((sample, frame))
         # the static bias is of wrong answers: a right sequence has none to repeat
-        if shown is not None and not correct[seen.sample]:
+        if shown is not None and not correct[sample]:
             wrong.append(row)
             present.append(shown)
     yield confidence_evidence(

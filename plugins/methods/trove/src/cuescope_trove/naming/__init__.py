@@ -8,43 +8,45 @@ from cuescope_sdk import Audit, Frame
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 from cuescope_sdk.tools import FrameGroup, NameGuess
-from cuescope_trove.maths.clustering import Clusters
+from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.naming.text_embeddings import TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
 
-def cluster_guesses(
+def candidate_guesses(
     audit: Audit,
-    clusters: Clusters,
+    candidates: Candidates,
     answers: Answers,
 ) -> Sequence[NameGuess | None]:
-    """A guess for each cluster; none without a namer, or with a single cluster."""
+    """A guess for each candidate; none without a namer, or with a single candidate."""
     namer = audit.tools.get("namer")
-    if namer is None or clusters.count < 2:
-        return [None] * clusters.count
+    if namer is None or len(candidates) < 2:
+        return [None] * len(candidates)
     guesses: list[NameGuess | None] = namer.name_groups(
-        list(_groups(audit, clusters, answers))
+        list(_groups(audit, candidates, answers))
     )
     named = sum(guess is not None for guess in guesses)
     audit.note(
         "names of clusters",
         f"guesses by {audit.tool_specs.get('namer', 'the namer')} for {named} of "
-        f"{clusters.count}: the name that fits the cluster's frames better than all other frames "
+        f"{len(candidates)}: the name that fits the cluster's frames better than all other frames "
         "by the largest margin",
     )
     return guesses
 
 
-def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[FrameGroup]:
+def _groups(
+    audit: Audit,
+    candidates: Candidates,
+    answers: Answers,
+) -> Iterator[FrameGroup]:
     frames = list(answers.row)
     samples = {sample.key: sample for sample in audit.samples}
     # float64: differences of long sums of float32 would lose their digits
     rows = normalise(answers.embedding).astype(np.float64)
-    sums = np.zeros((clusters.count, rows.shape[1]))
-    np.add.at(sums, clusters.cluster, rows)
-    counts = np.bincount(clusters.cluster, minlength=clusters.count)
-    members = clusters.members
+    members = candidates.members
+    total = rows.sum(axis=0)
 
     def frames_of(chosen: np.ndarray) -> Iterator[Frame]:
         for row in chosen[:SHOWN]:
@@ -58,18 +60,20 @@ def _groups(audit: Audit, clusters: Clusters, answers: Answers) -> Iterator[Fram
         return np.asarray(outcome.response.readout)
 
     most_typical = np.array([strongest[0] for strongest in members])
-    for cluster in range(clusters.count):
-        # the most typical frame of other clusters, the same clusters for all but their own
-        others = np.delete(most_typical, cluster)
+    for number, shown in enumerate(members):
+        # the most typical frame of the others, the same for all but their own
+        others = np.delete(most_typical, number)
         count = min(SHOWN, len(others))
         # spread out, as clusters are numbered by size: not only the largest are shown
         spread = np.linspace(0, len(others) - 1, count)
-        elsewhere = sums.sum(axis=0) - sums[cluster]
+        sums = rows[shown].sum(axis=0)
+        # at least 1: a candidate may have every frame
+        left = max(len(rows) - len(shown), 1)
         yield FrameGroup(
-            frames=tuple(frames_of(members[cluster])),
+            frames=tuple(frames_of(shown)),
             others=tuple(frames_of(others[spread.astype(int)])),
-            centre=sums[cluster] / counts[cluster],
-            elsewhere=elsewhere / (len(rows) - counts[cluster]),
+            centre=sums / len(shown),
+            elsewhere=(total - sums) / left,
             embed_texts=embed_texts,
             labels=audit.labels,
         )

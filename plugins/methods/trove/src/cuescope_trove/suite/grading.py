@@ -12,18 +12,22 @@ from jaxtyping import Bool
 from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
 from cuescope_sdk.stills import Answers, FrameId, baseline_trials, samples_by_key
-from cuescope_trove.analysis import observe
+from cuescope_trove.analysis import analyse, observe
+from cuescope_trove.candidates.frames import by_candidate, ranked_frames
+from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.checks.annotated_cues import KS, rank_annotated_frames
-from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
-from cuescope_trove.scores import Observations, compare, static_bias
+from cuescope_trove.maths.ranking import precision_at_k, r_precision
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations, compare, partition, static_bias
 from cuescope_trove.suite.configurations import Configuration
-from cuescope_trove.trials import cluster, cluster_features
+from cuescope_trove.trials import choose_candidates
 
 # 20 points of accuracy: the quality filter of appendix A
 MIN_GAP = 0.2
 # one random order alone would make its row a matter of luck
 RANDOM_DRAWS = 20
 UNITS = ("sequence", "frame")
+OURS = ("Static bias alone", "TRoVe, paper=true", "TRoVe")
 RIVALS = {
     "domino": "Domino",
     "george": "George",
@@ -54,8 +58,9 @@ class Settings:
         return Request(
             method="trove",
             method_options={
-                "discover": 0
-            },  # the paper ranks and grades on the same sequences
+                "paper": True,
+                "discover": 0,  # the paper ranks and grades on the same sequences
+            },
             model=self.model,
             data=f"{self.data}:{cue}",
             data_options=data_options,
@@ -113,31 +118,30 @@ def grade(settings: Settings, configuration: Configuration) -> Graded:
     session = settings.runner.session(settings.request(configuration.cue, data_options))
     audit = session.audit
     answers = audit.once(Answers.ask, audit)
-    clusters = cluster(audit, audit.options, answers).clusters
-    features = list(cluster_features(clusters, list(answers.row)))
-    observations, _ = observe(audit, features, 1, "temperature")
+    candidates = choose_candidates(audit, audit.options, answers).candidates
+    observations, _ = observe(audit, 1, "temperature")
+    observations = replace(observations, member=candidates.member)
     annotated = {sample.key: sample.annotations["cues"] for sample in session.samples}
     shows: dict[FrameId, bool] = {}
-    # in the order of the features' occurrences, as the rows of the observations are
-    strengths = []
-    for feature in features:
-        for seen in feature.occurrences:
-            frame = seen.frame or 0
-            cues = annotated[seen.sample].values()
-            shows[seen.sample, frame] = any(flags[frame] for flags in cues)
-            strengths.append(seen.strength)
+    for sample, frame in answers.row:
+        cues = annotated[sample].values()
+        shows[sample, frame] = any(flags[frame] for flags in cues)
     shows_cue = np.array(list(shows.values()))
     worst = worst_gaps(observations, shows_cue, audit.labels)
     if worst is None:
         return Graded()
     label = audit.labels.index(worst.label)
     rng = audit.rng("random")
-    orders = own_rankings(observations, np.array(strengths), label, rng)
+    orders = own_rankings(observations, candidates, label, rng)
+    # what an audit does unless the paper's way is asked for, on the same sequences
+    options = TRoVeOptions(discover=0)
+    ranked = ranked_frames(audit, options, analyse(audit, options), worst.label)
+    orders["TRoVe"] = [np.array([answers.row[frame] for frame in ranked])]
     grades = {}
     for name, of_ranking in orders.items():
         grades[name] = _mean_grade(shows_cue, of_ranking)
     rivals = rival_grades(audit, settings.rivals, worst.label, shows)
-    last = {name: grades.pop(name) for name in ("Static bias alone", "TRoVe")}
+    last = {name: grades.pop(name) for name in OURS}
     return Graded(worst, {**grades, **rivals, **last})
 
 
@@ -151,11 +155,8 @@ def worst_gaps(
 ) -> Gaps | None:
     """The gaps of the label that loses most; None where no label's gaps are large enough."""
     # The frames that show the cue are cluster 1; a still frame is a sequence of its own.
-    sequences = replace(
-        observations,
-        clusters=2,
-        frame_cluster=shows_cue.astype(np.int64),
-    )
+    shown = partition(shows_cue.astype(np.int64), clusters=2)
+    sequences = replace(observations, member=shown)
     frame_label = observations.label[observations.frame_sample]
     stills = replace(
         sequences,
@@ -185,28 +186,26 @@ def _gaps_with_cue(observations: Observations) -> dict[int, float]:
 
 def own_rankings(
     observations: Observations,
-    strength: np.ndarray,
+    candidates: Candidates,
     label: int,
     rng: np.random.Generator,
 ) -> dict[str, list[np.ndarray]]:
-    """Orders of all frames for a label: by chance, by confidence, by static bias, by TRoVe."""
-    count = len(strength)
+    """Orders of all frames for a label: by chance, confidence, static bias and the TRoVe score."""
     pairs = compare(observations)
     bias = static_bias(observations, pairs)
-    scored = (pairs.label == label) & (bias.n_frames > 0)
 
-    def by_cluster(value: np.ndarray) -> np.ndarray:
-        # clusters without a score for this label come last
-        score = np.full(observations.clusters, -np.inf)
-        score[pairs.cluster[scored]] = value[scored]
-        return rank_frames(observations.frame_cluster, strength, score)
+    def order(value: np.ndarray) -> np.ndarray:
+        # without a wrong frame a pair has no score
+        scored = np.where(bias.n_frames > 0, value, -np.inf)
+        return by_candidate(candidates, pairs, scored, label)
 
+    count = len(observations.frame_sample)
     confidence = observations.frame_static.max(axis=1)
     return {
         "Random": [rng.permutation(count) for _ in range(RANDOM_DRAWS)],
         "Confidence": [np.argsort(-confidence, kind="stable")],
-        "Static bias alone": [by_cluster(bias.value)],
-        "TRoVe": [by_cluster(pairs.error_contribution + bias.value)],
+        "Static bias alone": [order(bias.value)],
+        "TRoVe, paper=true": [order(pairs.error_contribution + bias.value)],
     }
 
 

@@ -1,0 +1,136 @@
+"""How the p-values of pairs pay for everything that was tried.
+
+Many clusters overlap: starts of one clustering, coarse and fine ones. So a label's pairs are one
+family, corrected by the draws of one null, which sees what they have in common.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from cuescope_sdk.statistics import (
+    FamilyTest,
+    can_pass,
+    gap_p_values,
+    joined_p_values_of_others,
+    least_gap_p_value,
+    q_values_in_families,
+)
+from cuescope_trove.scores import Observations, PairMask, Pairs, PerPair, label_parts
+
+# without an end one lucky pair could take nearly all of the error budget
+CLEAR = 0.01  # p-value below which it gains no more weight there
+DRAWS = 2000  # of each label's null
+EVEN = 0.05  # the level at which overlapping tests are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """What p-values pay for all that was tried: each label is a family of tests that overlap.
+
+    `families` hold the numbers of a label's tested pairs, and their test.
+    """
+
+    labels: Int[np.ndarray, " pair"]
+    families: Sequence[tuple[Int[np.ndarray, " tested"], FamilyTest]]
+
+    @classmethod
+    def of(
+        cls,
+        observations: Observations,
+        pairs: Pairs,
+        p_value: PerPair,
+        weight: PerPair,
+        rng: Generator,
+        *,
+        draws: int = DRAWS,
+    ) -> "Correction":
+        """The correction of the pairs that were tested, which have a p-value."""
+        families = []
+        tested = np.flatnonzero(np.isfinite(p_value))
+        for part in label_parts(observations, pairs.take(tested)):
+            chosen = tested[part.pairs]
+            test = FamilyTest.of_gaps(
+                part.values,
+                part.present,
+                part.groups,
+                rng,
+                p_value=p_value[chosen],
+                weight=weight[chosen],
+                draws=draws,
+            )
+            families.append((chosen, test))
+        return cls(pairs.label, families)
+
+    def q_values(self, p_value: PerPair) -> PerPair:
+        """The smallest false discovery rate at which a pair is found; NaN: not tested."""
+        corrected = np.full(len(p_value), np.nan)
+        for chosen, test in self.families:
+            corrected[chosen] = test.corrected(p_value[chosen])
+        return q_values_in_families(corrected, self.labels)
+
+    @property
+    def count(self) -> float:
+        """So many tests that do not overlap would have cost as much."""
+        if not self.families:
+            return 0.0
+        # the typical family: each has a share of the level, and pays for its own tests
+        each = [EVEN / test.critical(EVEN) for _, test in self.families]
+        return len(self.families) * float(np.median(each))
+
+
+def p_values(
+    observations: Observations,
+    pairs: Pairs,
+    rng: Generator,
+    tried: PairMask,
+) -> PerPair:
+    """Would right answers, dealt anew to groups of the label, differ as much? NaN: not tried."""
+    result = np.full(len(pairs), np.nan)
+    some = np.flatnonzero(tried)
+    for part in label_parts(observations, pairs.take(some)):
+        p_value = gap_p_values(part.values, part.present, part.groups, rng)
+        result[some[part.pairs]] = p_value
+    return result
+
+
+def pooled_weights(
+    observations: Observations,
+    pairs: Pairs,
+    p_value: PerPair,
+) -> PerPair:
+    """How much of the error budget a pair gets for what its cluster costs the other labels.
+
+    Their p-values are joined by Stouffer's method, each label alike, and never the pair's own.
+    All get the same where a group lies in several labels, whose answers are then not independent.
+    """
+    groups = observations.groups
+    label = observations.label
+    if (groups.strata(label)[groups.codes] != label).any():
+        return np.ones(len(pairs))
+    joined = joined_p_values_of_others(p_value, pairs.cluster)
+    return np.where(
+        np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR)
+    )  # 2: as p = 0.5 has
+
+
+def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask:
+    """Pairs that could pass at all, were every wrong answer where the cluster is on screen.
+
+    What could not pass, whatever is found, is neither tested nor counted (Tarone, 1990; for the
+    false discovery rate Gilbert, 2005). This asks how many groups show the cluster and how many
+    have a wrong answer, never whether they are the same ones.
+    """
+    possible = np.zeros(len(pairs), dtype=bool)
+    for part in label_parts(observations, pairs):
+        groups = part.groups
+        # groups are counted, not sequences: the test deals whole groups
+        n_with = (groups.sums(part.present.astype(float)) > 0).sum(axis=0)
+        wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
+        least = least_gap_p_value(n_with, groups.count - n_with, wrong)
+        # within the label: another one's pairs are no part of its correction
+        possible[part.pairs] = can_pass(least, fdr)
+    return possible

@@ -1,0 +1,89 @@
+"""Which candidates are shown: one for each cue, though several starts cut it in their own ways."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Int
+from scipy import sparse
+
+from cuescope_trove.candidates.groups import COMPONENT, Candidates
+from cuescope_trove.selection import ScoredPairs, Verdict, ranking
+
+SAME = (
+    0.5  # of the smaller one's frames: two candidates that share so many are one thing
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Candidates, what was found of them, and which of them are the same thing."""
+
+    candidates: Candidates
+    table: ScoredPairs
+
+    def shown(self, most: int) -> list[int]:
+        """One candidate for each finding, and others that are none of these: at most so many.
+
+        Of candidates that are the same thing the most certain one stands for all. No finding is
+        left out. The largest comes first.
+        """
+        table = self.table
+        pairs = table.pairs
+        is_shown = np.zeros(len(self.candidates), dtype=bool)
+        reported = np.flatnonzero(table.verdict != Verdict.NOTHING)
+        certain = np.lexsort((-table.score[reported], table.p_value[reported]))
+        for pair in reported[certain]:
+            alike = self._alike(pairs.cluster[pair])
+            # what stands for the candidate may harm other labels than this one
+            stands = alike[is_shown[alike] & self._reported[pairs.label[pair], alike]]
+            if not len(stands):
+                is_shown[pairs.cluster[pair]] = True
+        ranked = pairs.cluster[ranking(table)]
+        for candidate in [*ranked, *range(len(is_shown))]:
+            if is_shown.sum() >= most:
+                break
+            if not is_shown[self._alike(candidate)].any():
+                is_shown[candidate] = True
+        shown = np.flatnonzero(is_shown)
+        order = np.argsort(-self._sizes[shown], kind="stable")
+        return list(map(int, shown[order]))
+
+    @property
+    def starts(self) -> int:
+        """How many starts the clustering had."""
+        return len(set(self.candidates.start.tolist()) - {COMPONENT})
+
+    def starts_of(self, label: int, candidate: int) -> int:
+        """In how many of the starts the same thing is reported for the label."""
+        alike = self._alike(candidate)
+        reported = alike[self._reported[label, alike]]
+        return len(set(self.candidates.start[reported].tolist()) - {COMPONENT})
+
+    @cached_property
+    def _sizes(self) -> Int[np.ndarray, " candidate"]:
+        return np.array(list(map(len, self.candidates.members)))
+
+    @cached_property
+    def _reported(self) -> np.ndarray:
+        """(label, candidate): whether the pair is found, or explained."""
+        pairs = self.table.pairs
+        shape = self.table.observations.classes, len(self.candidates)
+        reported = np.zeros(shape, dtype=bool)
+        reported[pairs.label, pairs.cluster] = self.table.verdict != Verdict.NOTHING
+        return reported
+
+    @cached_property
+    def _same(self) -> sparse.csr_array:
+        """(candidate, candidate): whether they share enough members; sparse, as few do."""
+        # counts: a product of booleans would only say whether any member is shared
+        member = self.candidates.member.astype(np.int64)
+        shared = (member.T @ member).tocoo()
+        smaller = np.minimum(self._sizes[shared.row], self._sizes[shared.col])
+        is_same = shared.data >= SAME * smaller
+        places = shared.row[is_same], shared.col[is_same]
+        return sparse.csr_array((is_same[is_same], places), shape=shared.shape)
+
+    def _alike(self, candidate: int) -> Int[np.ndarray, " alike"]:
+        rows = self._same.indptr
+        return np.asarray(self._same.indices[rows[candidate] : rows[candidate + 1]])

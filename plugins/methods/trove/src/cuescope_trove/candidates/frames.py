@@ -1,0 +1,121 @@
+"""The order of frames for a label: those first that show what costs it accuracy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from cuescope_sdk import Audit
+from cuescope_sdk.maths import normalise
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import Answers, FrameId
+from cuescope_trove.analysis import Analysis
+from cuescope_trove.candidates.groups import Candidates
+from cuescope_trove.maths.ranking import rank_frames
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
+from cuescope_trove.selection import ranking
+
+FEW = 5  # frames of a label, from which on their mean says how it looks without the cue
+
+FrameOrder = Int[np.ndarray, " frame"]
+PerFrame = Float[np.ndarray, " frame"]
+
+
+def ranked_frames(
+    audit: Audit,
+    options: TRoVeOptions,
+    analysis: Analysis,
+    label: str,
+) -> Sequence[FrameId]:
+    """All frames: by what is found for the label; by candidates, as in the paper, if nothing is."""
+    code = audit.labels.index(label)
+    answers = audit.once(Answers.ask, audit)
+    order = None if options.paper else by_cue(answers.embedding, analysis, code)
+    if order is None:
+        table = analysis.shown
+        # without a wrong frame a pair has no score
+        value = np.where(table.scored, table.score, -np.inf)
+        order = by_candidate(analysis.candidates, table.pairs, value, code)
+    frames = list(answers.row)
+    return [frames[number] for number in order.tolist()]
+
+
+def by_candidate(
+    candidates: Candidates,
+    pairs: Pairs,
+    value: PerPair,
+    label: int,
+) -> FrameOrder:
+    """The paper's: clusters by the value of their pair with the label, frames by their strength.
+
+    A pair whose value is -inf comes last, as a candidate without a pair does. A frame of several
+    candidates counts for the best of them.
+    """
+    of_label = pairs.label == label
+    score = np.full(len(candidates), -np.inf)
+    score[pairs.cluster[of_label]] = value[of_label]
+    candidate = np.zeros(candidates.points, dtype=np.int64)
+    strength = np.zeros(candidates.points)
+    # the best comes last, and stays
+    for number in np.argsort(score, kind="stable"):
+        members = candidates.members[number]
+        candidate[members] = number
+        strength[members] = candidates.strength[number]
+    return rank_frames(candidate, strength, score)
+
+
+def by_cue(
+    points: Float[np.ndarray, "frame dim"],
+    analysis: Analysis,
+    label: int,
+) -> FrameOrder | None:
+    """By two signs of the label's best finding, in standard deviations; None where there is none.
+
+    How far a still clip is pulled to the finding's mistake, which is what the model makes of the
+    frame, and how far its embedding lies in the finding's direction, which is what is seen in it.
+    Both beside the label's frames in which nothing is found, so that the label's own looks and
+    answers count for nothing.
+    """
+    observations = analysis.observations
+    table = analysis.table
+    ranked = ranking(table)
+    ranked = ranked[table.finding[ranked]]
+    of_label = ranked[table.pairs.label[ranked] == label]
+    if not len(of_label):
+        return None
+    shows_any = observations.member[:, table.pairs.cluster[ranked]].sum(axis=1) > 0
+    best = of_label[0]
+    mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
+    pulled = _less_label_means(
+        observations, observations.frame_static[:, [mistake]], ~shows_any
+    )
+    unit = normalise(points).astype(np.float64)
+    members = analysis.choice.candidates.members[table.pairs.cluster[best]]
+    everything = np.ones(len(points), dtype=bool)
+    # within labels: a candidate that is mostly of one label would else stand for its looks
+    apart = _less_label_means(observations, unit, everything)
+    direction = apart[members].mean(axis=0)
+    shown = _less_label_means(observations, unit, ~shows_any) @ direction
+    total = _standardise(pulled[:, 0]) + _standardise(shown)
+    return np.argsort(-total, kind="stable")
+
+
+def _less_label_means(
+    observations: Observations,
+    values: Float[np.ndarray, "frame column"],
+    among: Bool[np.ndarray, " frame"],
+) -> Float[np.ndarray, "frame column"]:
+    """Values less the mean of some frames of the label; of all labels where it has too few."""
+    label = observations.label[observations.frame_sample]
+    groups = Groups(label[among], observations.classes, declared=True)
+    sizes = np.bincount(label[among], minlength=observations.classes)
+    overall = values[among if among.any() else slice(None)].mean(axis=0)
+    means = groups.sums(values[among]) / np.maximum(sizes, 1)[:, None]
+    means[sizes < FEW] = overall
+    return np.asarray(values - means[label])
+
+
+def _standardise(values: PerFrame) -> PerFrame:
+    # a model that answers all frames alike is pulled nowhere
+    return np.asarray((values - values.mean()) / max(float(values.std()), 1e-12))

@@ -1,0 +1,134 @@
+"""Groups of frames that may show a cue: coarse and fine clusters of several starts, and directions.
+
+One clustering cuts a cue where its start happens to cut it. So every cluster of every start is a
+candidate, and candidates overlap. What a cue has in common with nothing else is a direction of the
+embedding more often than a cluster: hence independent components as well.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy import sparse
+
+from cuescope_sdk.maths import normalise, spherical_kmeans
+from cuescope_trove.maths.clustering import Clusters
+
+Points = Float[np.ndarray, "point dim"]
+Members = Int[np.ndarray, " member"]
+
+COMPONENT = -1  # the start of what no clustering made
+TAIL = 1.5  # standard deviations from which on a point shows a component
+ITERATIONS = 200
+TOLERANCE = 1e-3  # members of the tails do not change below it
+NOISE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The `members` of each candidate, strongest first, how strongly they show it, and its `start`.
+
+    Members and strengths are arrays of equal length. `points` are all that there are.
+    """
+
+    points: int
+    members: Sequence[np.ndarray]
+    strength: Sequence[np.ndarray]
+    start: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @classmethod
+    def of(cls, clusters: Clusters, start: int = 0) -> "Candidates":
+        """The clusters of one clustering."""
+        members = clusters.members
+        strength = [clusters.strength[part] for part in members]
+        starts = np.full(clusters.count, start)
+        return cls(len(clusters.cluster), members, strength, starts)
+
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """Those of several clusterings of the same points."""
+        members: list[np.ndarray] = []
+        strength: list[np.ndarray] = []
+        for part in parts:
+            members += part.members
+            strength += part.strength
+        start = np.concatenate([part.start for part in parts])
+        return cls(parts[0].points, members, strength, start)
+
+    def take(self, chosen: Iterable[int]) -> "Candidates":
+        """Some of them, in this order."""
+        numbers = list(chosen)
+        members = [self.members[number] for number in numbers]
+        strength = [self.strength[number] for number in numbers]
+        return Candidates(self.points, members, strength, self.start[numbers])
+
+    @property
+    def member(self) -> sparse.csr_array:
+        """(point, candidate): which candidates a point is in."""
+        sizes = list(map(len, self.members))
+        point = np.concatenate(self.members)
+        candidate = np.repeat(np.arange(len(sizes)), sizes)
+        inside = np.ones(len(point), dtype=bool)
+        shape = self.points, len(sizes)
+        return sparse.csr_array((inside, (point, candidate)), shape=shape)
+
+
+def several_clusterings(
+    points: Points,
+    counts: Sequence[int],
+    seeds: Sequence[int],
+    done: Callable[[int], object] = lambda step: None,
+) -> Candidates:
+    """Every cluster of every count, from a start of each seed. `done(1)` is called after each."""
+    unit = normalise(points)
+    parts = []
+    for start, seed in enumerate(seeds):
+        for count in counts:
+            clusters = Clusters(*spherical_kmeans(unit, count, seed))
+            parts.append(Candidates.of(clusters, start))
+            done(1)
+    return Candidates.join(parts)
+
+
+def components(points: Points, count: int, seed: int) -> Candidates:
+    """The tails of at most `count` independent components (Hyvarinen, 1999), both tails of each.
+
+    A cue that some points show makes one tail of its component, or the lack of it the other.
+    """
+    from sklearn.decomposition import FastICA
+
+    unit = normalise(points).astype(np.float64)
+    centred = unit - unit.mean(axis=0)
+    # no more directions than the points span: whitening would blow up noise
+    rank = int(np.linalg.matrix_rank(centred, tol=NOISE * np.sqrt(len(unit))))
+    count = min(count, rank, len(unit) - 1)
+    if count < 1:
+        return Candidates(len(unit), [], [], np.zeros(0, dtype=int))
+    analysis = FastICA(
+        count,
+        whiten="unit-variance",
+        whiten_solver="eigh",  # for many more points than dimensions
+        random_state=seed % 2**32,  # it takes 32 bits
+        max_iter=ITERATIONS,
+        tol=TOLERANCE,
+    )
+    with warnings.catch_warnings():
+        # A component that is still moving has the same tail but for a few points, and directions
+        # without spread are not among the `count` that are kept.
+        warnings.simplefilter("ignore", UserWarning)
+        source = analysis.fit_transform(centred)
+    members = []
+    strength = []
+    for tail in np.hstack([source, -source]).T:
+        order = np.argsort(-tail, kind="stable")
+        tail_members = order[: int((tail > TAIL).sum())]
+        if len(tail_members):
+            members.append(tail_members)
+            strength.append(tail[tail_members])
+    starts = np.full(len(members), COMPONENT)
+    return Candidates(len(unit), members, strength, starts)

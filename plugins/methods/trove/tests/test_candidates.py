@@ -1,0 +1,194 @@
+"""Candidates of several starts and directions: one cue is told once, and its frames come first."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk.maths import normalise
+from cuescope_sdk.statistics import Groups, auroc
+from cuescope_trove.candidates.distinct import Distinct
+from cuescope_trove.candidates.frames import by_candidate, by_cue
+from cuescope_trove.candidates.groups import (
+    COMPONENT,
+    Candidates,
+    components,
+    several_clusterings,
+)
+from cuescope_trove.maths.clustering import Clusters
+from cuescope_trove.options import TRoVeOptions
+from cuescope_trove.scores import Observations, compare
+from cuescope_trove.selection import ScoredPairs, Verdict, score
+
+LABELS, SEQUENCES, FRAMES, DIM = 4, 240, 3, 24
+
+
+def scene(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Unit embeddings of frames of four labels on six backgrounds, and which show a cue.
+
+    The cue is a direction that is weaker than label and background: no cluster is made of it.
+    """
+    rng = np.random.default_rng(seed)
+    looks, places = (normalise(rng.normal(size=(count, DIM))) for count in (LABELS, 6))
+    cue = normalise(rng.normal(size=(1, DIM)))
+    label = np.arange(SEQUENCES) % LABELS
+    shows = rng.random(SEQUENCES) < 0.3
+    points = looks[label] + 1.2 * places[rng.integers(6, size=SEQUENCES)]
+    points = np.repeat(points + 0.9 * shows[:, None] * cue, FRAMES, axis=0)
+    points += 0.08 * rng.normal(size=points.shape)
+    return normalise(points).astype(np.float32), np.repeat(shows, FRAMES)
+
+
+def answered(candidates: Candidates, shows: np.ndarray, lean: float) -> Observations:
+    """A model that takes label 1 to 3 for label 0 where the cue is, with a chance of `lean`."""
+    rng = np.random.default_rng(1)
+    label = np.arange(SEQUENCES) % LABELS
+    pulled = shows[::FRAMES] & (rng.random(SEQUENCES) < lean)
+    other = (label + 1) % LABELS
+    wrong = np.where(rng.random(SEQUENCES) < 0.1, other, label)
+    prediction = np.where(pulled, 0, wrong)
+    still = np.repeat(np.eye(LABELS)[prediction], FRAMES, axis=0) * 0.6 + 0.1
+    return Observations(
+        label=label,
+        prediction=prediction,
+        correct=prediction == label,
+        frame_sample=np.repeat(np.arange(SEQUENCES), FRAMES),
+        frame_static=still,
+        member=candidates.member,
+        groups=Groups.single(SEQUENCES),
+    )
+
+
+def audited(seed: int, lean: float = 0.8) -> tuple[Any, np.ndarray, np.ndarray]:
+    points, shows = scene(seed)
+    clusterings = several_clusterings(points, [8, 16, 24], [seed, seed + 100])
+    candidates = Candidates.join([clusterings, components(points, 12, seed)])
+    table = score(
+        answered(candidates, shows, lean), TRoVeOptions(), np.random.default_rng(0)
+    )
+    analysis = SimpleNamespace(
+        choice=SimpleNamespace(candidates=candidates),
+        observations=table.observations,
+        table=table,
+    )
+    return analysis, points, shows
+
+
+def test_a_candidate_keeps_its_members_strongest_first() -> None:
+    points, _ = scene()
+    joined = several_clusterings(points, [8, 16], [0, 1])
+    assert joined.start.tolist() == sorted(joined.start.tolist())
+    assert set(joined.start) == {0, 1}
+    assert joined.member.sum(axis=1).tolist() == [4] * len(points)
+    for members, strength in zip(joined.members, joined.strength, strict=True):
+        assert len(set(members.tolist())) == len(members)
+        assert (np.diff(strength) <= 0).all()
+    some = joined.take([5, 2])
+    assert some.members[0].tolist() == joined.members[5].tolist()
+
+
+def test_a_direction_shows_a_cue_that_no_cluster_is_made_of() -> None:
+    gains = []
+    for seed in range(4):
+        points, shows = scene(seed)
+        clusterings = several_clusterings(points, [8, 16, 24], [0, 1, 2])
+        directions = components(points, 12, 0)
+        assert set(directions.start) == {COMPONENT}
+        again = components(points, 12, 0)
+        for first, second in zip(directions.members, again.members, strict=True):
+            assert first.tolist() == second.tolist()
+        gains.append(best_match(directions, shows) - best_match(clusterings, shows))
+    assert np.mean(gains) > 0.15
+
+
+def best_match(candidates: Candidates, shows: np.ndarray) -> float:
+    """F1, precision and recall in one, of the candidate that shows the cue best."""
+    hits = [shows[members].sum() for members in candidates.members]
+    sizes = [len(members) for members in candidates.members]
+    return float(np.max(2 * np.array(hits) / (np.array(sizes) + shows.sum())))
+
+
+@pytest.mark.parametrize("points", [np.ones((9, 4)), np.eye(4)[:1], np.eye(4)[[0, 1]]])
+def test_points_without_directions_have_no_components(points: np.ndarray) -> None:
+    found = components(points.astype(np.float32), 8, 0)
+    assert sum(map(len, found.members)) <= 2 * len(points)
+    assert len(components(np.ones((9, 4), dtype=np.float32), 8, 0)) == 0
+
+
+def test_each_cue_is_told_once_and_no_finding_is_left_out() -> None:
+    for seed in range(3):
+        analysis, _, shows = audited(seed)
+        table = analysis.table
+        candidates = analysis.choice.candidates
+        distinct = Distinct(candidates, table)
+        chosen = distinct.shown(most=24)
+        told = table.of_clusters(chosen)
+        assert table.finding.sum() >= told.finding.sum() > 0
+        # every label with a finding has one that is told
+        assert set(told.pairs.label[told.finding]) == set(
+            table.pairs.label[table.finding]
+        )
+        best = told.pairs.cluster[np.flatnonzero(told.finding)[0]]
+        assert shows[candidates.members[chosen[best]]].mean() > 0.7
+        sizes = [len(candidates.members[number]) for number in chosen]
+        assert sizes == sorted(sizes, reverse=True)
+        assert len(chosen) >= 12
+        for pair in np.flatnonzero(told.finding):
+            count = distinct.starts_of(
+                told.pairs.label[pair], chosen[told.pairs.cluster[pair]]
+            )
+            assert 0 <= count <= distinct.starts == 2
+
+
+def test_the_pairs_of_some_clusters_are_numbered_anew() -> None:
+    analysis, _, _ = audited(0)
+    table: ScoredPairs = analysis.table
+    chosen = [7, 3, 40]
+    some = table.of_clusters(chosen)
+    assert some.observations.clusters == 3
+    # by label, then cluster: as if only these had been compared
+    fresh = compare(some.observations)
+    assert np.array_equal(some.pairs.label, fresh.label)
+    assert np.array_equal(some.pairs.cluster, fresh.cluster)
+    assert np.array_equal(some.pairs.n_with, fresh.n_with)
+    for pair in range(len(some.pairs)):
+        mine = (table.pairs.label == some.pairs.label[pair]) & (
+            table.pairs.cluster == chosen[some.pairs.cluster[pair]]
+        )
+        assert some.q_value[pair] == pytest.approx(table.q_value[mine][0], nan_ok=True)
+
+
+def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
+    for seed in range(3):
+        analysis, points, shows = audited(seed)
+        label = int(analysis.table.pairs.label[analysis.table.finding][0])
+        order = by_cue(points, analysis, label)
+        assert order is not None
+        assert sorted(order.tolist()) == list(range(len(points)))
+        assert shows[order[:100]].mean() >= 0.9
+        place = np.empty(len(order))
+        place[order] = -np.arange(len(order))
+        assert auroc(place, shows) > 0.9
+
+
+def test_where_nothing_is_found_frames_are_ranked_by_candidates() -> None:
+    analysis, points, _ = audited(0, lean=0.0)
+    assert not analysis.table.finding.any()
+    assert by_cue(points, analysis, 1) is None
+    clusters = Clusters(np.eye(3), np.array([0, 0, 1, 2]), np.array([1.0, 0.5, 1, 1]))
+    candidates = Candidates.of(clusters)
+    pairs = analysis.table.pairs.take([0, 1, 2])
+    object.__setattr__(pairs, "label", np.zeros(3, dtype=int))
+    object.__setattr__(pairs, "cluster", np.arange(3))
+    order = by_candidate(candidates, pairs, np.array([0.2, -np.inf, 0.9]), 0)
+    assert order.tolist() == [3, 0, 1, 2]
+
+
+def test_no_more_is_found_in_answers_that_know_nothing_of_what_is_seen() -> None:
+    alarms = 0
+    for seed in range(40):
+        analysis, _, _ = audited(seed, lean=0.0)
+        alarms += bool((analysis.table.verdict == Verdict.FINDING).any())
+    # 7: the binomial 99.9th percentile of 40 at 5%
+    assert alarms <= 7

@@ -1,0 +1,110 @@
+"""Families of tests that overlap: what they have in common is not paid for again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+from scipy import stats
+
+from cuescope_sdk.statistics._association import unskew
+from cuescope_sdk.statistics._groups import Groups
+from cuescope_sdk.statistics._permutation import TIE, GroupOrders
+from cuescope_sdk.statistics._resampling import portions
+from cuescope_sdk.statistics._shapes import (
+    BoolSampleByCell,
+    PerCell,
+    PerSample,
+    PerTest,
+)
+
+SMALLEST = 1e-300  # a p-value that underflowed still has a logarithm
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTest:
+    """Tests of many features beside the same values, corrected for all of them together.
+
+    `p_value` and `strength` are one a test, `share` is its share of the error budget (1 on
+    average). `largest` are the strengths of the strongest test in each draw of the null, sorted.
+    """
+
+    p_value: np.ndarray
+    share: np.ndarray
+    strength: np.ndarray
+    largest: np.ndarray
+
+    @classmethod
+    def of_gaps(
+        cls,
+        values: PerSample,
+        present: BoolSampleByCell,
+        groups: Groups,
+        rng: Generator,
+        *,
+        p_value: PerCell,
+        weight: PerCell,
+        draws: int,
+    ) -> "FamilyTest":
+        """A family of `gap_p_values`, one a column.
+
+        Whole groups change places, in all columns by the same orders: columns that mark nearly the
+        same samples cost hardly more than one (Westfall and Young, 1993). A `weight` divides a
+        column's p-value (Genovese, Roeder and Wasserman, 2006); it must not know of these values.
+        """
+        centred = present - np.mean(present, axis=0)
+        residuals = values - np.mean(values)
+        orders = GroupOrders(groups, np.zeros(groups.count, dtype=int))
+        drawn = [
+            residuals[orders.draw(count, rng)] @ centred
+            for count in portions(draws, len(residuals))
+        ]
+        statistics = -np.vstack([residuals @ centred, *drawn])
+        # a column that no order moves has no spread
+        statistics /= np.maximum(statistics.std(axis=0), TIE)
+        share = weight / weight.mean()
+        strength = np.log(share) - stats.norm.logsf(unskew(statistics))
+        # of the draws alone: the data may hold what is looked for
+        largest = np.sort(strength[1:].max(axis=1))
+        return cls(np.maximum(p_value, SMALLEST), share, strength[0], largest)
+
+    def corrected(self, p_value: PerCell) -> PerCell:
+        """The chance that the strongest test of the family is as strong as each of these.
+
+        Any false finding at all is rare at their level. Tests may have come to another `p_value`
+        than when the family was drawn, as in other strata.
+        """
+        weaker = np.log(np.maximum(p_value, SMALLEST) / self.p_value)
+        below = np.searchsorted(self.largest, self.strength - weaker - TIE)
+        draws = len(self.largest)
+        by_draws = (1 + draws - below) / (1 + draws)
+        # far out in the tail Bonferroni's bound is closer than so many draws can tell
+        by_bound = len(p_value) * p_value / self.share
+        return np.asarray(np.minimum(by_draws, by_bound))
+
+    def critical(self, level: float) -> float:
+        """The p-value that a test with an equal share must reach at a level."""
+        strength = float(np.quantile(self.largest, 1 - level))
+        return max(float(np.exp(-strength)), level / len(self.p_value))
+
+
+def q_values_in_families(p_value: PerTest, family: Int[np.ndarray, " test"]) -> PerTest:
+    """q-values of tests whose p-values are corrected within their family; NaN: not tested.
+
+    Families are chosen by the false discovery rate of their smallest p-value, and each chosen one
+    has its share of the level (Benjamini and Bogomolov, 2014). Within a family any false finding is
+    rare, so findings of one family that say the same may be told as one.
+    """
+    q_value = np.full(len(p_value), np.nan)
+    made = np.flatnonzero(np.isfinite(p_value))
+    _, of_test = np.unique(family[made], return_inverse=True)
+    smallest = np.full(of_test.max(initial=-1) + 1, np.inf)
+    np.minimum.at(smallest, of_test, p_value[made])
+    smallest.sort()
+    count = len(smallest)
+    # at which rate so many families, or more, are chosen
+    rates = smallest * count / np.arange(1, count + 1)
+    rates = np.append(np.minimum.accumulate(rates[::-1])[::-1], np.inf)
+    chosen = np.searchsorted(smallest, p_value[made], side="right")
+    q_value[made] = np.minimum(p_value[made] * count / chosen, rates[chosen])
+    return np.asarray(np.minimum(q_value, 1.0))
