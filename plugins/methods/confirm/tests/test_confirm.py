@@ -301,3 +301,17 @@ def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
     [control] = maker.controls([Pair(Case(with_cue, corner(0)), None)])
     assert control.case.sample.key == "b"
     assert np.array_equal(control.case.place.masks[0], corner(6).masks[0])
+
+
+@pytest.mark.parametrize(("placebo", "made"), [("none", 1), ("elsewhere", 0)])
+def test_a_cue_that_fills_the_frame_is_changed_where_no_placebo_is_wanted(
+    placebo: str, made: int
+) -> None:
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    sample = Sample(key="a", frames=(frame,), label="cup")
+    everywhere = Place(masks=(np.ones((8, 8), bool),))
+    located = LocatedCue({"a": everywhere}, frozenset(), "annotated", objects={"a": ()})
+    target: Any = SimpleNamespace(samples={"a": sample}, is_judged=lambda _: True)
+    kind: Any = SimpleNamespace(needs="region", effect="removes", placebo=placebo)
+    maker = PairMaker(target, located, kind, np.random.default_rng(0))
+    assert len(list(maker.pairs())) == made

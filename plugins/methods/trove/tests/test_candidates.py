@@ -8,6 +8,7 @@ import pytest
 
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.statistics import Groups, auroc
+from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
 from cuescope_trove.candidates.frames import by_candidate, by_cue
 from cuescope_trove.candidates.groups import (
@@ -67,7 +68,9 @@ def audited(seed: int, lean: float = 0.8) -> tuple[Any, np.ndarray, np.ndarray]:
     table = score(
         answered(candidates, shows, lean), TRoVeOptions(), np.random.default_rng(0)
     )
+    directions = directions_of(table.observations, points)
     analysis = SimpleNamespace(
+        distinct=Distinct(candidates, table, directions),
         choice=SimpleNamespace(candidates=candidates),
         observations=table.observations,
         table=table,
@@ -121,10 +124,12 @@ def test_each_cue_is_told_once_and_no_finding_is_left_out() -> None:
         analysis, _, shows = audited(seed)
         table = analysis.table
         candidates = analysis.choice.candidates
-        distinct = Distinct(candidates, table)
+        distinct = analysis.distinct
         chosen = distinct.shown(most=24)
         told = table.of_clusters(chosen)
         assert table.finding.sum() >= told.finding.sum() > 0
+        # the cue is one thing: whatever the label, it is told once or, where it is cut, twice
+        assert told.finding.sum() <= 2 * (LABELS - 1)
         # every label with a finding has one that is told
         assert set(told.pairs.label[told.finding]) == set(
             table.pairs.label[table.finding]

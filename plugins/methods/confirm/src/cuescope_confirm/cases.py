@@ -135,6 +135,9 @@ class PairMaker:
     def _region(self, sample: Sample, place: Place) -> Pair | None:
         if place.area < SMALLEST:
             return None
+        # what has no placebo needs no second region: the cue may fill the frame
+        if self.plugin.placebo == "none":
+            return Pair(self._case(sample, place), None)
         # the placebo is as large, elsewhere, and covers as much of the object
         other = place.elsewhere(self._objects(sample), self.rng)
         if other is None:

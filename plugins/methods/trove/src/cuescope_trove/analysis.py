@@ -11,6 +11,7 @@ from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers, stack_logits
+from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.control import Control, control_of
@@ -105,7 +106,8 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
     table = score(observations, options, audit.rng("permutation"), part)
-    distinct = Distinct(choice.candidates, table)
+    directions = directions_of(observations, answers.embedding)
+    distinct = Distinct(choice.candidates, table, directions)
     chosen = distinct.shown(most=options.k_max * len(audit.labels))
     return Analysis(
         choice,

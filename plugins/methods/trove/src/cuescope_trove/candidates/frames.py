@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from cuescope_sdk import Audit
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.analysis import Analysis
+from cuescope_trove.candidates.directions import less_label_means
 from cuescope_trove.candidates.groups import Candidates
 from cuescope_trove.maths.ranking import rank_frames
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, Pairs, PerPair, most_common_mistake
+from cuescope_trove.scores import Pairs, PerPair, most_common_mistake
 from cuescope_trove.selection import ranking
-
-FEW = 5  # frames of a label, from which on their mean says how it looks without the cue
 
 FrameOrder = Int[np.ndarray, " frame"]
 PerFrame = Float[np.ndarray, " frame"]
@@ -87,33 +85,14 @@ def by_cue(
     shows_any = observations.member[:, table.pairs.cluster[ranked]].sum(axis=1) > 0
     best = of_label[0]
     mistake = most_common_mistake(table.observations, table.pairs).prediction[best]
-    pulled = _less_label_means(
+    pulled = less_label_means(
         observations, observations.frame_static[:, [mistake]], ~shows_any
     )
     unit = normalise(points).astype(np.float64)
-    members = analysis.choice.candidates.members[table.pairs.cluster[best]]
-    everything = np.ones(len(points), dtype=bool)
-    # within labels: a candidate that is mostly of one label would else stand for its looks
-    apart = _less_label_means(observations, unit, everything)
-    direction = apart[members].mean(axis=0)
-    shown = _less_label_means(observations, unit, ~shows_any) @ direction
+    direction = analysis.distinct.directions[table.pairs.cluster[best]]
+    shown = less_label_means(observations, unit, ~shows_any) @ direction
     total = _standardise(pulled[:, 0]) + _standardise(shown)
     return np.argsort(-total, kind="stable")
-
-
-def _less_label_means(
-    observations: Observations,
-    values: Float[np.ndarray, "frame column"],
-    among: Bool[np.ndarray, " frame"],
-) -> Float[np.ndarray, "frame column"]:
-    """Values less the mean of some frames of the label; of all labels where it has too few."""
-    label = observations.label[observations.frame_sample]
-    groups = Groups(label[among], observations.classes, declared=True)
-    sizes = np.bincount(label[among], minlength=observations.classes)
-    overall = values[among if among.any() else slice(None)].mean(axis=0)
-    means = groups.sums(values[among]) / np.maximum(sizes, 1)[:, None]
-    means[sizes < FEW] = overall
-    return np.asarray(values - means[label])
 
 
 def _standardise(values: PerFrame) -> PerFrame:
