@@ -4,7 +4,8 @@
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 RUN := .venv/bin
-PYTEST_WORKERS ?= 2
+# one more than two cores: tests often wait for a program that they start
+PYTEST_WORKERS ?= 3
 
 # Every package of the workspace, found by its folder: adding a plugin means adding a folder.
 SOURCES := $(wildcard core/src sdk/src plugins/*/*/src)
