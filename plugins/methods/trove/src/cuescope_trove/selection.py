@@ -202,6 +202,8 @@ def score(
         verdict[found & (correction.q_values(retest) > options.fdr)] = Verdict.CONTROL
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
     kept = np.flatnonzero(verdict == Verdict.FINDING)
+    # of labels: hundreds of candidates that overlap ask much the same of the same answers
+    unlike = UNLIKE / max(len(np.unique(pairs.label[kept])), 1)
     for number in kept.tolist():
         pair = pairs.take([number])
         removed = suspect_labels(measured, suspects, pair)
@@ -210,7 +212,7 @@ def score(
         of_label = pair.n_with + pair.n_without
         few = 0 < count <= options.label_noise * of_label.item()
         # How answers look is asked of both parts: that is not what a pair was chosen for.
-        if few and unlike_p_value(observations, pair, rng) > UNLIKE / len(kept):
+        if few and unlike_p_value(observations, pair, rng) > unlike:
             elsewhere = _elsewhere(measured, ~removed, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)

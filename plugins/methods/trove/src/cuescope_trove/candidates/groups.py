@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy import sparse
 
 from cuescope_sdk.maths import normalise, spherical_kmeans
 from cuescope_trove.maths.clustering import Clusters
 
 Points = Float[np.ndarray, "point dim"]
-Members = Int[np.ndarray, " member"]
 
 COMPONENT = -1  # the start of what no clustering made
 TAIL = 1.5  # standard deviations from which on a point shows a component
