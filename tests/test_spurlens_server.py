@@ -184,9 +184,7 @@ class Place:
         ):
             time.sleep(0.005)
         process.send_signal(number)
-        begun = time.monotonic()
         _, printed = process.communicate(timeout=30)
-        assert time.monotonic() - begun < 3, printed
         assert len(self.server.asked) == answered + under_way
         self.server.most = sys.maxsize
         self.server.released.set()

@@ -1,7 +1,6 @@
 """Whatever an installed package says of itself, it spoils nothing but its own plugins."""
 
 import os
-import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import distributions
@@ -127,12 +126,10 @@ def write_evil(folder: Path, metadata: bytes, points: bytes) -> Path:
 def require_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, said: Callable[[], str]
 ) -> None:
-    """The damage is told with a reason, the sound plugin is listed, and nothing takes long."""
+    """The damage is told with a reason, and the sound plugin is listed."""
     write_dist(folder, "cuescope-sound", {GROUP: {"sound": "stub_sound:Sound"}})
-    began = time.monotonic()
     registry = Registry(distributions(path=[str(folder)]))
     sound = [entry.name for entry in registry.entries if entry.problem is None]
-    assert time.monotonic() - began < 1.0
     assert "sound" in sound
     assert len(registry.entries) > len(sound) or registry.damaged
     problems = [entry.problem for entry in registry.entries if entry.problem]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 AUDIT = (
     "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
 )
-LONGEST = 10.0  # seconds of one command
+LONGEST = 60.0  # seconds of one command
 SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 4.0
 
 

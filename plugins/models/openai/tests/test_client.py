@@ -247,13 +247,12 @@ def test_the_first_lasting_fault_stops_the_rest(server: Any, writer: Build) -> N
     assert kept >= 1
 
 
+@pytest.mark.timeout(60)
 def test_a_stopped_run_does_not_sit_out_its_retries(server: Any, writer: Build) -> None:
-    server.fail(429, Retry_After="30")
+    server.fail(429, Retry_After="110")
     server.fail(400, {"error": {"message": "no such thing"}})
-    begun = time.monotonic()
     with pytest.raises(UserError, match="no such thing"):
         writer(concurrency=2).generate(["a", "b"])
-    assert time.monotonic() - begun < 5
 
 
 def test_facts_name_the_server_and_its_builds(server: Any, writer: Build) -> None:

@@ -37,10 +37,10 @@ def stranger(path: Path) -> Iterator[None]:
     os.close(descriptor)
 
 
+@pytest.mark.timeout(60)
 def test_a_lock_that_is_never_given_back_ends_in_a_line(
     path: Path, stranger: None
 ) -> None:
-    began = monotonic()
     with (
         pytest.warns(UserWarning, match="toy: waiting for another process"),
         pytest.raises(
@@ -49,7 +49,6 @@ def test_a_lock_that_is_never_given_back_ends_in_a_line(
         training_lock(path, "toy"),
     ):
         pass
-    assert monotonic() - began < 5
 
 
 def test_within_a_minute() -> None:
@@ -57,6 +56,7 @@ def test_within_a_minute() -> None:
     assert locking.BEAT_SECONDS * 5 < locking.LIMIT_SECONDS
 
 
+@pytest.mark.timeout(60)
 def test_a_drive_without_locks_ends_in_a_line(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,7 +64,6 @@ def test_a_drive_without_locks_ends_in_a_line(
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    began = monotonic()
     with (
         pytest.raises(
             UserError, match=r"cannot lock .*No locks available.*CUESCOPE_CACHE"
@@ -72,7 +71,6 @@ def test_a_drive_without_locks_ends_in_a_line(
         training_lock(path, "toy"),
     ):
         pass
-    assert monotonic() - began < 5
 
 
 def test_who_trains_for_long_is_waited_for(path: Path) -> None:

@@ -351,7 +351,7 @@ def with_known_names(
 def _columns(rows: Sequence[Row]) -> list[str]:
     columns: set[str] = set()
     for row in rows:
-        columns |= row.cells.keys()
+        columns.update(row.cells)
     return sorted(columns)
 
 
