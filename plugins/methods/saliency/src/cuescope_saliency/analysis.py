@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cuescope_saliency.options import SaliencyOptions
+from cuescope_saliency.preferences import preferred_leans
 from cuescope_saliency.scores import TextFigures, measure_text
 from cuescope_saliency.trials import Images
 from cuescope_sdk import Accuracy, Audit
@@ -43,8 +44,11 @@ class Labelled:
 
     @property
     def better_than_chance(self) -> bool:
-        """Whether it is right more often than by chance."""
-        return self.accuracy.p_value is not None and self.accuracy.p_value <= CHANCE_P
+        """Whether it is right more often than by chance, by the p-value and by the interval."""
+        p_value = self.accuracy.p_value
+        # a p-value of 0.05 comes up in one of twenty models that guess: the interval is stricter
+        beats = self.low is not None and self.low > self.accuracy.chance
+        return beats and p_value is not None and p_value <= CHANCE_P
 
 
 def lean_tests(
@@ -58,20 +62,35 @@ def lean_tests(
     for image in images:
         by_text[image.text].append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
-    texts = [measure_text(by_text[text]) for text in sorted(by_text)]
-    p_values = [
-        MeanAboveZero(figures.lean, figures.masked_groups).p_value()
-        for figures in texts
-    ]
+    preferred = preferred_leans(images)
+    texts = [measure_text(by_text[text], preferred) for text in sorted(by_text)]
+    p_values = [_p_value(figures) for figures in texts]
     q_values = benjamini_hochberg(p_values)
     tests = []
     for figures, p_value, q_value in zip(texts, p_values, q_values, strict=True):
         # A finding looks at the background more than its share of the picture, by `min_lean` at
         # the least. What a model that guesses looks at is no finding.
         rejected = better_than_chance and q_value is not None and q_value <= options.fdr
-        finding = rejected and figures.strength > options.min_lean
+        strong = (
+            rejected
+            and min(figures.strength, figures.own_lean.mean()) > options.min_lean
+        )
+        finding = bool(strong)
         tests.append(LeanTest(figures, p_value, q_value, finding))
     return sorted(tests, key=lambda test: (not test.finding, -test.figures.strength))
+
+
+def _p_value(figures: TextFigures) -> float | None:
+    """That the maps lean on the background, and beyond what they prefer: both must hold."""
+    p_values = []
+    for values in (figures.lean, figures.own_lean):
+        p_value = MeanAboveZero(values, figures.masked_groups).p_value()
+        # too few groups for the one are too few for the other
+        if p_value is None:
+            return None
+        p_values.append(p_value)
+    # the larger of two p-values, where both nulls must be refused (Berger, 1982)
+    return max(p_values)
 
 
 def smallest_findable(
@@ -94,7 +113,12 @@ def smallest_findable(
     # The smallest of the p-values must pass the level over their number.
     level = options.fdr / len(masked)
     rng = audit.rng("limit of detection")
-    return middle, MeanAboveZero(middle.lean, middle.masked_groups).smallest(level, rng)
+    limits = [
+        MeanAboveZero(values, middle.masked_groups).smallest(level, rng)
+        for values in (middle.lean, middle.own_lean)
+    ]
+    known = [limit for limit in limits if limit is not None]
+    return middle, max(known) if len(known) == len(limits) else None
 
 
 def measure_accuracy(

@@ -97,8 +97,17 @@ def statement(figures: TextFigures) -> str:
     return (
         "The {feature} lie on the background more than its size explains: the background has "
         f"{1 - figures.share.mean():.0%} of their importance and {1 - figures.area.mean():.0%} of "
-        f"the picture. The model answers {figures.correct.mean():.0%} of these "
-        f"{len(figures.correct)} images rightly.{few}"
+        f"the picture. {_preferred_words(figures)} The model answers "
+        f"{figures.correct.mean():.0%} of these {len(figures.correct)} images rightly.{few}"
+    )
+
+
+def _preferred_words(figures: TextFigures) -> str:
+    """How much of the lean is a liking of the explainer or the model."""
+    return (
+        f"Of these {100 * figures.lean.mean():.0f} points more, "
+        f"{100 * figures.own_lean.mean():.0f} are not what the maps give to such places and to "
+        "flat parts in all images."
     )
 
 

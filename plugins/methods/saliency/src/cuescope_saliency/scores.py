@@ -1,5 +1,6 @@
 """Figures of each text: where the maps lie."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ PerMasked = Float[np.ndarray, " masked"]
 class TextFigures:
     """The figures of one text, an entry an image; all but `correct` over those with a mask.
 
-    `groups` and `masked_groups` say which of them were drawn together.
+    `preferred` is the lean that maps have whatever is there (`preferred_leans`). `groups` and
+    `masked_groups` say which of them were drawn together.
     """
 
     text: str
@@ -23,6 +25,7 @@ class TextFigures:
     share: PerMasked
     area: PerMasked
     iou: PerMasked
+    preferred: PerMasked
     groups: Groups
     masked_groups: Groups
 
@@ -33,13 +36,19 @@ class TextFigures:
         return np.asarray(self.area - self.share)
 
     @property
+    def own_lean(self) -> PerMasked:
+        """The lean beyond what the maps prefer whatever is there."""
+        # two leans may differ by 2, and the tests reckon with values from -1 to 1
+        return np.asarray(np.clip(self.lean - self.preferred, -1, 1))
+
+    @property
     def strength(self) -> float:
         """Mean lean on the background; -1 without masks."""
         return float(self.lean.mean()) if len(self.lean) else -1.0
 
 
-def measure_text(images: Images) -> TextFigures:
-    """The figures of the images in which one text is explained."""
+def measure_text(images: Images, preferred: Mapping[str, float]) -> TextFigures:
+    """The figures of the images in which one text is explained; `preferred` leans are by sample."""
     share = []
     area = []
     iou = []
@@ -58,6 +67,7 @@ def measure_text(images: Images) -> TextFigures:
         share=np.array(share),
         area=np.array(area),
         iou=np.array(iou),
+        preferred=np.array([preferred[sample.key] for sample in masked]),
         groups=Groups.of([image.sample for image in images]),
         masked_groups=Groups.of(masked),
     )
