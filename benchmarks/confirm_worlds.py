@@ -1,0 +1,384 @@
+"""`confirm` in worlds that it was not made in: what it says of planted cues, beside the truth.
+
+    python benchmarks/confirm_worlds.py --world 1 [--cache FOLDER] [--only TEXT] [--details FILE]
+
+Each case is a model that uses a cue, or does not, and the finding that an audit would hand over.
+The truth is known by drawing fresh samples again without the cue. benchmarks/worlds/README.md says
+what the worlds are, and which of them may be looked at.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from sklearn.metrics import roc_auc_score
+from worlds import open_world
+from worlds.design import Case, World
+from worlds.planting import Truth, true_effect
+from worlds.plugins import Pictures, Sheet
+
+from cuescope.application import Runner
+from cuescope_sdk import Context, Feature, Report, Request, UserError
+from cuescope_sdk.testing import PluginShelf
+
+CAUSE = 0.1  # of probability: from here on a cue has to be called a cause
+NONE = 0.05  # below it a decoy has no effect worth the name
+MOST_LIKE = 0.5  # of a finding's samples beyond chance, those that show the cue
+SHEET = "sheet"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One verdict beside the truth; figures are shares, None where nothing was measured."""
+
+    case: str
+    kind: str
+    found_by: str
+    label: str
+    truth: float
+    verdict: str
+    statement: str
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    excess: float | None = None
+    lost: tuple[float, float, float] | None = None
+    truth_lost: float = 0.0
+    enough: bool = False
+    calls: int = 0
+    seconds: float = 0.0
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def is_cause(self) -> bool:
+        """Whether the cue takes enough that it has to be told."""
+        return self.truth >= CAUSE
+
+    @property
+    def is_decoy(self) -> bool:
+        """Whether the cue takes next to nothing."""
+        return abs(self.truth) < NONE
+
+    @property
+    def covers(self) -> bool:
+        """Whether the interval of the effect holds the truth."""
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Audits of one world; `finder` is a method, or the sheet."""
+
+    number: str
+    world: World
+    cache: Path
+    finder: str
+
+    def grade(self, case: Case) -> Graded:
+        """The verdict on a case; an auditor that does not find the cue is handed the sheet."""
+        folder = self.cache / "runs" / self.world.name / case.name
+        rmtree(folder, ignore_errors=True)
+        runner = self._runner()
+        found_by = self.finder
+        feature = None
+        if found_by != SHEET:
+            found = _with_out(runner, folder / "found").run(
+                self._request(case, found_by, "1/2")
+            )
+            feature = self._matching(case, found)
+        if feature is None:
+            found_by = SHEET
+            rmtree(folder, ignore_errors=True)
+            _with_out(runner, folder / "found").run(self._request(case, SHEET, "1/2"))
+        options: dict[str, Any] = {"run": str(folder / "found")}
+        if feature is not None:
+            options["features"] = [feature]
+        request = self._request(case, "confirm", "2/2").model_copy(
+            update={"method_options": options}
+        )
+        since = time.process_time()
+        try:
+            report = _with_out(runner, folder / "confirmed").run(request)
+        except UserError as error:
+            # no word on the cue: a reader is told that nothing can be said
+            return self._undecided(case, found_by, feature, error)
+        seconds = time.process_time() - since
+        return self._graded(case, report, found_by, seconds)
+
+    def _runner(self) -> Runner:
+        shelf = {
+            ("method", SHEET): Sheet,
+            ("dataset", "pictures"): Pictures,
+            ("model", self.world.name): self.world.model,
+        }
+        registry = PluginShelf(shelf, installed=True)
+        context = Context(registry=registry, device="cpu", cache=self.cache)
+        # answers of an older training must not come back
+        return Runner(context, self.cache / "runs", cache_responses=False)
+
+    def _request(self, case: Case, method: str, part: str) -> Request:
+        return Request(
+            method=method,
+            model=self.world.name,
+            model_options={"case": case.name},
+            data="pictures",
+            data_options={"world": self.number, "case": case.name},
+            part=part,
+        )
+
+    def _matching(self, case: Case, report: Report) -> str | None:
+        """KEY@LABEL of the first finding that is the cue; none about the cue's own label."""
+        data = Context(cache=self.cache)
+        pictures = Pictures(Pictures.Options(world=self.number, case=case.name), data)
+        shown = pictures.keys(case.cue)
+        features = {feature.key: feature for feature in report.features}
+        home = self.world.label_of(case.used or case.cue)
+        for score in report.findings:
+            is_about = score.label is not None and score.label != home
+            if is_about and _is_like(features[score.feature], shown, len(pictures)):
+                return f"{score.feature}@{score.label}"
+        return None
+
+    def _graded(
+        self,
+        case: Case,
+        report: Report,
+        found_by: str,
+        seconds: float,
+    ) -> Graded:
+        [headline, *_] = [score for score in report.scores if score.metric == "effect"]
+        scores = {score.metric: score for score in report.scores}
+        excess = scores.get("excess")
+        lost = scores.get("accuracy_lost")
+        label = headline.label or self.world.victim_of(case)
+        truth = self._truth(case, label)
+        of_label = [facts for facts in self.world.audited(case) if facts.label == label]
+        share = np.mean([case.cue in facts.cues for facts in of_label])
+        tables = {}
+        for table in report.tables:
+            tables[table.title.partition(" (")[0]] = [dict(row) for row in table.rows]
+        [first, *_] = tables["Cues by harm"]
+        return Graded(
+            case=case.name,
+            kind=self.world.kinds[case.cue],
+            found_by=found_by,
+            label=label,
+            truth=truth.effect,
+            verdict=str(first["verdict"]),
+            statement=headline.statement or "",
+            effect=headline.value,
+            low=headline.low,
+            high=headline.high,
+            excess=excess.value if excess else None,
+            lost=(lost.value, lost.low, lost.high) if lost else None,
+            truth_lost=truth.accuracy * float(share) / len(self.world.labels),
+            enough=report.notes.get("power", "").endswith("enough"),
+            calls=report.cost.model_calls,
+            seconds=seconds,
+            tables=tables,
+        )
+
+    def _undecided(
+        self,
+        case: Case,
+        found_by: str,
+        feature: str | None,
+        error: UserError,
+    ) -> Graded:
+        label = self.world.victim_of(case)
+        if feature is not None:
+            label = feature.rpartition("@")[2]
+        truth = self._truth(case, label)
+        return Graded(
+            case=case.name,
+            kind=self.world.kinds[case.cue],
+            found_by=found_by,
+            label=label,
+            truth=truth.effect,
+            verdict="cannot tell",
+            statement=f"refused: {error}",
+        )
+
+    def _truth(self, case: Case, label: str) -> Truth:
+        file = self.cache / self.world.name / f"truth {case.name}, {label}.json"
+        if not file.exists():
+            network = self.world.open_network(case, self.cache)
+            truth = true_effect(self.world, case, network, label)
+            file.write_text(json.dumps(asdict(truth)))
+        return Truth(**json.loads(file.read_text()))
+
+
+def _with_out(runner: Runner, folder: Path) -> Runner:
+    return Runner(runner.context, folder, cache_responses=False, out=folder)
+
+
+def _is_like(feature: Feature, shown: set[str], samples: int) -> bool:
+    """Whether most of its samples show the cue, beyond the cue's share of all."""
+    listed = {occurrence.sample for occurrence in feature.occurrences}
+    if not listed:
+        return False
+    chance = len(shown) / samples
+    inside = len(listed & shown) / len(listed)
+    return (inside - chance) / (1 - chance) >= MOST_LIKE
+
+
+# ------------------------------------------------------------------------------------ the tables
+
+
+def summary(graded: Sequence[Graded]) -> Iterable[tuple[str, str]]:
+    """The rows of the table, and what each is."""
+    causes = [row for row in graded if row.is_cause]
+    decoys = [row for row in graded if row.is_decoy]
+    measured = [row for row in graded if row.effect is not None]
+    planned = [row for row in causes if row.enough]
+    yield "AUROC, cause against decoy, not measured is 0", _auroc(causes, decoys)
+    yield (
+        "AUROC where anything was measured",
+        _auroc(
+            [row for row in causes if row in measured],
+            [row for row in decoys if row in measured],
+        ),
+    )
+    yield "decoys called causes", _share(decoys, _has_verdict("causes"))
+    yield "causes called causes", _share(causes, _has_verdict("causes"))
+    yield (
+        "causes called causes, where the plan says enough",
+        _share(planned, _has_verdict("causes")),
+    )
+    yield "causes acquitted", _share(causes, _has_verdict("accompanies"))
+    yield "causes, cannot tell", _share(causes, _has_verdict("cannot tell"))
+    yield "decoys acquitted", _share(decoys, _has_verdict("accompanies"))
+    yield "interval of the effect holds the truth", _share(measured, _covers)
+    with_loss = [row for row in graded if row.lost is not None]
+    yield "interval of accuracy lost holds the truth", _share(with_loss, _covers_loss)
+    truths = [row.truth for row in measured]
+    effects = [row.effect for row in measured]
+    if len(measured) > 2:
+        together = float(np.corrcoef(truths, effects)[0, 1])
+        yield "correlation of effect and truth", f"{together:.2f} of {len(measured)}"
+        error = np.mean(np.abs(np.subtract(truths, effects)))
+        yield "mean error of the effect, points", f"{100 * error:.1f}"
+    yield "calls a verdict", f"{np.mean([row.calls for row in graded]):,.0f}"
+    yield (
+        "processor seconds a verdict",
+        f"{np.mean([row.seconds for row in graded]):.1f}",
+    )
+
+
+def _auroc(causes: Sequence[Graded], decoys: Sequence[Graded]) -> str:
+    if not causes or not decoys:
+        return "-"
+    values = [row.excess or 0.0 for row in (*causes, *decoys)]
+    is_cause = [True] * len(causes) + [False] * len(decoys)
+    words = f"{len(causes)} causes, {len(decoys)} decoys"
+    return f"{roc_auc_score(is_cause, values):.3f} ({words})"
+
+
+def _share(rows: Sequence[Graded], holds: Callable[[Graded], bool]) -> str:
+    return f"{sum(map(holds, rows))} of {len(rows)}"
+
+
+def _has_verdict(verdict: str) -> Callable[[Graded], bool]:
+    return lambda row: row.verdict == verdict
+
+
+def _covers(row: Graded) -> bool:
+    return row.covers
+
+
+def _covers_loss(row: Graded) -> bool:
+    _, low, high = row.lost
+    return low <= row.truth_lost <= high
+
+
+def show(graded: Sequence[Graded]) -> None:
+    """Both tables."""
+    console = Console(width=150)
+    cases = Table("case", "found by", "truth", "verdict", "effect", "beyond controls")
+    for row in graded:
+        effect = "-"
+        if row.effect is not None:
+            effect = (
+                f"{_points(row.effect)} ({_points(row.low)} to {_points(row.high)})"
+            )
+        excess = "-" if row.excess is None else _points(row.excess)
+        cases.add_row(
+            row.case, row.found_by, _points(row.truth), row.verdict, effect, excess
+        )
+    console.print(cases)
+    figures = Table("figure", "seen")
+    for name, value in summary(graded):
+        figures.add_row(name, value)
+    console.print(figures)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.0f}"
+
+
+def details(graded: Sequence[Graded]) -> str:
+    """What each intervention and each control said of each case, as Markdown."""
+    lines = [f"- {name}: {value}" for name, value in summary(graded)]
+    for row in graded:
+        lines += [
+            "",
+            f"## {row.case}",
+            "",
+            f"- true effect {_points(row.truth)} on '{row.label}', {row.kind}; found by "
+            f"{row.found_by}; verdict: **{row.verdict}**",
+            f"- {row.statement}",
+            f"- {row.calls:,} calls, {row.seconds:.0f} processor seconds",
+        ]
+        for title, rows in row.tables.items():
+            if not title.startswith("Cues by harm"):
+                lines += [f"- {title}", *(f"    - {_cells(cells)}" for cells in rows)]
+    return "\n".join(lines)
+
+
+def _cells(row: Mapping[str, Any]) -> str:
+    named = (f"{name}: {value}" for name, value in row.items() if name != "cue")
+    return "; ".join(named)
+
+
+def main() -> None:
+    """Grade the cases, and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--world", default="1", help="1, 2 or 3")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Context().cache / "worlds",
+        help="networks and truths are kept here",
+    )
+    parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument(
+        "--finder",
+        default=SHEET,
+        help="a method whose finding is tested where it is the cue, as trove; else the sheet's",
+    )
+    parser.add_argument(
+        "--details", type=Path, help="write what each witness said here"
+    )
+    given = parser.parse_args()
+    bench = Bench(given.world, open_world(given.world), given.cache, given.finder)
+    graded = []
+    for case in bench.world.cases:
+        if given.only in case.name:
+            graded.append(bench.grade(case))
+            Console(stderr=True).print(f"{case.name}: {graded[-1].verdict}")
+            # a run that is cut off has told what it has
+            if given.details:
+                given.details.write_text(details(graded))
+    show(graded)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The data set of a case, and an auditor that hands its cue over, impure as audits are."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Feature,
+    Frame,
+    Metric,
+    Occurrence,
+    Options,
+    Outcome,
+    Plugin,
+    Requirements,
+    Sample,
+    Score,
+    Trial,
+    digest,
+    generator,
+    hookimpl,
+)
+from worlds import open_world
+
+RECALL = 0.85  # of the samples with the cue, those that the finding lists
+IMPURE = 0.1  # of what it lists, those without the cue
+FOUND = "cluster-00"
+
+
+class CaseOptions(Options):
+    """A world by its number, and one of its cases."""
+
+    world: str
+    case: str
+
+
+class Pictures(Plugin):
+    """The audited samples of a case."""
+
+    Options = CaseOptions
+    options: CaseOptions
+
+    def __init__(self, options: CaseOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.world = open_world(options.world)
+        self.case = self.world.case(options.case)
+        self.labels = self.world.labels
+        self.shown = self.world.audited(self.case)
+        self.fingerprint = digest("worlds", self.world.name, repr(self.shown))
+        self.facts = {"world": self.world.name}
+        # they are opened once: nothing here is large
+        self._samples = [self._sample(index) for index in range(len(self.shown))]
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def __getitem__(self, index: int) -> Sample:
+        return self._samples[index]
+
+    def _sample(self, index: int) -> Sample:
+        facts = self.shown[index]
+        return Sample(
+            key=f"sample-{index:05d}",
+            frames=tuple(map(Frame.from_array, self.world.draw(facts))),
+            choices=self.labels,
+            label=facts.label,
+        )
+
+    def keys(self, cue: str) -> set[str]:
+        """The samples that show a cue."""
+        pairs = zip(self._samples, self.shown, strict=True)
+        return {sample.key for sample, facts in pairs if cue in facts.cues}
+
+    def keys_of(self, setting: str) -> set[str]:
+        """The samples with these surroundings."""
+        pairs = zip(self._samples, self.shown, strict=True)
+        return {sample.key for sample, facts in pairs if facts.setting == setting}
+
+
+class Sheet(Plugin):
+    """One finding, which is the cue of the case, and clusters of surroundings that are none."""
+
+    title = "What an audit would hand over"
+    requires = Requirements(labels=0)
+    metrics = (
+        Metric(
+            name="gap",
+            title="Gap",
+            meaning="accuracy without the cluster minus accuracy with it",
+        ),
+    )
+
+    @hookimpl
+    def propose_features(self, audit: Audit) -> Iterator[Feature]:
+        """The cluster with the cue, then one of each kind of surroundings."""
+        data: Pictures = audit.context.dataset
+        keys = [sample.key for sample in audit.samples]
+        frames = data.world.in_frames.get(data.case.cue)
+        count = len(audit.samples[0].frames)
+        listed = _impure(keys, data.keys(data.case.cue))
+        yield _cluster(FOUND, listed, frames or range(count))
+        for number, setting in enumerate(data.world.settings, 1):
+            shown = sorted(data.keys_of(setting).intersection(keys))
+            yield _cluster(f"cluster-{number:02d}", shown, range(count))
+
+    @hookimpl
+    def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterator[Trial]:
+        """Each sample as it is."""
+        return (Trial(sample=sample) for sample in audit.samples)
+
+    @hookimpl
+    def compute_scores(
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        outcomes: Sequence[Outcome],
+    ) -> Iterator[Score]:
+        """The gaps on the label that the cue draws away."""
+        data: Pictures = audit.context.dataset
+        label = data.world.victim_of(data.case)
+        right = {}
+        for outcome in outcomes:
+            if outcome.trial.sample.label == label:
+                right[outcome.trial.sample.key] = outcome.correct()
+        for feature in features:
+            shown = {occurrence.sample for occurrence in feature.occurrences}
+            inside = [value for key, value in right.items() if key in shown]
+            outside = [value for key, value in right.items() if key not in shown]
+            yield Score(
+                feature=feature.key,
+                label=label,
+                metric="gap",
+                value=float(np.mean(outside) - np.mean(inside)),
+                finding=feature.key == FOUND,
+            )
+
+
+def _impure(keys: Sequence[str], shown: set[str]) -> list[str]:
+    """Most of those that show the cue, and a few that do not."""
+    rng = generator(0, "found")
+    inside = [key for key in keys if key in shown and rng.random() < RECALL]
+    outside = [key for key in keys if key not in shown]
+    count = round(len(inside) * IMPURE / (1 - IMPURE))
+    return inside + rng.choice(outside, count, replace=False).tolist()
+
+
+def _cluster(key: str, samples: Sequence[str], frames: Sequence[int]) -> Feature:
+    occurrences = [
+        Occurrence(sample=sample, frame=frame) for sample in samples for frame in frames
+    ]
+    return Feature(key=key, kind="cluster", name=key, occurrences=tuple(occurrences))
