@@ -54,14 +54,14 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     assert first.feature == "reasoning"
     said = str(report.sentence(first))
     assert said.startswith(
-        "Reasoning is better than random: it fits its own video better"
+        "Reasoning is better than random and than its own blind self: it fits"
     )
     assert (
         "Of 192 claims 100% are supported, 0% refuted, and 0% could not be checked."
         in said
     )
     assert "the video supports 100% [86, 100] of the claims in a step" in said
-    assert "of the same claims in other videos 75% hold" in said
+    assert "of the same claims in other videos of its kind 75% hold" in said
     assert report.notes["verdict"] == "better than random"
     assert [one.feature for one in report.findings] == ["reasoning"]
     assert checks(report) == {
@@ -194,10 +194,10 @@ def test_what_is_asked_at_most_is_told_before(
     planned = plan.notes["questions"]
     report = audited({}, {"samples": 6}, **options)
     assert plan.more is not None
-    assert report.cost.trials <= plan.trials + plan.more < 2 * report.cost.trials
-    assert planned.startswith(
-        f"{report.cost.trials} traces at most: for each sample one as it is"
-    )
+    assert report.cost.trials <= plan.trials + plan.more <= 2 * report.cost.trials
+    # of rooms that are asked the same, the trace of another one has been written already
+    most = report.cost.trials + 6
+    assert planned.startswith(f"{most} traces at most: for each sample one as it is")
     assert report.notes["questions"] == planned
 
 

@@ -126,10 +126,15 @@ class StepGrounding(Plugin):
 
     @hookimpl
     def perturb(self, audit: Audit, features: Sequence[Feature]) -> Iterable[Trial]:
-        """The same samples changed, and in other styles."""
+        """The same samples changed, in other styles, and with another video."""
         from cuescope_step_grounding.trials import variant_requests
+        from cuescope_step_grounding.verification.blind import blind_requests
 
-        return [request.trial for request in audit.once(variant_requests, audit)]
+        requests = [
+            *audit.once(variant_requests, audit),
+            *audit.once(blind_requests, audit),
+        ]
+        return [request.trial for request in requests]
 
     @hookimpl
     def compute_scores(

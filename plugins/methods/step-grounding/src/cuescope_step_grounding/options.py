@@ -88,6 +88,10 @@ class StepGroundingOptions(Options):
         10,
         description="other videos, clips and moments that each claim is held against as well",
     )
+    blind: bool = Field(
+        True,
+        description="ask each question about another video too: what the model says blindly",
+    )
     draws: PositiveInt = Field(
         5, description="random traces for each sample, to test the verifier"
     )

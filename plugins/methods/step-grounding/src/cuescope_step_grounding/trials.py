@@ -86,9 +86,10 @@ def describe_plan(audit: Audit) -> str:
     samples = len(audit.samples)
     if is_recorded(audit):
         return f"none: the traces of {samples:,} samples are read from the recording"
-    changes, styles = _variants_of_each(audit.options)
+    changes, styles, blind = _variants_of_each(audit.options)
     each = "one as it is" + f", {changes} with changes" * bool(changes)
     each += f", {styles} in other styles" * bool(styles)
+    each += f", {blind} with another video" * bool(blind)
     return f"{samples + most_variants(audit):,} traces at most: for each sample {each}"
 
 
@@ -99,11 +100,12 @@ def most_variants(audit: Audit) -> int:
     return len(audit.samples) * sum(_variants_of_each(audit.options))
 
 
-def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int]:
-    """Changed forms of a sample, and other styles of asking about it."""
+def _variants_of_each(options: StepGroundingOptions) -> tuple[int, int, int]:
+    """Changed forms of a sample, other styles of asking about it, and other videos."""
     # the own style is no other one, and one that is named twice counts once
     styles = len({*options.also} - {options.style})
-    return len({*options.perturbations}) * options.instances, styles
+    changes = len({*options.perturbations}) * options.instances
+    return changes, styles, int(options.blind)
 
 
 # --------------------------------------------------------------------------------- baseline traces

@@ -15,10 +15,12 @@ from cuescope_step_grounding.rows.keys import (
     VIDEO,
     VRS,
 )
+from cuescope_step_grounding.scores import mean
 from cuescope_step_grounding.verification import summaries
 from cuescope_step_grounding.verification.judged import JudgedTraces
 from cuescope_step_grounding.verification.verdict import (
     BETTER,
+    FITS,
     NEAR_OPEN,
     NO_BETTER,
     OPEN,
@@ -27,7 +29,11 @@ from cuescope_step_grounding.verification.verdict import (
 
 # How the sentence of the verdict begins, after the feature's name.
 OPENINGS = {
-    BETTER: "is better than random: it fits its own video better than other videos",
+    BETTER: "is better than random and than its own blind self: it fits its video better than "
+    "what the model says of that video when it is shown another one of the same kind of scene",
+    FITS: "fits its own video better than others of the same kind of scene. Whether the model "
+    "looked is not settled: it was not asked without the video, so a question that tells much of "
+    "its own video may be the reason",
     NO_BETTER: "is no better than random: it fits other videos as well as its own",
     OPEN: "is open: these samples do not show whether it is better than random",
     NEAR_OPEN: "fits its own video, but these samples do not show that it fits",
@@ -85,15 +91,20 @@ def _verdict_sentences(
     support = percent(*result.figures[SGR])
     sentence = f"On average the video supports {support} of the claims in a step"
     if verdict.elsewhere is not None:
+        sentence += f"; of the same claims in other videos of its kind {percent(verdict.elsewhere)} hold"
+    blind = mean(judged.blind_rates)
+    if verdict.blind_p_value is not None and blind is not None:
         sentence += (
-            f"; of the same claims in other videos {percent(verdict.elsewhere)} hold"
+            f"; of what the model says of another video {percent(blind)} hold in this one "
+            f"(p = {verdict.blind_p_value:.2g})"
         )
     yield f"{sentence}."
     share = verdict.share
     if share is not None:
         yield (
-            f"Beyond chance {percent(share.value, share.low, share.high)} of the claims go with "
-            "their own video."
+            f"Luck cannot explain {percent(share.value, share.low, share.high)} of the claims: "
+            "these are true of their own video, and too rare in others of its kind. What is "
+            "common there counts as luck, though the model may have seen it."
         )
     if HR in result.figures:
         yield f"{percent(*result.figures[HR])} of the steps make at least one unsupported claim."

@@ -120,8 +120,8 @@ class JudgedTraces:
 
     `baselines` are the traces of the samples as they are, `variants` those of other styles and
     changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
-    traces, `counterfactual_rates` the SGR of the counterfactual ones by change. `swaps` are the
-    same claims in other places by deal, which took `swapped` more judgements. `random_wordings`
+    traces, `counterfactual_rates` the SGR of the counterfactual ones by change, `blind_rates` the SGR
+    of what was said of other videos. `swaps` are the same claims in other places by deal, which took `swapped` more judgements. `random_wordings`
     counts what random traces say, without when.
     """
 
@@ -131,6 +131,7 @@ class JudgedTraces:
     counterfactual_rates: Mapping[str, tuple[float | None, ...]]
     judgements: Judgements
     swaps: Mapping[Deal, Swaps]
+    blind_rates: tuple[float | None, ...] = ()
     swapped: int = 0
     random_wordings: int = 0
 

@@ -15,7 +15,7 @@ from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.perturbations import magnitudes
 from cuescope_step_grounding.trials import Claims, Reasoning
-from cuescope_step_grounding.verification import controls, partners
+from cuescope_step_grounding.verification import blind, controls, partners
 from cuescope_step_grounding.verification.judged import (
     JudgedTrace,
     JudgedTraces,
@@ -82,14 +82,22 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     options: StepGroundingOptions = audit.options
     policy = options.unverifiable
     traces = audit.once(trials.baseline_traces, audit)
-    variants = trials.read_traces(
-        audit, audit.once(trials.variant_requests, audit), audit.outcomes
-    )
+    requests = audit.once(trials.variant_requests, audit)
+    blind_requests = audit.once(blind.blind_requests, audit)
+    asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
+    variants = asked[: len(requests)]
+    claimed_blindly = blind.blind_claims(audit, asked[len(requests) :])
     evidence = list(map(partial(_evidence, source=options.evidence), variants))
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
     claimed = [TraceClaims(trace.sample, trace.claims) for trace in traces]
-    deals = partners.plans(claimed, options.partners, audit.rng)
+    deals = partners.plans(
+        claimed,
+        options.partners,
+        audit.rng,
+        encoder=audit.tools.get("sentence-encoder"),
+        blind=claimed_blindly,
+    )
 
     cases: list[tuple[Sample, Iterable[Claim]]] = []
     for trace, draws, *changed in zip(traces, random, *wrong.values(), strict=True):
@@ -98,6 +106,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         # a belief is judged again at the time of each later step
         recalled = beliefs.recalled_claims(trace.claims)
         steps = chain(trace.claims, [recalled, things], *draws, *changed)
+        steps = chain(steps, claimed_blindly.get(trace.sample.key, ()))
         cases.append((trace.sample, chain.from_iterable(steps)))
     for trace, sample in zip(variants, evidence, strict=True):
         cases.append((sample, chain.from_iterable(trace.claims)))
@@ -130,6 +139,10 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     random_rates = []
     for sample, draws in zip(samples, random, strict=True):
         random_rates.append(tuple(map(partial(rate, sample), draws)))
+    blind_rates = []
+    for sample in samples:
+        blindly = claimed_blindly.get(sample.key)
+        blind_rates.append(None if blindly is None else rate(sample, blindly))
     wrong_rates = {}
     for change, claims in wrong.items():
         wrong_rates[change] = tuple(map(rate, samples, claims))
@@ -146,6 +159,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         counterfactual_rates=wrong_rates,
         judgements=judgements,
         swaps=swaps,
+        blind_rates=tuple(blind_rates),
         swapped=swapped,
         random_wordings=len(set(map(claim_words, drawn))),
     )

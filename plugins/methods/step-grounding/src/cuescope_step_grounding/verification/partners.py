@@ -1,20 +1,23 @@
 """Where each claim is held beside its own place: other videos, other clips, other moments.
 
-Three deals, each costs no model call:
+Deals, each costs no model call:
 
-- videos: a trace with the videos of other groups (other source videos, patients, scenes);
+- videos: a trace with the videos of other groups (other source videos, patients, scenes) that show
+  the same kind of scene;
+- opening: the same, for what the first frame of a video does not show already;
 - clips: a trace with the other clips of its own group;
-- moments: what a step claims at the moments of the other steps of its trace.
+- moments: what a step claims at the moments of the other steps of its trace;
+- blind: the trace and one that the same model wrote about another video, both in the same places.
 
-In the first, a claim that names what the question of a video names is not held against that video:
-a model that only reads the question names it too. Words that all questions of a block share give
-nothing away.
+In all but clips and moments, a claim that names what the question of a video names is not held
+against that video: a model that only reads the question names it too. Words that all questions of a
+block share give nothing away.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
 from math import ceil
 from operator import attrgetter
@@ -23,15 +26,20 @@ from typing import Literal, TypeVar, get_args
 import numpy as np
 from numpy.random import Generator
 
-from cuescope_sdk import Sample
+from cuescope_sdk import Sample, SentenceEncoder
 from cuescope_sdk.grounding import KINDS, Claim, Judgement
 from cuescope_sdk.language import normalise_words
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.trials import Claims
+from cuescope_step_grounding.verification.likeness import (
+    Distances,
+    distances,
+    kinds,
+)
 from cuescope_step_grounding.verification.swaps import FAILS, HOLDS, OPEN, Swaps
 
-Deal = Literal["videos", "clips", "moments"]
+Deal = Literal["videos", "opening", "clips", "moments", "blind"]
 DEALS: tuple[Deal, ...] = get_args(Deal)
 T = TypeVar("T")
 Rng = Callable[..., Generator]  # rng("name") is a generator of its own
@@ -56,8 +64,12 @@ class TraceClaims:
 
 @dataclass
 class Plan:
-    """The claims of one deal, each with its places; None is a place that its block has not."""
+    """The claims of one deal, each with its places; None is a place that its block has not.
 
+    Beyond the `opening` nothing is known of a claim where the first frame shows it already.
+    """
+
+    opening: bool = False
     claims: list[Claim] = field(default_factory=list)
     places: list[tuple[Place | None, ...]] = field(default_factory=list)
     unit: list[int] = field(default_factory=list)
@@ -81,7 +93,17 @@ class Plan:
     def cases(self) -> Iterator[tuple[Sample, Iterable[Claim]]]:
         """All that has to be judged."""
         for sample, claim in filter(None, chain.from_iterable(self.places)):
-            yield sample, (claim,)
+            yield sample, (claim, at_opening(claim)) if self.opening else (claim,)
+
+    def _code(
+        self, judgement: Callable[[Sample, Claim], Judgement], place: Place
+    ) -> int:
+        sample, claim = place
+        code = _CODES.get(judgement(sample, claim).verdict, OPEN)
+        if self.opening and code == HOLDS:
+            shown_first = judgement(sample, at_opening(claim)).verdict
+            return OPEN if shown_first == "supported" else HOLDS
+        return code
 
     def swaps(self, judgement: Callable[[Sample, Claim], Judgement]) -> Swaps | None:
         """The verdicts in all places; None where there is nothing to swap."""
@@ -92,7 +114,7 @@ class Plan:
         for row, places in enumerate(self.places):
             for column, place in enumerate(places):
                 if place is not None:
-                    verdicts[row, column] = _CODES.get(judgement(*place).verdict, OPEN)
+                    verdicts[row, column] = self._code(judgement, place)
         wordings: dict[Claim, int] = {}
         wording = [wordings.setdefault(claim, len(wordings)) for claim in self.claims]
         block, own, group = zip(*self.units, strict=True)
@@ -106,48 +128,100 @@ class Plan:
         )
 
 
-def plans(traces: Sequence[TraceClaims], partners: int, rng: Rng) -> dict[Deal, Plan]:
-    """What each deal has to have judged, with at most so many `partners` for each claim."""
-    by_group = defaultdict(list)
-    for trace in traces:
-        # a trace without claims has nothing that could hold elsewhere
-        if any(trace.claims):
-            by_group[trace.group].append(trace)
-    groups = list(by_group.values())
+def plans(
+    traces: Sequence[TraceClaims],
+    partners: int,
+    rng: Rng,
+    *,
+    encoder: SentenceEncoder | None = None,
+    blind: Mapping[str, Claims] | None = None,
+) -> dict[Deal, Plan]:
+    """What each deal has to have judged, with at most so many `partners` for each claim.
+
+    The `encoder` tells how alike questions are; without one their words do. `blind` has, by key of
+    a sample, what the same model claimed when it was shown another video.
+    """
+    groups = by_group(traces)
+    shuffled = _shuffle(groups, rng("swap videos"))
+    unlike = group_distances(shuffled, encoder)
+    alike = _of_kinds(shuffled, kinds(unlike), partners)
+    # What was claimed blindly is compared with what was not, so that no kind is mixed up.
+    near = _of_kinds(shuffled, kinds(unlike, cut=False), partners)
     return {
-        "videos": _videos(groups, partners, rng("swap videos")),
+        "videos": _videos(alike, Plan()),
+        "opening": _videos(alike, Plan(opening=True)),
         "clips": _clips(groups, partners, rng("swap clips")),
         "moments": _moments(traces, partners, rng("swap moments")),
+        "blind": _videos(near, Plan(), blind or {}),
     }
 
 
-def _videos(
-    groups: Sequence[Sequence[TraceClaims]],
+def _of_kinds(
+    items: Sequence[T],
+    indices: Iterable[Sequence[int]],
     partners: int,
-    rng: Generator,
+) -> list[Sequence[T]]:
+    """Blocks of one kind each."""
+    blocks: list[Sequence[T]] = []
+    for kind in indices:
+        blocks += _blocks([items[index] for index in kind], partners)
+    return blocks
+
+
+def by_group(traces: Iterable[TraceClaims]) -> list[list[TraceClaims]]:
+    groups = defaultdict(list)
+    for trace in traces:
+        # a trace without claims has nothing that could hold elsewhere
+        if any(trace.claims):
+            groups[trace.group].append(trace)
+    return list(groups.values())
+
+
+def group_distances(
+    groups: Sequence[Sequence[TraceClaims]],
+    encoder: SentenceEncoder | None,
+) -> Distances:
+    described = [[(trace.sample, trace.claims) for trace in group] for group in groups]
+    return distances(described, encoder)
+
+
+def _videos(
+    blocks: Iterable[Sequence[Sequence[TraceClaims]]],
+    plan: Plan,
+    blind: Mapping[str, Claims] | None = None,
 ) -> Plan:
-    """Whole groups, in blocks of groups that are alike in size and question."""
-    plan = Plan()
-    # shuffled before: the sort is stable, so groups that are alike stay in random order
-    alike = sorted(
-        _shuffle(groups, rng),
-        key=lambda group: (len(group), group[0].sample.question or ""),
-    )
-    for number, block in enumerate(_blocks(alike, partners)):
+    """Whole groups in blocks; with `blind` each once more, with what was claimed blindly."""
+    for number, block in enumerate(blocks):
         words = list(map(question_words, block))
         shared = set[str].intersection(*words)
+        given_away = [of_question - shared for of_question in words]
         for place, group in enumerate(block):
-            unit = plan.add_unit(number, place, group[0].group)
-            for position, trace in enumerate(group):
-                # another group may have fewer clips
-                others = [other[position % len(other)].sample for other in block]
-                for claim in distinct_claims(trace.claims):
-                    places = list(_in_videos(claim, trace.sample, others))
-                    for index, of_question in enumerate(words):
-                        if repeats(claim, of_question - shared):
-                            places[index] = None
-                    plan.add_claim(claim, unit, places)
+            versions = [group] if blind is None else _with_blind(group, blind)
+            for version in versions:
+                unit = plan.add_unit(number, place, group[0].group)
+                for position, trace in enumerate(version):
+                    # another group may have fewer clips
+                    others = [other[position % len(other)].sample for other in block]
+                    for claim in distinct_claims(trace.claims):
+                        if plan.opening and claim.frames == (0,):
+                            # else nothing that it says could be beyond the first frame
+                            claim = claim.replace(frames=None)
+                        places = list(_in_videos(claim, trace.sample, others))
+                        for index, told in enumerate(given_away):
+                            if repeats(claim, told):
+                                places[index] = None
+                        plan.add_claim(claim, unit, places)
     return plan
+
+
+def _with_blind(
+    group: Sequence[TraceClaims],
+    blind: Mapping[str, Claims],
+) -> list[list[TraceClaims]]:
+    """The traces of a group that have a blind one, and these; first those that were not blind."""
+    asked = [trace for trace in group if trace.sample.key in blind]
+    blindly = [replace(trace, claims=blind[trace.sample.key]) for trace in asked]
+    return [asked, blindly] if asked else []
 
 
 def _clips(
@@ -244,6 +318,11 @@ def moved_claim(claim: Claim, frames: int, others: int) -> Claim:
         same_share = {int((frame + 0.5) * others / frames) for frame in inside}
         moment = tuple(sorted(same_share))
     return claim.replace(parts=parts, frames=moment)
+
+
+def at_opening(claim: Claim) -> Claim:
+    """What it says, of the first frame."""
+    return claim.replace(parts=tuple(map(at_opening, claim.parts)), frames=(0,))
 
 
 def distinct_claims(claims: Iterable[Iterable[Claim]]) -> list[Claim]:

@@ -11,6 +11,8 @@ from functools import cached_property, partial
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
+from scipy.optimize import minimize
+from scipy.special import betaln
 
 from cuescope_sdk.statistics import (
     Estimate,
@@ -27,6 +29,10 @@ DRAWS = 9999
 # Of a smallest share: how often it is found, of so many spiked audits.
 POWER = 0.8
 COPIES = 60
+# Tried for the share of claims that are grounded, a row each, and for the luck of the others;
+# short of 0 and 1, whose logarithms are not finite.
+SHARES = np.linspace(0.001, 0.999, 100)[:, None]
+LUCK = np.linspace(0.01, 1.0, 34)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,32 +125,86 @@ def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
     return swaps.p_value(swaps.table(), rng, draws=draws)
 
 
+def blind_p_value(swaps: Swaps, rng: Generator) -> float:
+    """How often traces fit as much better than blind ones, where each could be either.
+
+    Units come in pairs of one group: a trace, and a blind one in the same place. A model that does
+    not look writes both alike, so that they could be exchanged.
+    """
+    units = np.arange(len(swaps.place))
+    blind = units % 2
+    fit = swaps.table()[units, swaps.place]
+    # the place of a pair that is not blind counts, and the other does not
+    roles = Placement(block=swaps.group, place=blind)
+    counted = np.stack([fit, np.zeros(len(fit))], axis=1)
+    return roles.p_value(counted, rng, draws=DRAWS)
+
+
 # ---------------------------------------------------------------------------- how much is grounded
 
 
 def grounded_share(swaps: Swaps, *, confidence: float = 0.95) -> Estimate[float] | None:
-    """The share of claims that hold in their own place beyond chance, with its interval.
+    """The share of claims that hold in their own place beyond luck, with its interval.
 
-    Of the decided claims a share is grounded and holds; each other one holds as often as elsewhere.
+    Of the decided claims a share is grounded and holds; each other one is lucky as often as it
+    holds elsewhere, or less often: what a model makes up may be false more often than by chance.
     None where nothing is decided in two places, or all that is claimed holds everywhere.
     """
     held, decided = swaps.elsewhere
     used = (swaps.own != OPEN) & (decided > 0)
-    if not used.any():
+    # what holds everywhere tells nothing
+    if not used.any() or (held == decided)[used].all():
         return None
-    # Half a place more, where it holds: what was found nowhere else is rare, and not impossible.
-    rate = ((held + 0.5) / (decided + 0.5))[used]
+    holds = swaps.own[used] == HOLDS
+    rate = _shrink(held[used], decided[used])
+    rate = rate * _luck(holds, rate)
     # numbered anew: groups without a decided claim would leave gaps
     _, group = np.unique(
         swaps.group[swaps.unit[used]],
         return_inverse=True,
     )
     return share_beyond_chance(
-        swaps.own[used] == HOLDS,
+        holds,
         rate,
         group,
         confidence=confidence,
     )
+
+
+def _shrink(
+    held: Float[np.ndarray, " claim"],
+    decided: Float[np.ndarray, " claim"],
+) -> Float[np.ndarray, " claim"]:
+    """How often claims hold, from few places: the posterior mean under a fitted beta prior.
+
+    Without it rates of few places are further apart than they are, and luck seems to be grounding.
+    """
+
+    def unlikeliness(logs: Float[np.ndarray, " 2"]) -> float:
+        first, second = np.exp(logs)
+        posterior = betaln(held + first, decided - held + second)
+        return -float((posterior - betaln(first, second)).sum())
+
+    # short of priors that are points
+    bounds = [(-5.0, 5.0)] * 2
+    fitted = minimize(unlikeliness, np.zeros(2), method="Nelder-Mead", bounds=bounds)
+    first, second = np.exp(fitted.x)
+    return np.asarray((held + first) / (decided + first + second))
+
+
+def _luck(
+    holds: Bool[np.ndarray, " claim"],
+    rate: Float[np.ndarray, " claim"],
+) -> float:
+    """How often ungrounded claims hold, of the `rate` elsewhere: the likeliest, with any share."""
+    best = (-np.inf, 1.0)
+    for luck in LUCK:
+        by_luck = luck * rate
+        true = np.log(SHARES + (1 - SHARES) * by_luck[holds])
+        false = np.log((1 - SHARES) * (1 - by_luck[~holds]))
+        likelihood = float((true.sum(axis=1) + false.sum(axis=1)).max())
+        best = max(best, (likelihood, float(luck)))
+    return best[1]
 
 
 def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | None:

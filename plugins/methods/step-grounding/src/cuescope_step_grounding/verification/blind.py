@@ -1,0 +1,78 @@
+"""The model's own blind self: the same questions, about another video of the same kind of scene.
+
+What a model knows without the video, it says of any video. No other control settles whether its
+steps rest on what it was shown: a text that is guessed from the question may fit by the question.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from cuescope_sdk import Audit, Sample
+from cuescope_sdk.grounding import TIMES
+from cuescope_step_grounding.trials import (
+    Claims,
+    Reasoning,
+    TraceRequest,
+    baseline_traces,
+    is_recorded,
+    trial_of,
+)
+from cuescope_step_grounding.verification.partners import (
+    TraceClaims,
+    by_group,
+    group_distances,
+    moved_claim,
+)
+
+CONDITION = "other video"
+
+
+def blind_requests(audit: Audit) -> list[TraceRequest]:
+    """The question of each sample about another video; none of what was recorded."""
+    style = audit.options.style
+    requests = []
+    for _, sample in audit.once(_with_other_video, audit):
+        trial = trial_of(audit, sample, style, CONDITION)
+        requests.append(TraceRequest(sample, style, trial))
+    return requests
+
+
+def _with_other_video(audit: Audit) -> list[tuple[Sample, Sample]]:
+    """Each sample, and its question with the frames of the group that is most alike."""
+    if is_recorded(audit) or not audit.options.blind:
+        return []
+    traces = audit.once(baseline_traces, audit)
+    groups = by_group(TraceClaims(trace.sample, trace.claims) for trace in traces)
+    if len(groups) < 2:
+        return []
+    unlike = group_distances(groups, audit.tools.get("sentence-encoder"))
+    np.fill_diagonal(unlike, np.inf)
+    pairs = []
+    for group, nearest in zip(groups, unlike.argmin(axis=1), strict=True):
+        others = groups[int(nearest)]
+        for position, trace in enumerate(group):
+            other = others[position % len(others)].sample
+            pairs.append((trace.sample, _show(trace.sample, other)))
+    return pairs
+
+
+def _show(sample: Sample, other: Sample) -> Sample:
+    """The question about the other video: all that is known of the own one stays behind."""
+    shown = sample.with_frames(other.frames, CONDITION)
+    times = other.annotations.get(TIMES)
+    return replace(shown, annotations={} if times is None else {TIMES: times})
+
+
+def blind_claims(audit: Audit, traces: Iterable[Reasoning]) -> dict[str, Claims]:
+    """By key of a sample what was claimed of the other video, at the same share of its own."""
+    claims = {}
+    pairs = audit.once(_with_other_video, audit)
+    for (sample, shown), trace in zip(pairs, traces, strict=True):
+        own = len(sample.frames)
+        claims[sample.key] = tuple(
+            tuple(moved_claim(claim, len(shown.frames), own) for claim in step)
+            for step in trace.claims
+        )
+    return claims
