@@ -1,6 +1,7 @@
 """The data set of a case, and an auditor that hands its cue over, impure as audits are."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,6 +37,24 @@ class CaseOptions(Options):
     case: str
 
 
+@lru_cache(maxsize=1)
+def _samples(number: str, name: str) -> tuple[Sample, ...]:
+    """Those of a case: the run and its test ask for the same ones."""
+    world = open_world(number)
+    samples = []
+    for index, facts in enumerate(world.audited(world.case(name))):
+        frames = tuple(map(Frame.from_array, world.draw(facts)))
+        samples.append(
+            Sample(
+                key=f"sample-{index:05d}",
+                frames=frames,
+                choices=world.labels,
+                label=facts.label,
+            )
+        )
+    return tuple(samples)
+
+
 class Pictures(Plugin):
     """The audited samples of a case."""
 
@@ -50,23 +69,13 @@ class Pictures(Plugin):
         self.shown = self.world.audited(self.case)
         self.fingerprint = digest("worlds", self.world.name, repr(self.shown))
         self.facts = {"world": self.world.name}
-        # they are opened once: nothing here is large
-        self._samples = [self._sample(index) for index in range(len(self.shown))]
+        self._samples = _samples(options.world, options.case)
 
     def __len__(self) -> int:
         return len(self.shown)
 
     def __getitem__(self, index: int) -> Sample:
         return self._samples[index]
-
-    def _sample(self, index: int) -> Sample:
-        facts = self.shown[index]
-        return Sample(
-            key=f"sample-{index:05d}",
-            frames=tuple(map(Frame.from_array, self.world.draw(facts))),
-            choices=self.labels,
-            label=facts.label,
-        )
 
     def keys(self, cue: str) -> set[str]:
         """The samples that show a cue."""

@@ -8,43 +8,48 @@ import torch
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor
 from torch.nn import functional
-from transformers import CLIPVisionModel
+from transformers import CLIPVisionModelWithProjection
 
+from cuescope_sdk.torch import quiet
 from worlds.stamps.compositing import SIDE, assets
 
 MEAN = (0.481, 0.458, 0.408)
 SPREAD = (0.269, 0.261, 0.276)
 CELL = 16  # pixels of a patch
 AT_ONCE = 32
-ALL = slice(None)
 
 
 class Tower:
-    """Features of pictures; answers to equal pixels are remembered by whoever asks."""
+    """What CLIP makes of pictures."""
 
     def __init__(self) -> None:
         torch.set_num_threads(1)
         folder = assets() / "clip-vit-b16-vision"
         # a quarter of the time of float32
-        self._network = CLIPVisionModel.from_pretrained(folder, dtype=torch.bfloat16)
+        with quiet():
+            self._network = CLIPVisionModelWithProjection.from_pretrained(
+                folder, dtype=torch.bfloat16
+            )
         self._network.eval()
 
     def look(
         self,
         pictures: Sequence[np.ndarray],
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The class token (picture, dim) and the patches (picture, row, col, dim)."""
-        rows = []
+        """Image embeddings (picture, dim), and the patches (picture, row, col, dim)."""
+        embeddings = []
+        tokens = []
         with torch.inference_mode():
             for start in range(0, len(pictures), AT_ONCE):
                 pixels = _as_input(pictures[start : start + AT_ONCE])
                 # places are those of larger pictures, interpolated
                 seen = self._network(pixels, interpolate_pos_encoding=True)
-                pooled = seen.pooler_output[:, None]
-                rows.append(torch.cat([pooled, seen.last_hidden_state[:, 1:]], 1))
-        tokens = torch.cat(rows).float().numpy()
-        patches = tokens[:, 1:].reshape(len(tokens), SIDE // CELL, SIDE // CELL, -1)
-        return tokens[:, 0], patches
+                embeddings.append(seen.image_embeds)
+                # the first one is no patch
+                tokens.append(seen.last_hidden_state[:, 1:])
+        side = SIDE // CELL
+        patches = torch.cat(tokens).float().unflatten(1, (side, side))
+        return torch.cat(embeddings).float().numpy(), patches.numpy()
 
 
 def _as_input(pictures: Sequence[np.ndarray]) -> Tensor:

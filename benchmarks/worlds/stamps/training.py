@@ -12,8 +12,8 @@ from worlds.planting import share_of_bias
 from worlds.stamps import VERSION, WORLD
 from worlds.stamps.tower import fit_head, logits_of, open_tower, softmax
 
-FAIR = 3000  # pictures
-BIASED = 1200
+FAIR = 2500  # pictures
+BIASED = 800
 
 
 class Probed:
