@@ -82,10 +82,42 @@ def test_what_rests_on_a_refuted_premise_has_no_star() -> None:
     assert doubt in page
     assert ">in doubt</span>" in page
     assert ">finding</span>" not in page
-    # a premise that holds, or of which nothing is known, casts no doubt
-    for verdict in ("supported", "inconclusive"):
-        holds = check.model_copy(update={"verdict": verdict})
-        assert with_doubts(report.scores, [holds]) == report.scores
+    holds = check.model_copy(update={"verdict": "supported"})
+    assert with_doubts(report.scores, [holds]) == report.scores
+    # of a premise that is open they stay findings, which other commands can test, without a star
+    is_open = check.model_copy(update={"verdict": "inconclusive"})
+    scores = with_doubts(report.scores, [is_open])
+    doubted = report.model_copy(update={"scores": scores})
+    assert len(doubted.findings) == len(report.findings)
+    assert all(score.doubt == doubt for score in doubted.findings)
+    ranked = " ".join(shown(doubted).split()).partition("Ranked")[2]
+    assert "*" not in ranked.partition("Checks")[0]
+
+
+def test_a_premise_of_one_finding_takes_its_star_alone() -> None:
+    report = make_report(features=2)
+    first, second = (
+        score.model_copy(update={"finding": True, "statement": "{feature} is seen."})
+        for score in report.headlines[:2]
+    )
+    doubt = "But its objects are small."
+    check = Evidence(
+        check="sizes",
+        verdict="refuted",
+        detail="Smaller.",
+        feature=first.feature,
+        label=first.label,
+        doubt=doubt,
+    )
+    scores = with_doubts((first, second), [check])
+    assert [score.finding for score in scores] == [False, True]
+    checked = report.model_copy(update={"scores": scores})
+    # what stands comes first
+    doubted = checked.sentence(scores[0])
+    assert checked.statements == (checked.sentence(second), doubted)
+    assert doubt in str(doubted)
+    other = check.model_copy(update={"label": "another label"})
+    assert with_doubts((first, second), [other]) == (first, second)
 
 
 def test_a_row_without_a_figure_speaks_first() -> None:

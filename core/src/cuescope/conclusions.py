@@ -46,7 +46,8 @@ class Score(Value):
     `q_value` (corrected for all that was tried) belong to the null of no effect. `finding` says
     that it passes the method's rule, and `statement` says it in words, with `{feature}` for the
     feature's name. With `always_reported` the statement is printed also where it does not pass.
-    `doubt` says why what passes the rule is no finding: a premise of all findings does not hold.
+    `doubt` says why what passes the rule is no finding, or what else may explain a finding: it has
+    no star until that is looked at.
     """
 
     feature: str
@@ -68,8 +69,9 @@ class Score(Value):
 class Evidence(Value):
     """A check of the findings: what was tested, the figure against its threshold, the verdict.
 
-    `name` is given where the check found words for `feature`. `doubt` is of a check of what all
-    findings rest on: where it is refuted, none of them is one, and this says why.
+    `name` is given where the check found words for `feature`. `doubt` is of a check of what
+    findings rest on, of those of its `feature` and `label`, or all where it names none. Where it is
+    refuted they are none, where it is inconclusive they are in doubt, and this says why.
     """
 
     check: str
@@ -82,6 +84,13 @@ class Evidence(Value):
     label: str | None = None
     name: str | None = None
     doubt: str | None = None
+
+    def concerns(self, score: Score) -> bool:
+        """Whether it is about the feature and label of a score; it is where it names none."""
+        return self.feature in (None, score.feature) and self.label in (
+            None,
+            score.label,
+        )
 
 
 Cell = str | FiniteFloat | int | None
@@ -291,17 +300,22 @@ class Provenance(Value):
 def with_doubts(
     scores: Iterable[Score], evidence: Iterable[Evidence]
 ) -> tuple[Score, ...]:
-    """The scores; where a premise of all findings is refuted, none is a finding, and says why."""
-    doubts = [e.doubt for e in evidence if e.doubt and e.verdict == "refuted"]
-    if not doubts:
-        return tuple(scores)
-    doubt = " ".join(doubts)
-    # the star goes too: readers look at stars, not at a table of checks below (docs/adr/0023)
-    doubtful = {"finding": False, "doubt": doubt}
-    return tuple(
-        score.model_copy(update=doubtful) if score.finding else score
-        for score in scores
-    )
+    """The scores; a finding of which a premise is refuted or open says why, and has no star."""
+    doubts = [
+        check for check in evidence if check.doubt and check.verdict != "supported"
+    ]
+
+    def checked(score: Score) -> Score:
+        about = [check for check in doubts if check.concerns(score)]
+        refuted = [check for check in about if check.verdict == "refuted"]
+        if not score.finding or not about:
+            return score
+        # the star goes too: readers look at stars, not at a table of checks (docs/adr/0023)
+        words = dict.fromkeys(check.doubt or "" for check in refuted or about)
+        doubt = {"finding": not refuted, "doubt": " ".join(words)}
+        return score.model_copy(update=doubt)
+
+    return tuple(map(checked, scores))
 
 
 class Report(Value):
@@ -389,15 +403,18 @@ class Report(Value):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why what passes the method's rule is no finding, each reason once; mostly none."""
+        """What speaks against what passes the method's rule, each reason once; mostly none."""
         doubts = (score.doubt for score in self.headlines)
         return tuple(dict.fromkeys(filter(None, doubts)))
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """The sentences about the headlines, ranked: findings, and what is always reported."""
+        """The sentences about the headlines, ranked: findings, and what is always reported.
+
+        What is in doubt comes last.
+        """
         statements = []
-        for score in self.headlines:
+        for score in sorted(self.headlines, key=lambda score: score.doubt is not None):
             # what could not be tested is said: silence would look like "no cue"
             untested = score.value is None
             if score.finding or score.doubt or score.always_reported or untested:

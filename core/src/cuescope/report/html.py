@@ -92,7 +92,7 @@ def _cards(
                 "rank": rank,
                 "score": best,
                 "finding": any(score.finding for score in scores),
-                "doubt": any(score.doubt for score in scores),
+                "doubt": all(score.doubt for score in passing) and bool(passing),
                 "name": names[key],
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],

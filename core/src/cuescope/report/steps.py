@@ -60,8 +60,8 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     other = f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
     own = report.notes.get("next step")  # the method knows better
-    if report.doubts:
-        words = "Say which samples were drawn together (the checks tell how), and run it again:"
+    if report.doubts and not report.findings:
+        words = "Do what the refuted checks above say, and run it again:"
         steps.append((words, asked.command))
     elif own is not None:
         steps.append((own, None))

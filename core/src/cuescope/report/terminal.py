@@ -117,7 +117,7 @@ def copyable(command: str, width: int) -> list[str]:
 
 
 def _head(report: Report) -> str:
-    if report.doubts:
+    if report.doubts and not report.findings:
         return "Seen, but in doubt"
     return "Finding" if len(report.findings) < 2 else "Findings"
 
@@ -270,7 +270,7 @@ def _table(
             for metric in metrics
         ]
         table.add_row(
-            "*" if headline.finding else "?" if headline.doubt else "",
+            "?" if headline.doubt else "*" if headline.finding else "",
             Text(names[headline.feature]),
             Text(headline.label or "all"),
             *[_value(score, with_intervals) for score in row],
@@ -331,7 +331,8 @@ def _legend(report: Report) -> RenderableType:
         rows.insert(0, ("*", "a finding: it passes the rule of the method"))
     if report.doubts:
         rows.insert(
-            0, ("?", "it passes the rule, but what the rule assumes does not hold")
+            0,
+            ("?", "it passes the rule, but something else may explain it: see Checks"),
         )
     rows += [
         ("n", "samples behind the figure"),

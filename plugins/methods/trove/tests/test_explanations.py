@@ -96,12 +96,12 @@ def test_what_goes_with_the_size_is_no_cue(options: dict[str, str]) -> None:
 
 
 class Measuring(Plugin):
-    """Boxes one thing: small where red is on screen, large elsewhere."""
+    """Boxes the first thing: small where red is on screen, large elsewhere."""
 
     score = 0.9
 
     def detect(self, frames: Any, names: Any) -> list[tuple[Detection, ...]]:
-        [name] = names
+        name, *_ = names
         sides = [
             1.0 if np.asarray(frame.load())[0, 0, 1] == 0 else 4.0 for frame in frames
         ]

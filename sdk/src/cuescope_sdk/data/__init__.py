@@ -24,6 +24,7 @@ from cuescope_sdk.data._media.frames import Probe, sample_indices
 from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
+from cuescope_sdk.data._other_explanations import Comparison, other_explanations
 from cuescope_sdk.data._own_files import require_inside
 from cuescope_sdk.data._sufficiency import require_data, warn_of_weak_data
 from cuescope_sdk.data._text_files import TextFile
@@ -36,6 +37,7 @@ from cuescope_sdk.data._video_questions import (
 )
 
 __all__ = [
+    "Comparison",
     "CovarManifest",
     "CovarRow",
     "Draft",
@@ -61,6 +63,7 @@ __all__ = [
     "kind_of",
     "load_yaml",
     "near_duplicate_groups",
+    "other_explanations",
     "parse_timed_actions",
     "printable_name",
     "probe_all",

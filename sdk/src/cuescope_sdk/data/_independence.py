@@ -292,7 +292,7 @@ def look_alikes(audit: Audit) -> Evidence:
         value=alike.share if alike.compared else None,
         threshold=ALIKE,
         n=alike.compared,
-        doubt=DOUBT,
+        doubt=DOUBT if alike.matters else None,
     )
 
 

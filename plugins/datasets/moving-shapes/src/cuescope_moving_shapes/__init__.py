@@ -10,7 +10,7 @@ from typing import Self
 from cuescope_moving_shapes.cues import CUES, cramers_v, cue_counts
 from cuescope_moving_shapes.motion import DIRECTIONS, SOUTH
 from cuescope_moving_shapes.options import ShapesOptions
-from cuescope_moving_shapes.pictures import DRAWING_VERSION, frame
+from cuescope_moving_shapes.pictures import DRAWING_VERSION, disc_box, frame
 from cuescope_moving_shapes.questions import ANSWERS, draw_questions, with_question
 from cuescope_moving_shapes.sequences import ActionSequences, generate, generate_actions
 from cuescope_sdk import Context, PlantedCue, Plugin, Sample, UserError, digest
@@ -104,7 +104,11 @@ class MovingShapes(Plugin):
             frames=tuple(map(frame, self.sequences.parameters[index])),
             choices=DIRECTIONS,
             label=DIRECTIONS[self.sequences.direction[index]],
-            annotations={"split": self.options.split, "cues": cues},
+            annotations={
+                "split": self.options.split,
+                "cues": cues,
+                "boxes": (disc_box(self.sequences.parameters[index]),),
+            },
         )
         if isinstance(self.sequences, ActionSequences):
             return self.sequences.with_actions(sample, index)

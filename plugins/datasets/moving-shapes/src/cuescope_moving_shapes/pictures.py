@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Int16
 from PIL import Image
 
-from cuescope_sdk import Frame, digest
+from cuescope_sdk import Detection, Frame, digest
 
 # part of every frame key: raise it when the same numbers give other pixels
 DRAWING_VERSION = 1
@@ -38,6 +38,13 @@ def frame(parameters: Int16[np.ndarray, " 6"]) -> Frame:
     # not of the pixels, which are drawn only when they are looked at
     key = digest("moving-shapes", DRAWING_VERSION, numbers)
     return Frame(key, partial(_draw, *numbers))
+
+
+def disc_box(parameters: Int16[np.ndarray, "frame 6"]) -> Detection:
+    """Where the disc is in the middle frame of a sequence, in pixels."""
+    row, col = map(float, parameters[len(parameters) // 2, DISC_PLACE])
+    box = (col, row, col + DISC, row + DISC)
+    return Detection(name="disc", score=1.0, box=box)
 
 
 def _draw(

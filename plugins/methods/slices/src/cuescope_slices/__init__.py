@@ -82,13 +82,20 @@ class Slices(Plugin):
         return list(scores(audit, self.name, self.options, features))
 
     @hookimpl
-    def verify(self, audit: Audit) -> Iterator[Evidence]:
-        """The null."""
-        from cuescope_sdk.data import independent_samples
-        from cuescope_slices.verify import evidence
+    def verify(
+        self,
+        audit: Audit,
+        features: Sequence[Feature],
+        scores: Sequence[Score],
+    ) -> Iterator[Evidence]:
+        """Other explanations of what was found, and the null."""
+        from cuescope_sdk.data import independent_samples, other_explanations
+        from cuescope_slices.verify import comparisons, evidence
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
+            about = audit, self.name, self.options, features, scores
+            yield from other_explanations(audit, list(comparisons(*about)))
             yield from evidence(audit, self.name, self.options)
 
 

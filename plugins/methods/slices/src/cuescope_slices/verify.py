@@ -1,17 +1,51 @@
 """The null: answers that have nothing to do with what is on screen, sliced and tested again."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence
+from cuescope_sdk import Audit, Evidence, Feature, Score
+from cuescope_sdk.data import Comparison
 from cuescope_sdk.statistics import exceeds_rate_p_value
 from cuescope_slices.analysis import compare
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
 SIGNIFICANT = 0.05
+NAMED = 3  # wrong answers that may be on screen too
+
+
+def comparisons(
+    audit: Audit,
+    name: str,
+    options: Any,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+) -> Iterator[Comparison]:
+    """What each finding compares: a label's sequences in the slice, and those outside."""
+    ranked = audit.once(rank, audit, name, options)
+    numbers = {feature.key: number for number, feature in enumerate(features)}
+    codes = ranked.points.label[ranked.first]
+    right = ranked.points.correct[ranked.first].astype(float)
+    answered = ranked.points.prediction[ranked.first]
+    samples = {sample.key: sample for sample in audit.samples}
+    for score in scores:
+        if not score.finding or score.label is None:
+            continue
+        part = ranked.slices[numbers[score.feature]]
+        mine = np.flatnonzero(codes == audit.labels.index(score.label))
+        inside = np.isin(mine, ranked.sequence[part.points[part.core]])
+        wrong = Counter(answered[mine][right[mine] == 0].tolist()).most_common(NAMED)
+        yield Comparison(
+            feature=score.feature,
+            label=score.label,
+            samples=[samples[ranked.keys[number]] for number in mine],
+            shows=inside,
+            values=right[mine],
+            answers=[audit.labels[answer] for answer, _ in wrong],
+        )
 
 
 def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:

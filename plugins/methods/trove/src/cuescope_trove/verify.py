@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVerdict
+from cuescope_sdk.data import Comparison, other_explanations
 from cuescope_sdk.statistics import exceeds_rate_p_value
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
@@ -20,7 +21,7 @@ from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.control import Control
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations
+from cuescope_trove.scores import Observations, label_parts
 from cuescope_trove.selection import (
     ScoredPairs,
     Verdict,
@@ -59,6 +60,8 @@ def evidence(
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
             yield check_labels(audit, analysis)
+        found = comparisons(audit, analysis, features)
+        yield from other_explanations(audit, found)
         if analysis.control is not None:
             yield check_control(analysis.control, analysis.shown)
         if options.null_shuffles:
@@ -142,6 +145,38 @@ def _verdict(explained: int, held: int) -> EvidenceVerdict:
     if explained:
         return "refuted"
     return "supported" if held else "inconclusive"
+
+
+def comparisons(
+    audit: Audit,
+    analysis: Analysis,
+    features: Sequence[Feature],
+) -> list[Comparison]:
+    """What each finding compares: a label's sequences with the cluster, and those without."""
+    table = analysis.shown
+    member = analysis.observations.member[:, analysis.chosen]
+    observations = replace(analysis.observations, member=member)
+    samples = [
+        outcome.trial.sample for outcome in audit.once(Answers.ask, audit).outcomes
+    ]
+    found = []
+    for part in label_parts(observations, table.pairs):
+        of_label = [samples[number] for number in part.samples]
+        wrong = observations.prediction[part.samples[part.values == 0]]
+        answers, counts = np.unique(wrong, return_counts=True)
+        commonest = answers[np.argsort(-counts, kind="stable")][:NAMED]
+        for column in np.flatnonzero(table.finding[part.pairs]).tolist():
+            pair = part.pairs[column]
+            comparison = Comparison(
+                feature=features[table.pairs.cluster[pair]].key,
+                label=audit.labels[table.pairs.label[pair]],
+                samples=of_label,
+                shows=part.present[:, column],
+                values=part.values,
+                answers=[audit.labels[answer] for answer in commonest],
+            )
+            found.append(comparison)
+    return found
 
 
 def check_control(control: Control, table: ScoredPairs) -> Evidence:

@@ -1,0 +1,197 @@
+"""What is measured of samples besides what was found: sizes, places, times, picture quality."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_sdk import Audit, BadDataError, Detection, Frame, Sample
+from cuescope_sdk.tools import CachedDetector, normalise_name
+
+SIZE = "the size of the labelled object"
+ANSWER = "whether a wrong answer is on screen too"
+ORDER = "the place in the order of the data"
+SIZE_KEYS = ("object_size", "object_area", "size", "area")
+# where and when something was recorded; any other annotation may be the very cue
+PLACES_AND_TIMES = (
+    "camera",
+    "center",
+    "centre",
+    "date",
+    "device",
+    "hospital",
+    "scanner",
+    "session",
+    "site",
+    "time",
+    "year",
+)
+FEW_PLACES = 20  # more words than these tell samples apart, and make none alike
+SEEN = 0.3  # score of a detection that counts
+SIDE = 256  # pixels, to which a picture is made smaller before it is measured
+
+PerSample = Float[np.ndarray, " sample"]
+Conditions = dict[str, PerSample]
+Boxes = Sequence[Detection]
+
+
+def conditions_of(
+    audit: Audit,
+    samples: Sequence[Sample],
+    label: str | None,
+    answers: Sequence[str],
+    *,
+    pictures: bool,
+) -> Conditions:
+    """The values of each condition by its name, NaN where one is unknown.
+
+    `answers` name things that may be on screen too; `pictures` says whether to look at them.
+    """
+    place = {sample.key: number for number, sample in enumerate(audit.samples)}
+    conditions = {ORDER: _numbers(place.get(sample.key) for sample in samples)}
+    given = set().union(*(sample.annotations for sample in samples))
+    for name in sorted(given.intersection(PLACES_AND_TIMES)):
+        values = [sample.annotations.get(name) for sample in samples]
+        conditions |= _place_or_time(name, values)
+    things = _things(audit, samples, [*filter(None, [label]), *answers])
+    if label is not None:
+        sizes = [object_size(sample, label) for sample in samples]
+        if not any(sizes):
+            sizes = [_largest(boxes, label) for boxes in things]
+        conditions[SIZE] = _numbers(sizes)
+    if answers:
+        shown = (None if boxes is None else _shows(boxes, answers) for boxes in things)
+        conditions[ANSWER] = _numbers(shown)
+    if pictures:
+        conditions |= _quality(samples)
+    return conditions
+
+
+def _numbers(values: Iterable[float | None]) -> PerSample:
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def _place_or_time(name: str, given: Sequence[Any]) -> Conditions:
+    """A number as it is; of words, which samples have each."""
+    if all(value is None or is_number(value) for value in given):
+        return {f"the {name}": _numbers(given)}
+    words = sorted({str(value) for value in given if value is not None})
+    if len(words) > FEW_PLACES:
+        return {}
+    return {
+        f"the {name} '{word}'": np.array([float(str(value) == word) for value in given])
+        for word in words
+    }
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a number; True is none."""
+    numeric = isinstance(value, int | float | np.integer | np.floating)
+    return numeric and not isinstance(value, bool)
+
+
+# -------------------------------------------------------------------------------- things on screen
+
+
+def object_size(sample: Sample, label: str) -> float | None:
+    """Area of the labelled object: annotated as a number, as a mask or as boxes of its name.
+
+    Where all that is outlined has one other name ("disc" for "moving north"), it is that.
+    """
+    annotations = sample.annotations
+    for key in SIZE_KEYS:
+        if is_number(annotations.get(key)):
+            return float(annotations[key])
+    areas: dict[str, float] = {}
+    for name, mask in annotations.get("masks", {}).items():
+        areas[normalise_name(name)] = _covered_share(mask)
+    # boxes only where no mask is known: a mask has the object's own area
+    if not areas:
+        for box in annotations.get("boxes", ()):
+            name = normalise_name(box.name)
+            areas[name] = areas.get(name, 0.0) + _area(box)
+    if len(areas) == 1:
+        return next(iter(areas.values()))
+    return areas.get(normalise_name(label))
+
+
+def _covered_share(mask: Frame | np.ndarray) -> float:
+    """The share of the pixels of a mask: white on black, or True."""
+    if isinstance(mask, Frame):
+        grey = mask.load().convert("L")
+        mask = np.asarray(grey) > 127
+    return float(np.mean(mask))
+
+
+def _area(box: Detection) -> float:
+    x0, y0, x1, y1 = box.box
+    return (x1 - x0) * (y1 - y0)
+
+
+def _things(
+    audit: Audit, samples: Sequence[Sample], names: Sequence[str]
+) -> list[Boxes | None]:
+    """The annotated boxes of each sample, else those of a detector; None where nothing tells."""
+    if any("boxes" in sample.annotations for sample in samples):
+        return [sample.annotations.get("boxes", ()) for sample in samples]
+    has_frames = all(sample.frames for sample in samples)
+    if "detector" not in audit.tools or not names or not has_frames:
+        return [None] * len(samples)
+    detector = CachedDetector(audit.tools["detector"], audit.context)
+    frames = [sample.frames[len(sample.frames) // 2] for sample in samples]
+    return list(detector.detect(frames, names))
+
+
+def _named(boxes: Boxes, names: Sequence[str]) -> list[Detection]:
+    wanted = set(map(normalise_name, names))
+    return [
+        box for box in boxes if box.score >= SEEN and normalise_name(box.name) in wanted
+    ]
+
+
+def _largest(boxes: Boxes | None, label: str) -> float | None:
+    return max(map(_area, _named(boxes or (), [label])), default=None)
+
+
+def _shows(boxes: Boxes, answers: Sequence[str]) -> bool:
+    return bool(_named(boxes, answers))
+
+
+# --------------------------------------------------------------------------------- picture quality
+
+
+def _quality(samples: Sequence[Sample]) -> Conditions:
+    """Sharpness, brightness, contrast and compression of the middle frame of each sample."""
+    measured = np.full((len(samples), 4), np.nan)
+    for number, sample in enumerate(samples):
+        # what cannot be read any more is unknown: the audit itself is done
+        with suppress(BadDataError):
+            if sample.frames:
+                frame = sample.frames[len(sample.frames) // 2]
+                measured[number] = _picture_quality(frame)
+    sharpness, brightness, contrast, density = measured.T
+    return {
+        "the sharpness of the picture": sharpness,
+        "the brightness of the picture": brightness,
+        "the contrast of the picture": contrast,
+        "how much its file is compressed": density,
+    }
+
+
+def _picture_quality(frame: Frame) -> tuple[float, float, float, float]:
+    picture = frame.load().convert("L")
+    pixels = picture.width * picture.height
+    density = np.nan
+    if frame.source is not None and frame.source.count == 1:
+        with suppress(OSError):
+            density = frame.source.path.stat().st_size / pixels
+    picture.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
+    grey = np.asarray(picture, dtype=float)
+    middle = grey[1:-1, 1:-1]
+    around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
+    # variance of the Laplacian (Pech-Pacheco et al., 2000)
+    sharpness = float(np.var(around - 4 * middle)) if middle.size else np.nan
+    return sharpness, float(grey.mean()), float(grey.std()), density

@@ -1,0 +1,183 @@
+"""What else may explain a finding: how large the object is, where in the data, how sharp, ...
+
+A finding says that a model does worse where something is on screen. Where samples with it also have
+smaller objects, later dates or worse pictures, these may be why. What can be measured is held
+alike; what cannot is named.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool
+
+from cuescope_sdk import Audit, Evidence, Sample
+from cuescope_sdk.data._conditions import (
+    ANSWER,
+    ORDER,
+    Conditions,
+    PerSample,
+    conditions_of,
+)
+from cuescope_sdk.report import percent
+
+if TYPE_CHECKING:  # scipy takes a second
+    from cuescope_sdk.statistics import HeldAlike
+
+CHECK = "other explanations"
+NAMED = 3  # answers in a sentence
+KNOWN = 0.8  # of the samples must have a value
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What a finding compares: the `values` of samples that show a feature, and of the others.
+
+    `feature` and `label` are those of its score. `answers` are what the model says wrongly, where
+    these are things that may be on screen. `measured` has values of other conditions by their
+    names, NaN where one is unknown.
+    """
+
+    feature: str
+    label: str | None
+    samples: Sequence[Sample]
+    shows: Bool[np.ndarray, " sample"]
+    values: PerSample
+    answers: Sequence[str] = ()
+    measured: Mapping[str, PerSample] = field(default_factory=dict)
+
+
+def other_explanations(
+    audit: Audit,
+    comparisons: Sequence[Comparison],
+    *,
+    pictures: bool = False,
+) -> Iterator[Evidence]:
+    """Whether each finding holds among samples that are alike in what can be measured.
+
+    Methods with findings about samples yield it from `verify`, with a comparison a finding; the
+    engine takes the star of a finding that does not hold (docs/adr/0026). `pictures`: alike in
+    sharpness, brightness, contrast and compression too, where a detector must see the thing first.
+    """
+    held: set[str] = set()
+    unknown: set[str] = set()
+    doubted = 0
+    for comparison in comparisons:
+        conditions = conditions_of(
+            audit,
+            comparison.samples,
+            comparison.label,
+            comparison.answers,
+            pictures=pictures,
+        )
+        conditions |= comparison.measured
+        telling = {
+            name: values for name, values in conditions.items() if _tells(values)
+        }
+        held |= telling.keys()
+        unknown |= {name for name in conditions if np.isnan(conditions[name]).all()}
+        doubt = _doubt(comparison, telling)
+        if doubt is not None:
+            doubted += 1
+            yield doubt
+    if doubted < len(comparisons):
+        yield _holding(len(comparisons) - doubted, held, unknown)
+
+
+def _tells(values: PerSample) -> bool:
+    known = values[~np.isnan(values)]
+    return len(known) >= KNOWN * len(values) and bool(np.ptp(known) > 0)
+
+
+def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
+    """What explains a finding; None where it holds."""
+    from cuescope_sdk.statistics import Groups, gap_held_alike
+
+    shows = comparison.shows
+    if shows.all() or not shows.any():
+        return None
+    groups = Groups.of(comparison.samples)
+    explaining: dict[str, HeldAlike] = {}
+    mattering: Conditions = {}
+    for name, values in conditions.items():
+        held = gap_held_alike(comparison.values, shows, values[:, None], groups)
+        # where data are sorted by what was found, their order is no other reason
+        if name == ORDER and np.isnan(held.left):
+            continue
+        if held.explains:
+            explaining[name] = held
+        if held.matters <= held.MATTERS:
+            mattering[name] = values
+    if not explaining and len(mattering) > 1:
+        # together they may explain what none does alone
+        table = np.stack(list(mattering.values()), axis=1)
+        held = gap_held_alike(comparison.values, shows, table, groups)
+        if held.explains:
+            explaining = dict.fromkeys(mattering, held)
+    if not explaining:
+        return None
+    names = list(explaining)
+    least = min(explaining.values(), key=lambda held: abs(np.nan_to_num(held.left)))
+    return Evidence(
+        check=CHECK,
+        verdict="refuted",
+        detail=_detail(comparison, names, least),
+        value=None if np.isnan(least.left) else least.left,
+        n=len(comparison.samples),
+        feature=comparison.feature,
+        label=comparison.label,
+        doubt=_words_of_doubt(comparison, names),
+    )
+
+
+def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> str:
+    gap = percent(abs(held.gap), unit=" points")
+    if np.isnan(held.left):
+        left = "there are no samples with and without it that are alike in this"
+    else:
+        points = percent(max(held.left * np.sign(held.gap), 0.0), unit=" points")
+        left = (
+            f"{points} are left among samples that are alike in this (p = "
+            f"{held.p_value:.3f})"
+        )
+    of_label = f" of '{comparison.label}'" if comparison.label else ""
+    return (
+        f"Samples{of_label} with it are {gap} apart from those without. They also differ in "
+        f"{_listed(names)}: {left}."
+    )
+
+
+def _words_of_doubt(comparison: Comparison, names: Sequence[str]) -> str:
+    see = f"see the check '{CHECK}'."
+    if ANSWER in names:
+        shown = " or ".join(f"'{answer}'" for answer in comparison.answers[:NAMED])
+        return f"But {shown} may be on screen in them too, and a right answer: {see}"
+    return f"But {_listed(names)} may be the reason instead: {see}"
+
+
+def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
+    findings = "1 finding holds" if count == 1 else f"{count} findings hold"
+    detail = f"{findings} among samples that are alike in {_listed(sorted(held))}."
+    if not held:
+        detail = "Nothing was measured in which samples could be alike."
+    doubt = None
+    if unknown:
+        listed = _listed(sorted(unknown))
+        detail += (
+            f" Not known: {listed}. A detector measures it (--tool detector=SPEC), and so do "
+            "annotated boxes."
+        )
+        doubt = f"Not measured: {listed}. It may be the reason."
+    return Evidence(
+        check=CHECK,
+        verdict="supported" if held and not unknown else "inconclusive",
+        detail=detail,
+        value=float(count),
+        doubt=doubt,
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

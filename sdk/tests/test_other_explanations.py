@@ -1,0 +1,174 @@
+"""A finding holds among samples that are alike in what else may explain it, or it is none."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_sdk import Audit, Context, Detection, Evidence, Frame, Options, Sample
+from cuescope_sdk.data import Comparison, other_explanations
+from cuescope_sdk.statistics import Groups, gap_held_alike
+
+LABELS = ("cat", "dog")
+N = 300
+
+
+def world(kind: str, seed: int) -> tuple[Any, Any, Any]:
+    """Right answers, which samples show something, and a condition: (sample,) each."""
+    rng = np.random.default_rng(seed)
+    condition = rng.normal(size=N)
+    cue = rng.random(N) < 0.3
+    chance = 0.85 - 0.35 * cue
+    if kind == "cue beside a condition":
+        chance = np.clip(chance + 0.1 * condition, 0, 1)
+    if kind == "condition":
+        cue = condition + 0.8 * rng.normal(size=N) < -0.6
+        chance = 1 / (1 + np.exp(-1.2 * condition - 1))
+    if kind == "sorted by the cue":
+        condition = np.arange(N) + 0.0
+        cue = condition < 90
+        chance = 0.85 - 0.35 * cue
+    return (rng.random(N) < chance).astype(float), cue, condition
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "most"),
+    [
+        ("cue", 0, 1),
+        ("cue beside a condition", 0, 1),
+        ("condition", 27, 30),
+    ],
+)
+def test_conditions_explain_what_they_made(kind: str, least: int, most: int) -> None:
+    explained = 0
+    for seed in range(30):
+        values, shows, condition = world(kind, seed)
+        held = gap_held_alike(values, shows, condition[:, None], Groups.single(N))
+        explained += held.explains
+    assert least <= explained <= most
+
+
+def test_groups_count_once() -> None:
+    """Copies of each sample make nothing surer."""
+    values, shows, condition = world("cue", 3)
+    once = gap_held_alike(values, shows, condition[:, None], Groups.single(N))
+    codes = np.repeat(np.arange(N), 5)
+    groups = Groups(codes, N, declared=True)
+    copied = (array.repeat(5) for array in (values, shows, condition))
+    values, shows, condition = copied
+    again = gap_held_alike(values, shows, condition[:, None], groups)
+    assert again.left == pytest.approx(once.left)
+    assert again.p_value == pytest.approx(once.p_value)
+
+
+def comparison(kind: str, **annotated: Callable[[int, float], Any]) -> Comparison:
+    values, shows, condition = world(kind, 1)
+    samples = []
+    for number, size in enumerate(np.exp(condition)):
+        # frames of their own, which tell their number
+        pixels = np.full((4, 4, 3), (number // 256, number % 256, 0), np.uint8)
+        annotations = {key: make(number, size) for key, make in annotated.items()}
+        sample = Sample(
+            key=f"{number:03d}",
+            frames=(Frame.from_array(pixels),),
+            choices=LABELS,
+            label="cat",
+            annotations=annotations,
+        )
+        samples.append(sample)
+    return Comparison("kitchen", "cat", samples, shows, values, answers=["dog"])
+
+
+def box(name: str, side: float) -> Detection:
+    return Detection(name=name, score=1.0, box=(0.0, 0.0, side, side))
+
+
+def checked(about: Comparison, tmp_path: Path, **tools: Any) -> list[Evidence]:
+    def respond(trials: object) -> list[object]:
+        raise AssertionError("a model call")
+
+    audit = Audit(
+        respond=respond,  # type: ignore[arg-type]
+        samples=tuple(about.samples),
+        labels=LABELS,
+        options=Options(),
+        context=Context(cache=tmp_path),
+        tools=tools,
+    )
+    return list(other_explanations(audit, [about]))
+
+
+def test_small_objects_take_the_star(tmp_path: Path) -> None:
+    about = comparison("condition", boxes=lambda _, size: (box("cat", size),))
+    (evidence,) = checked(about, tmp_path)
+    assert evidence.verdict == "refuted"
+    assert str(evidence.doubt).startswith(
+        "But the size of the labelled object may be the reason"
+    )
+    assert (evidence.feature, evidence.label) == ("kitchen", "cat")
+
+
+def test_a_cue_among_alike_objects_stays(tmp_path: Path) -> None:
+    about = comparison("cue", boxes=lambda _, size: (box("cat", size),))
+    (evidence,) = checked(about, tmp_path)
+    assert (evidence.verdict, evidence.doubt) == ("supported", None)
+
+
+def test_what_is_not_known_is_said(tmp_path: Path) -> None:
+    (evidence,) = checked(comparison("cue"), tmp_path)
+    assert evidence.verdict == "inconclusive"
+    assert evidence.doubt == (
+        "Not measured: the size of the labelled object and whether a wrong answer is on screen "
+        "too. It may be the reason."
+    )
+
+
+class Finder:
+    """Sees a cat in each frame, and a dog where the finding is."""
+
+    def __init__(self, shows: np.ndarray) -> None:
+        self.shows = shows
+
+    def detect(
+        self, frames: Sequence[Frame], names: Sequence[str]
+    ) -> list[tuple[Detection, ...]]:
+        assert list(names) == list(LABELS)
+        numbers = [np.asarray(frame.load())[0, 0].tolist() for frame in frames]
+        return [
+            (box("cat", 2.0), box("dog", 1.0))[: 1 + self.shows[256 * high + low]]
+            for high, low, _ in numbers
+        ]
+
+
+@pytest.mark.parametrize("told_by", ["boxes", "a detector"])
+def test_an_answer_that_is_on_screen_too(tmp_path: Path, told_by: str) -> None:
+    tools = {}
+    about = comparison("cue")
+    if told_by == "boxes":
+        both = box("cat", 2.0), box("dog", 1.0)
+        shows = about.shows
+        about = comparison("cue", boxes=lambda number, _: both[: 1 + shows[number]])
+    else:
+        tools["detector"] = Finder(about.shows)
+    (evidence,) = checked(about, tmp_path, **tools)
+    assert evidence.verdict == "refuted"
+    assert str(evidence.doubt).startswith("But 'dog' may be on screen in them too")
+
+
+def test_data_that_are_sorted_by_a_cue_keep_it(tmp_path: Path) -> None:
+    about = comparison(
+        "sorted by the cue", object_size=lambda number, _: 1.0 + number % 7
+    )
+    (evidence,) = checked(about, tmp_path)
+    assert evidence.verdict != "refuted"
+
+
+def test_a_site_takes_the_star(tmp_path: Path) -> None:
+    about = comparison(
+        "condition", site=lambda _, size: "AB"[int(size > 1)], boxes=lambda *_: ()
+    )
+    evidence = checked(about, tmp_path)[0]
+    assert evidence.verdict == "refuted"
+    assert "the site" in evidence.detail
