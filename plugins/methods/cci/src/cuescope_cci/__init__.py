@@ -56,7 +56,7 @@ class CCI(Plugin):
         outputs=frozenset({"logits"}),
         edits=frozenset({"hide-tokens"}),
         exposes=frozenset({"patches", "choices"}),
-        may_use=frozenset({"segmenter", "text-generator"}),
+        may_use=frozenset({"detector", "segmenter", "text-generator"}),
     )
     finds = "Backgrounds that pull the answers of a CLIP model to another class."
     data_needs = DataNeeds(

@@ -66,8 +66,24 @@ def by_size(sources: Sources) -> dict[str, list[AnswerSource]]:
     }
 
 
+# of the answers that a background moves: then things that are seen there make the pull
+MOSTLY = 0.5
+
+
 def is_finding(row: PullRow, known: Backgrounds, options: CCIOptions) -> bool:
-    """Whether a kind of background pulls answers to a class.
+    """Whether a kind of background pulls answers to a class, and nothing else that is known."""
+    return is_pull(row, known, options) and not is_read_beside(row, options)
+
+
+def is_read_beside(row: PullRow, options: CCIOptions) -> bool:
+    """Whether answers are read from a thing of the class: most, or so many that no pull is left."""
+    return row.beside > 0 and (
+        row.beside >= MOSTLY * row.moved or row.apart_q > options.fdr
+    )
+
+
+def is_pull(row: PullRow, known: Backgrounds, options: CCIOptions) -> bool:
+    """Whether a kind of background and what is seen in it pull answers to a class.
 
     The background itself must turn answers there: a kind that only keeps answers from being turned
     elsewhere pulls nowhere. A model that is no better than chance must also answer so to the
@@ -83,6 +99,28 @@ def is_finding(row: PullRow, known: Backgrounds, options: CCIOptions) -> bool:
 
 
 def is_overall_finding(known: Backgrounds, options: CCIOptions) -> bool:
+    """Whether the class answered goes with the kind of background alone, all kinds together."""
+    return is_overall_pull(known, options) and not is_overall_read_beside(
+        known, options
+    )
+
+
+def is_overall_read_beside(known: Backgrounds, options: CCIOptions) -> bool:
+    """As `is_read_beside`, of all answers that the background overrules."""
+    beside, overruled = read_beside(known)
+    apart_q = known.apart_tests.overall_q
+    return beside > 0 and (
+        beside >= MOSTLY * overruled or apart_q is None or apart_q > options.fdr
+    )
+
+
+def read_beside(known: Backgrounds) -> tuple[int, int]:
+    """How many overruled answers have a thing of their class on screen, and how many there are."""
+    overruled = np.array([source.overruled for source in known.sources], dtype=bool)
+    return int((overruled & known.things.beside).sum()), int(overruled.sum())
+
+
+def is_overall_pull(known: Backgrounds, options: CCIOptions) -> bool:
     """Whether the class answered goes with the kind of background, all kinds taken together."""
     q_value = known.tests.overall_q
     if q_value is None or q_value > options.fdr:

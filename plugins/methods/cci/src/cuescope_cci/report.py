@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from cuescope_cci.analysis import Row, is_finding, is_overall_finding, rows, share_of
+from cuescope_cci.analysis import (
+    Row,
+    is_finding,
+    is_overall_finding,
+    is_overall_pull,
+    is_pull,
+    read_beside,
+    rows,
+    share_of,
+)
 from cuescope_cci.backgrounds.measure import (
     Backgrounds,
     PullRow,
@@ -11,6 +20,7 @@ from cuescope_cci.backgrounds.measure import (
     smallest_findable,
 )
 from cuescope_cci.backgrounds.pulls import FEWEST, Pull
+from cuescope_cci.backgrounds.things import Told
 from cuescope_cci.error_source import Sources, counted_sources, wrong_answers
 from cuescope_cci.notes import (
     missed_words,
@@ -110,12 +120,16 @@ def _overall_score(
 ) -> Score:
     """All kinds of backgrounds and all classes together."""
     finding = is_overall_finding(known, options)
+    is_seen = is_overall_pull(known, options)
     # no pair was tested: then no p-value stands behind the missing finding
     untested = not known.tests.count
     has_kinds = known.observed.present.shape[1] > 0
     statement = None
-    if finding:
+    doubt = None
+    if is_seen:
         statement = overall_statement(overruled, known.sources)
+        if not finding:
+            doubt = things_doubt(known.things.told, *read_beside(known))
     elif untested:
         statement = untested_statement(known, overruled)
     # Without kinds nothing was asked of the share, so it is no figure of a candidate.
@@ -130,6 +144,7 @@ def _overall_score(
         # that nothing could be tested must be read, or no finding would look like no cue
         always_reported=untested and has_kinds,
         statement=statement,
+        doubt=doubt,
     )
 
 
@@ -163,6 +178,10 @@ def untested_statement(known: Backgrounds, overruled: Figure) -> str:
 
 def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
     finding = is_finding(row, known, options)
+    is_seen = is_pull(row, known, options)
+    doubt = None
+    if is_seen and not finding:
+        doubt = things_doubt(known.things.told, row.beside, row.moved, row.label)
     return _score(
         row,
         "pull",
@@ -171,7 +190,30 @@ def _pull_score(row: PullRow, known: Backgrounds, options: CCIOptions) -> Score:
         p_value=row.p_value,
         q_value=row.q_value,
         finding=finding,
-        statement=pull_statement(row) if finding else None,
+        statement=pull_statement(row) if is_seen else None,
+        doubt=doubt,
+    )
+
+
+def things_doubt(
+    told: Told,
+    beside: int,
+    moved: int,
+    label: str | None = None,
+) -> str:
+    """That the class answered is on screen too, or may be: no cue of the background."""
+    name = "the class answered" if label is None else f"'{label}'"
+    of_these = f"In {beside} of the {moved} answers that only the background gives"
+    if told == "annotations":
+        return (
+            f"{of_these}, {name} is on screen too, say the annotations. The answer of another "
+            "label is read from a thing beside the object: this is no cue of the background."
+        )
+    return (
+        f"{of_these}, {name} is on screen too, or may be, say {told}: a small part of the "
+        "background carries the answer, as a thing does. This is no cue of the background until "
+        "it is known what is there: look at the pictures, or list what is in them "
+        "(annotations['objects'])."
     )
 
 

@@ -1,7 +1,7 @@
 """What an audit knows of its backgrounds: kinds, pulls to a class, size, and chance."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from cuescope_cci.backgrounds.pulls import (
     smallest_pull,
     strata_of,
 )
+from cuescope_cci.backgrounds.things import ThingsBeside, things_beside
 from cuescope_cci.error_source import (
     BACKGROUND,
     Factor,
@@ -49,7 +50,8 @@ class PullRow:
     Of `images` that show it `answered` are answered so, `moved` of them only with the background;
     `turned` is the share of answers that the background turns to the class on balance.
     `alone` is how much more often the background alone is answered so; `alone_p` its p-value, which
-    is known for models that are no better than chance.
+    is known for models that are no better than chance. In `beside` of the moved ones a thing of the
+    class is on screen, and `apart_q` is the q-value without these.
     """
 
     feature: str
@@ -63,15 +65,18 @@ class PullRow:
     q_value: float
     alone: Pull
     alone_p: float | None
+    beside: int = 0
+    apart_q: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Backgrounds:
     """Everything that is tested of the backgrounds of an audit; None where nothing could be.
 
-    `tests` are of all kinds and classes, `overall_alone_p` of the backgrounds alone. `size_p` is of
-    wrong answers that go with small objects, `size_factors` are annotations of that size. `classes`
-    are codes of true labels.
+    `tests` are of all kinds and classes, `apart_tests` the same where answers that are read from a
+    thing beside the object count as not moved, `overall_alone_p` of the backgrounds alone.
+    `size_p` is of wrong answers that go with small objects, `size_factors` are annotations of that
+    size. `classes` are codes of true labels.
     """
 
     sources: Sources
@@ -85,6 +90,8 @@ class Backgrounds:
     classes: Sequence[int]
     observed: Observed
     tests: AssociationTests
+    things: ThingsBeside
+    apart_tests: AssociationTests
 
     @property
     def rows_by_pair(self) -> dict[tuple[str, str], PullRow]:
@@ -126,6 +133,12 @@ def measure_backgrounds(
     observed = Observed(present, stratum, groups, _answers(tested, number))
     level = options.fdr
     tests = pull_tests(observed, audit.rng("pulls"), level=level)
+    things = things_beside(audit, tested)
+    apart_tests = tests
+    # where nothing could be found anyway, nothing is asked twice
+    if things.beside.any() and _anything_found(tests, level):
+        apart = replace(observed, answers=observed.answers.without(things.beside))
+        apart_tests = pull_tests(apart, audit.rng("pulls"), level=level)
     answer = observed.answers.whole
     chance, chance_p = chance_accuracy(answer, label, groups, audit.rng("chance"))
     alone = np.array([number[str(source.background_answer)] for source in tested])
@@ -153,18 +166,22 @@ def measure_backgrounds(
             continue
         shown = present[:, kind]
         turns = moved[shown, target]
+        is_moved = turns > 0
         row = PullRow(
             feature=kinds[kind],
             label=names[target],
             images=int(shown.sum()),
             answered=int((answer[shown] == target).sum()),
-            moved=int((turns > 0).sum()),
+            moved=int(is_moved.sum()),
             turned=float(turns.mean()),
             pull=pull_of_images,
             p_value=float(tests.p_value[kind, target]),
             q_value=float(tests.q_value[kind, target]),
             alone=pull_alone,
             alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),
+            beside=int(things.beside[shown][is_moved].sum()),
+            # 1: too few answers are left for a test
+            apart_q=float(np.nan_to_num(apart_tests.q_value[kind, target], nan=1.0)),
         )
         rows.append(row)
     return Backgrounds(
@@ -179,7 +196,16 @@ def measure_backgrounds(
         classes=np.unique(label).tolist(),
         observed=observed,
         tests=tests,
+        things=things,
+        apart_tests=apart_tests,
     )
+
+
+def _anything_found(tests: AssociationTests, level: float) -> bool:
+    """Whether all pairs together, or any of them, pass."""
+    if tests.overall_q is None:
+        return False
+    return bool(min(tests.overall_q, np.nanmin(tests.q_value)) <= level)
 
 
 def _answers(sources: Sources, number: Mapping[str, int]) -> Answers:

@@ -80,6 +80,12 @@ class Answers:
         logits[images, target] = top + np.maximum(sureness, TIE)
         return Answers(logits, self.objects)
 
+    def without(self, images: Mask) -> "Answers":
+        """These images answered as without their background, which then moves nothing."""
+        return Answers(
+            np.where(images[:, None], self.objects, self.logits), self.objects
+        )
+
     def deals(self, groups: Groups, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """The class of each image if what its background adds were dealt anew to the classes.
 
