@@ -195,16 +195,19 @@ def _answers(right: np.ndarray, groups: np.ndarray) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("size", [1, 5])
-def test_small_changes_are_found_and_none_are_not(size: int) -> None:
+@pytest.mark.parametrize(("samples", "size"), [(300, 1), (400, 5)])
+def test_small_changes_are_found_and_none_are_not(samples: int, size: int) -> None:
     rng, found, alarms = np.random.default_rng(0), 0, 0
     for _ in range(100):
-        groups = np.arange(300) // size
-        before = rng.random(300) < 0.8
-        after = np.where(before, rng.random(300) >= 0.08, rng.random(300) < 0.02)
+        groups = np.arange(samples) // size
+        before = rng.random(samples) < 0.8
+        lost, won = rng.random((2, samples)) < [[0.08], [0.02]]
+        after = np.where(before, ~lost, won)
         pairs = Pairs(_answers(before, groups), _answers(after, groups))
         found += pairs.changes()[0].p_value <= 0.05
-        luck = (rng.random(300) < 0.5)[groups]  # both runs, exchanged for some groups
+        luck = (rng.random(samples) < 0.5)[
+            groups
+        ]  # both runs, exchanged for some groups
         first, second = np.where(luck, (before, after), (after, before))
         null = Pairs(_answers(first, groups), _answers(second, groups))
         alarms += null.changes()[0].p_value <= 0.05

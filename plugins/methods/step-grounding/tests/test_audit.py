@@ -99,7 +99,7 @@ def test_support_is_what_is_planted(audited: Audited, right: float) -> None:
 
 def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> None:
     """It is right about the things, which are always there, and guesses where they are."""
-    report = audited({"looks": False, "right": 1.0}, {"samples": 40}, instances=2)
+    report = audited({"looks": False, "right": 1.0}, {"samples": 100}, instances=2)
     assert figures(report)["reliance"] == 0
     video = headline(report, "video")
     assert video.finding

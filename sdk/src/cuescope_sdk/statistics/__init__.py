@@ -15,11 +15,10 @@ from cuescope_sdk.statistics._intervals import (
     mean_interval,
     student_interval,
 )
-from cuescope_sdk.statistics._paired import PairedFlips, paired_flips
+from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
     chance_accuracy,
-    change_p_value,
     gap_p_values,
 )
 from cuescope_sdk.statistics._placement import Placement, share_beyond_chance

@@ -7,56 +7,33 @@ import numpy as np
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._intervals import change_interval
+from cuescope_sdk.statistics._paired import change_p_value
 from cuescope_sdk.statistics._power import detectable, smallest_effect
 from cuescope_sdk.statistics._shapes import PerSample
 
-BISECTIONS = 12  # of a p-value, on a scale of powers of ten
-LEAST_P = 1e-6
 PLANTED = 50  # draws of a planted mean
-TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class MeanAboveZero:
-    """Whether the mean of values from -1 to 1 is above 0, by its one-sided `change_interval`.
-
-    Not by flipping signs, which takes values for symmetric: many small gains beside a rare large
-    loss have mean 0, and a run without the loss would look like a gain.
-    """
+    """Whether the mean of values from -1 to 1 is above 0, by its `change_interval`."""
 
     values: PerSample
     groups: Groups
 
     def holds(self, level: float) -> bool:
-        """Whether the interval at this one-sided level lies above 0."""
-        # a two-sided interval has half of its error on each side
-        low, _ = change_interval(self.values, self.groups, confidence=1 - 2 * level)
+        """Whether the interval lies above 0 at a level: the 95% interval at 0.05."""
+        low, _ = change_interval(self.values, self.groups, confidence=1 - level)
         return low is not None and low > 0
 
     def p_value(self) -> float | None:
-        """Of a mean of 0 or less: the smallest level that holds; None for fewer than two groups.
+        """`change_p_value` of a mean above 0: the smallest level that holds.
 
-        A test by inverting an interval (Lehmann and Romano, 2005, 3.5).
+        None for fewer than two groups.
         """
         if self.groups.count < 2:
             return None
-        # the bisection needs a lower end at which the mean is not found
-        if self.holds(LEAST_P):
-            return LEAST_P
-        # short of 0.5, where the interval would have a confidence of 0
-        if not self.holds(0.5 - TIE):
-            return 1.0
-        # on a scale of powers: between LEAST_P and 1 / 2, beyond which no mean is above 0
-        low = np.log(LEAST_P)
-        high = np.log(0.5)
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            if self.holds(float(np.exp(middle))):
-                high = middle
-            else:
-                low = middle
-        # the end at which the mean is found: p is rounded up, never down
-        return float(np.exp(high))
+        return change_p_value(self.values, self.groups, alternative="greater")
 
     def smallest(self, level: float, rng: np.random.Generator) -> float | None:
         """The mean that 8 of 10 audits find at a level, were values scattered as these are.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,15 @@ class Groups:
         """Whether there are too few of them for intervals that keep their promise."""
         return self.count < self.FEW
 
+    # an interval adds up groups several times, and a p-value asks for many intervals
+    @cached_property
+    def _member(self) -> sparse.csr_array:
+        """1 where a sample, in columns, is of a group."""
+        samples = len(self.codes)
+        entries = (np.ones(samples), (self.codes, np.arange(samples)))
+        # a dense one would have groups x samples numbers
+        return sparse.csr_array(entries, shape=(self.count, samples))
+
     def take(self, samples: BoolPerSample | Int[np.ndarray, " some"]) -> "Groups":
         """The groups of some of the samples, given by a mask or by their indices."""
         # numbered anew: a group that lost all its samples is no group
@@ -70,11 +80,7 @@ class Groups:
         self, values: Float[np.ndarray, "sample ..."]
     ) -> Float[np.ndarray, "group ..."]:
         """The sum of each group."""
-        samples = len(self.codes)
-        entries = (np.ones(samples), (self.codes, np.arange(samples)))
-        # a dense one would have groups x samples numbers
-        member = sparse.csr_array(entries, shape=(self.count, samples))
-        return np.asarray(member @ values)
+        return np.asarray(self._member @ values)
 
     def means(
         self, values: Shaped[np.ndarray, "sample ..."]

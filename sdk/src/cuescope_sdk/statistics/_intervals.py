@@ -210,10 +210,10 @@ def _limits(
             variance, freedom = _variance(shares, member, sizes, groups)
             tail = (1 + confidence) / 2
             # unequal groups may leave less than one degree of freedom
-            reach = stats.t.ppf(tail, np.maximum(freedom, 1))
+            reach = special.stdtrit(np.maximum(freedom, 1), tail)
             size = bernoulli / variance
             # a variance from few groups is uncertain itself (Korn and Graubard, 1998)
-            size *= (stats.norm.ppf(tail) / reach) ** 2
+            size *= (special.ndtri(tail) / reach) ** 2
             # all alike: as if every group were one sample
             size = np.where(bernoulli > 0, size, clusters)
         tail = (1 - confidence) / 2

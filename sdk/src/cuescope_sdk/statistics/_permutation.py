@@ -3,12 +3,10 @@
 from functools import partial
 from itertools import permutations, product
 from math import factorial, prod
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.random import Generator
-from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._resampling import (
@@ -28,7 +26,6 @@ from cuescope_sdk.statistics._shapes import (
 )
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
 
-Alternative = Literal["two-sided", "greater", "less"]
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
 DEALS = 2000  # of answers among labels
@@ -162,68 +159,6 @@ def _sequential(
     # the data is one of the draws, so no p-value is 0
     p_values[open_cells] = (1 + reached[open_cells]) / (1 + drawn)
     return p_values
-
-
-def change_p_value(
-    change: PerSample,
-    groups: Groups,
-    rng: Generator,
-    *,
-    strata: IntPerSample | None = None,
-    alternative: Alternative = "two-sided",
-) -> float:
-    """p-value that paired changes, after minus before, have a mean of 0.
-
-    Under the null a group's before and after could be exchanged. For right and wrong answers of
-    single groups this is the exact test of McNemar (1947), else the signs of whole groups' sums
-    are flipped: all ways where there are few, random ones else. Of several `strata` it is the
-    smallest, times their number (Bonferroni): in a mean over strata one can lose what another
-    wins, which one test of all would not see.
-    """
-    if strata is not None:
-        parts = level_indices(strata)
-        p_values = [
-            change_p_value(
-                change[part],
-                groups.take(part),
-                rng,
-                alternative=alternative,
-            )
-            for part in parts
-        ]
-        return min(1.0, len(parts) * min(p_values))
-    sums = groups.sums(np.asarray(change, dtype=float))
-    # a group that did not change has no sign to flip
-    sums = sums[np.abs(sums) > TIE]
-    count = len(sums)
-    if count == 0:
-        return 1.0
-    # where all changed as much only the signs count: exact for any number of groups
-    if np.ptp(np.abs(sums)) < TIE:
-        gained = int((sums > 0).sum())
-        return float(
-            stats.binomtest(gained, count, 0.5, alternative=alternative).pvalue
-        )
-    is_exact = 2**count <= ALL_ORDERS
-    if is_exact:
-        flips = np.array(list(product((1.0, -1.0), repeat=count)))
-    else:
-        # all flips are in memory together
-        draws = min(DRAWS, 10 * PORTION // count)
-        flips = rng.integers(0, 2, (draws, count), dtype=np.int8) * 2.0 - 1.0
-    totals = flips @ sums
-    observed = sums.sum()
-    if alternative == "less":
-        totals = -totals
-        observed = -observed
-    elif alternative == "two-sided":
-        totals = np.abs(totals)
-        observed = abs(observed)
-    # sums add up with rounding, and a tie counts as reached
-    rounding = TIE * np.abs(sums).sum()
-    hits = int((totals >= observed - rounding).sum())
-    # all flips hold the data's own already, drawn ones need not
-    return hits / len(flips) if is_exact else monte_carlo_p_value(hits, len(flips))
 
 
 def agreement_p_values(

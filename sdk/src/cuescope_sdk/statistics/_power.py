@@ -138,12 +138,12 @@ def smallest_flip_share(count: float, level: float) -> float | None:
 
 
 def samples_for_change(effect: float, threshold: float) -> int:
-    """How many samples show a mean change of `effect` at a one-sided level in 8 of 10 audits.
+    """How many samples show a mean change of `effect` at a level of a p-value, 8 times of 10.
 
     By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly or
     not at all, which vary most. `effect` lies above 0, up to 1.
     """
-    reach = float(stats.norm.isf(threshold) + stats.norm.isf(1 - POWER))
+    reach = float(stats.norm.isf(threshold / 2) + stats.norm.isf(1 - POWER))
     variance = effect * (1 - effect)
     return int(np.ceil(reach**2 * variance / effect**2)) + 1
 

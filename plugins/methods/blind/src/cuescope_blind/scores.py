@@ -7,7 +7,7 @@ from jaxtyping import Bool, Int
 
 from cuescope_blind.learner import OptionFeatures, out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
-from cuescope_sdk.statistics import MeanAboveZero, change_interval
+from cuescope_sdk.statistics import MeanAboveZero, change_interval, change_p_value
 
 # strengths are sums and means: closer than this is a tie
 TIE = 1e-9
@@ -18,7 +18,7 @@ class Gain:
     """Accuracy of answering without looking, what guessing gives, and the gain with its interval.
 
     `n` questions are those on which it prefers an option. `p_value` is two-sided for a rule, which
-    may as well be wrong too often, and one-sided for what was learned.
+    may as well be wrong too often, and of a gain alone for what was learned.
     """
 
     n: int
@@ -76,9 +76,8 @@ def measure_gain(
     low, high = change_interval(gain, groups, confidence=confidence)
     p_value = MeanAboveZero(gain, groups).p_value()
     if two_sided and p_value is not None:
-        other = MeanAboveZero(-gain, groups).p_value() or 1.0
-        # twice the smaller one: either side would have been reported
-        p_value = min(1.0, 2 * min(p_value, other))
+        # either side would have been reported
+        p_value = change_p_value(gain, groups)
     if p_value is not None:
         # folds mostly agree on what is oftenest right, and it is the largest of so many by luck too
         p_value = min(1.0, tries * p_value)

@@ -121,7 +121,7 @@ class _Analysis:
         )
 
     def p_value(self, values: np.ndarray, groups: Groups, name: str) -> float:
-        """One-sided, of a mean above 0; whole groups change their sign."""
+        """Of a mean above 0, by the interval of whole groups."""
         return change_p_value(
             values,
             groups,

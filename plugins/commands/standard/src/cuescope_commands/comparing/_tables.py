@@ -224,7 +224,7 @@ def _notes(
     # the first row is the plain condition
     plain = changes[0]
     if plain.groups < plain.n:
-        yield f"{plain.n} pairs of {plain.groups} groups: whole groups are drawn and flipped."
+        yield f"{plain.n} pairs of {plain.groups} groups: interval and p-value are of groups."
     else:
         yield "No two samples share a declared group: they are taken as independent."
     if plain.few:
