@@ -6,8 +6,11 @@ from scipy import stats
 
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.statistics import GapTest, Groups
+from cuescope_spurlens.limits import shows_cue, smallest_gap
+from cuescope_spurlens.scores import Comparison
 from cuescope_spurlens.spuriosity.detections import rank_images
-from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
+from cuescope_spurlens.spuriosity.labels import doubtful_labels
+from cuescope_spurlens.spuriosity.sizes import size_strata
 from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
 
 
@@ -122,9 +125,12 @@ def test_strata_are_of_one_size() -> None:
     assert not size_strata(np.zeros(40)).any()
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_errors_that_follow_the_size_are_no_cue(known: bool) -> None:
-    """Small objects are missed, and stand among other things; no cue does anything."""
+@pytest.mark.parametrize(("known", "noise"), [(True, 0.2), (True, 1.0), (False, 0.0)])
+def test_errors_that_follow_the_size_are_no_cue(known: bool, noise: float) -> None:
+    """Small objects are missed, and stand among other things; no cue does anything.
+
+    With a noise of 1 half of the variation of sizes is noise, as a detector's boxes may have.
+    """
     source, alarms, audits = rng("sizes"), 0, 100
     for _ in range(audits):
         size = source.normal(size=300)
@@ -135,8 +141,9 @@ def test_errors_that_follow_the_size_are_no_cue(known: bool) -> None:
             there * source.uniform(0.3, 1, there.shape), 50, source
         )
         rates = (source.random(300) < 1 / (1 + np.exp(-1.5 - 1.2 * size))).astype(float)
-        stratum = size_strata(np.exp(size)) if known else None
-        test = GapTest.of(rates, top, bottom, 199, source, stratum=stratum)
+        measured = np.exp(size + noise * source.normal(size=300))
+        stratum = size_strata(measured) if known else None
+        test = Comparison(top, bottom, stratum).test(rates, 199, source)
         alarms += test.p_value.min() <= 0.05
     assert alarms <= alarms_allowed(audits) if known else alarms >= 30
 
@@ -145,10 +152,19 @@ def test_labels_are_doubted_by_the_detector_alone() -> None:
     with_object = np.array([0.9, 0.8, 0.0, 0.7, 0.6, 0.9, 0.8, 0.9])
     without = np.array([0.0, 0.9, 0.1, 0.0, 0.2])
     first, second = doubtful_labels(with_object, without)
-    assert (np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist()) == (
-        [2],
-        [1],
-    )
+    assert np.flatnonzero(first.rows).tolist() == [2]
+    assert np.flatnonzero(second.rows).tolist() == [1]
+    # the shares of wrong labels that would be contradicted
+    assert (first.chance, second.chance) == (4 / 5, 7 / 8)
+
+
+def test_many_doubts_are_doubts_too() -> None:
+    """A detector that misses four in ten objects contradicts as many labels, and is heard."""
+    with_object = np.array([0.9, 0.8, 0.9, 0.0, 0.0])
+    first, second = doubtful_labels(with_object, np.zeros(5))
+    assert (first.rows.sum(), first.chance, second.chance) == (2, 1.0, 0.6)
+    # up to four more objects may hide beside none that was seen: 0.4 ** 3 is above 5%
+    assert second.most_hidden(0, expected=9.0) == 3
 
 
 @pytest.mark.parametrize(
@@ -157,14 +173,58 @@ def test_labels_are_doubted_by_the_detector_alone() -> None:
         ([], [0.5]),
         ([0.0, 0.0], []),
         ([0.3, 0.4], [0.9, 0.8]),
-        ([0.0, 0.0, 0.0, 0.9], []),
+        ([0.0, 0.0, 0.0, 0.0, 0.9], [0.0]),
+        ([1.0, 1.0], [0.0, 0.0]),
     ],
 )
-def test_a_detector_that_does_not_know_the_class_doubts_nothing(
+def test_a_detector_that_cannot_speak_of_labels_says_so(
     with_object: list[float], without: list[float]
 ) -> None:
-    doubted = doubtful_labels(np.array(with_object), np.array(without))
-    assert not any(side.any() for side in doubted)
+    """It does not know the class, or repeats the labels: then a share is taken as wrong."""
+    for doubts in doubtful_labels(np.array(with_object), np.array(without)):
+        assert not doubts.rows.any()
+        assert doubts.chance is None
+        assert doubts.most_hidden(0, expected=2.5) == 3
 
 
 # ------------------------------------------------------------------------ what could be missed
+
+
+def drawn_class(gap: float, source: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """K-scores of 8 cues in 200 images, and answers that are all no but for the first cue."""
+    there = source.random((200, 8)) < 0.5
+    scores = there * source.uniform(0.3, 1, there.shape)
+    return scores, (there[:, 0] & (source.random(200) < gap)).astype(float)
+
+
+def test_the_limit_holds_where_all_answers_are_alike() -> None:
+    """By the null of answers that are all no, a gap of 2 points would have been found."""
+    source = rng("alike")
+    scores, rates = drawn_class(0.0, source)
+    comparison = Comparison(*rank_images(scores, 50, source))
+    limit = smallest_gap(
+        rates,
+        shows_cue(scores, comparison),
+        comparison,
+        0.05,
+        400,
+        source,
+        lowers=False,
+    )
+    assert limit is not None
+    found = 0
+    for _ in range(100):
+        scores, rates = drawn_class(limit, source)
+        found += judged(scores, rates, 50, source)[0][0] <= 0.05
+    # 80%, by 40 planted cues
+    assert 65 <= found <= 96
+
+
+def test_units_that_show_a_cue_lie_beyond_the_middle_of_its_ends() -> None:
+    scores = np.array([[0.9, 0.5], [0.5, 0.5], [0.2, 0.5], [0.0, 0.0]])
+    comparison = Comparison(np.array([[0, 1], [0, 1]]), np.array([[2, 3], [2, 3]]))
+    # the second cue has its one score at both ends, and is there
+    assert shows_cue(scores, comparison).T.tolist() == [
+        [True, True, False, False],
+        [True, True, True, False],
+    ]

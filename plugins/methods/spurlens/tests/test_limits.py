@@ -181,14 +181,71 @@ def test_a_finding_without_a_known_size_says_so_or_is_refused(setup: Making) -> 
     }
     report = setup(**given).report()
     (statement,) = report.statements
-    assert "The object's size is not known here" in statement
-    assert {e.verdict for e in report.evidence if "size" in e.check} == {"inconclusive"}
+    assert "the object's size is not known here" in statement
+    # what was seen is said, and has no star
+    assert not report.findings
+    assert {e.verdict for e in report.evidence if "size" in e.check} == {"refuted"}
     refused = setup(**given, unknown_size="refuse").report()
     assert not refused.findings
     assert (
         "may go with the object's size"
         in refused.notes["no finding: cup (recognition)"]
     )
-    assert "size is not known" not in str(
-        setup(k=40, task="recognition", draws=200).report().statements
-    )
+    known = setup(k=40, task="recognition", draws=200).report()
+    assert known.findings
+    assert "size is not known" not in str(known.statements)
+
+
+# ----------------------------------------------------------------------------------------- labels
+
+
+def test_objects_that_nobody_annotated_are_no_hallucination(setup: Making) -> None:
+    """One cup in four is not listed, and tables stand by cups; the model sees what is there."""
+    kitchen: Any = setup().data
+    finder: Any = setup().tools["detector"]
+
+    class Unlisted(kitchen):
+        """The kitchen in which cups stand on tables, and some are not listed."""
+
+        def __init__(self, options: Any, context: Context) -> None:
+            super().__init__(options, context)
+            # the first and the fourth name of the kitchen
+            cup, table = self.present[:, 0], self.present[:, 3]
+            table &= cup | (self.grain[:, 0, 0, 0] < 20)
+
+        def __getitem__(self, index: int) -> Sample:
+            sample = super().__getitem__(index)
+            if int(sample.key[-3:]) % 4:
+                return sample
+            listed = [name for name in sample.annotations["objects"] if name != "cup"]
+            return replace(
+                sample,
+                annotations={**sample.annotations, "objects": tuple(listed)},
+            )
+
+    class Misses(finder):
+        """Finds seven cups in ten, more or less surely."""
+
+        def find(self, frame: Frame, names: Sequence[str]) -> Iterator[Detection]:
+            sure = generator(4, frame.key).random()
+            for seen in super().find(frame, names):
+                if seen.name != "cup":
+                    yield seen
+                elif sure > 0.3:
+                    yield seen.model_copy(update={"score": sure})
+
+    given = {
+        "tools": {"detector": Misses},
+        "data_options": {"samples": 480},
+        "classes": ("cup",),
+        "k": 40,
+        "draws": 200,
+    }
+    blind = setup(**given, data=Unlisted, model_options={"cue": "", "errs": 0.03})
+    report = blind.report()
+    assert not report.findings
+    # it is seen, and said to be no hallucination for sure
+    words = str(report.statements) + str(report.notes)
+    assert "not annotated" in words or "labels that the detector contradicts" in words
+    # what the model imagines beside tables keeps its star
+    assert setup(**given).report().findings

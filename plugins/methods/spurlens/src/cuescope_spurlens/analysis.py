@@ -19,25 +19,20 @@ from cuescope_spurlens.answers import (
     yes_probabilities,
     yes_rates,
 )
+from cuescope_spurlens.limits import shows_cue, smallest_gap
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
+    Comparison,
     correct_p_values,
     draws_needed,
-    set_aside,
     spurious_gap_interval,
     spurious_gaps,
     unit_strata,
 )
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
-from cuescope_spurlens.spuriosity.shapes import (
-    IntPerK,
-    IntPerUnit,
-    PerCue,
-    PerK,
-    PerUnit,
-)
+from cuescope_spurlens.spuriosity.shapes import IntPerK, PerCue, PerK, PerUnit
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.trials import Candidates, Study, build_study
@@ -72,22 +67,23 @@ class GapFigures:
 class CaseResult:
     """A case with its answers.
 
-    `unit_rates` are shares of yes by asked unit, `interval` has low and high of each cue's gap.
-    `tests` has the test of the gaps by what it sets aside: nothing (""), the object's "size",
-    doubtful "labels", or both; the last decides. `q_value`, of the strongest cue, is corrected over
-    all cases, and `plain_q` is the same where nothing is set aside. `baseline` is the mean largest
-    gap of random rankings. `sizes` are those of the objects, None where nothing tells them, and
-    `strata` None also where all are alike. `limit` is the smallest gap that would have been found,
-    and `apart` the finding in the units in which no cue was looked for.
+    `unit_rates` are shares of yes by asked unit, `sure` the mean probabilities of it, of which
+    `comparison` is made; `interval` has low and high of each cue's gap. `tests` has the test of the
+    gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or both; the
+    last decides. `q_value`, of the strongest cue, is corrected over all cases, and `plain_q` is the
+    same where nothing is set aside. `baseline` is the mean largest gap of random rankings. `sizes`
+    are those of the objects, None where nothing tells them. `limit` is the smallest gap that would
+    have been found, and `apart` the finding in the units in which no cue was looked for.
     """
 
     case: Case
     unit_rates: PerUnit
+    sure: PerUnit
+    comparison: Comparison
     interval: Float[np.ndarray, "cue 2"]
     tests: Mapping[str, GapTest]
     baseline: float
     sizes: ObjectSizes | None
-    strata: IntPerUnit | None
     limit: float | None
     q_value: float = 1.0
     plain_q: float = 1.0
@@ -117,12 +113,13 @@ class CaseResult:
     @property
     def size_source(self) -> str | None:
         """What tells the size by which answers are compared; None where they are not."""
-        return self.sizes.source if self.sizes and self.strata is not None else None
+        known = self.sizes is not None and self.comparison.stratum is not None
+        return self.sizes.source if self.sizes and known else None
 
     @property
     def test(self) -> GapTest:
         """The one that decides."""
-        # `set_aside` names what sets aside the most last
+        # `Comparison.set_aside` names what sets aside the most last
         return list(self.tests.values())[-1]
 
     @property
@@ -178,6 +175,11 @@ class CaseResult:
             high=high,
             p_value=float(self.p_value[cue]),
         )
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the interval that is shown of the strongest cue is above 0."""
+        return self.figures(self.strongest).low > 0
 
     @property
     def shown_rows(self) -> tuple[list[int], list[int]]:
@@ -239,7 +241,7 @@ class Results:
 
     @property
     def refused_cases(self) -> list[CaseResult]:
-        """Cases whose gap is no finding only because the object's size is unknown."""
+        """Cases whose gap passes the test, but is not sure, or is of objects of unknown size."""
         cases = self.cases if self.is_readable else ()
         return [r for r in cases if not r.finding and passes(r, self.level)]
 
@@ -306,21 +308,24 @@ def score_case(
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
+    comparison = Comparison(top, bottom, strata, case.kept_units(case.asked_rows))
     tests = {}
-    for words, stratum, kept in set_aside(strata, case.kept_units(case.asked_rows)):
+    for cause, less in comparison.set_aside().items():
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
-        test = GapTest.of(sure, top, bottom, draws, rng, stratum=stratum, kept=kept)
+        test = less.test(sure, draws, rng)
         # stricter than it says: real cues go together, and random rankings do not
         if options.null == "random-rankings":
             test = test.against_random_rankings(sure, case.k, rng)
-        tests[words] = test
-    # level / cases: what Holm asks of the first of all cases
-    # it said 33 points at K = 50, where 80% of planted cues were found at 34 (docs/spurlens.md)
-    limit = test.smallest_gap(
+        tests[cause] = test
+    scores = unit_means(case.detections.scores[case.asked_rows], units)
+    limit = smallest_gap(
         sure,
-        case.k,
+        shows_cue(scores, comparison),
+        comparison,
+        # what Holm asks of the first of all cases
         options.level / len(study.cases),
+        draws,
         audit.rng("limit", case.task, case.label),
         # beside an object the missing cue costs a yes; else the cue makes one
         lowers=case.task == "recognition",
@@ -328,11 +333,12 @@ def score_case(
     return CaseResult(
         case=case,
         unit_rates=rates,
+        sure=sure,
+        comparison=comparison,
         interval=np.array(interval),
         tests=tests,
         baseline=float(maxima.mean()),
         sizes=sizes,
-        strata=strata,
         limit=limit,
     )
 
@@ -367,7 +373,9 @@ def measure_apart(audit: Audit, results: Results) -> Results:
             draws = audit.options.draws
             apart = measure_gap(audit, study, answers, result, case, sides, draws, rng)
             result = replace(result, apart=apart)
-        cases.append(result)
+        # else a star would stand beside an interval that holds 0
+        finding = result.finding and result.is_sure
+        cases.append(replace(result, finding=finding))
     return replace(results, cases=cases, answers=answers)
 
 
@@ -397,12 +405,11 @@ def measure_gap(
     # `take` has numbered these units anew, in the same ascending order
     top, bottom = np.searchsorted(np.unique(sides), sides)
     strata = None
-    if result.strata is not None:
+    if result.comparison.stratum is not None:
         strata = unit_strata(case.object_sizes(rows), units)
     kept = case.kept_units(rows)
-    test = GapTest.of(
-        sure, top[None], bottom[None], draws, rng, stratum=strata, kept=kept
-    )
+    comparison = Comparison(top[None], bottom[None], strata, kept)
+    test = comparison.test(sure, draws, rng)
     low, high = spurious_gap_interval(
         rates[top], rates[bottom], audit.options.confidence
     )

@@ -29,10 +29,6 @@ NULLS = {
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 LISTED = 8  # names in a note
-SIZE_UNKNOWN = (
-    "The object's size is not known here: small objects are missed more often, so a thing that "
-    "stands beside large ones would give such a gap too."
-)
 SMALL = 0.02  # a gap that is not worth a sentence
 
 
@@ -147,8 +143,6 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
             " These are images in which no cue was looked for; where it was found, the gap is "
             f"{result.strongest_gap:.0%}."
         )
-    if result.size_unknown:
-        words += f" {SIZE_UNKNOWN}"
     by_size = float(result.test.by_strata[result.strongest])
     if abs(by_size) >= SMALL:
         points = f"{100 * by_size:.0f} of the {100 * result.strongest_gap:.0f} points"
@@ -211,13 +205,9 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("labels", describe_labels(results))
         audit.note("limit of detection", describe_limit(results))
     for result in results.refused_cases:
-        audit.note(
-            f"no finding: {result.case.name}",
-            f"the gap of {100 * result.strongest_gap:.0f} points with {result.cue} may go with the "
-            "object's size, which is not known (-O unknown_size=say calls it a finding)",
-        )
+        audit.note(f"no finding: {result.case.name}", explain_refusal(result))
     for result in results.explained_cases:
-        audit.note(f"no cue: {result.case.name}", explain(result))
+        audit.note(f"no finding: {result.case.name}", explain(result))
     note_exclusions(audit, results)
 
 
@@ -310,10 +300,18 @@ def describe_sizes(results: Results) -> str:
 
 def describe_labels(results: Results) -> str:
     """How many labels the detector contradicts."""
-    images = np.concatenate([case.doubtful for case in results.study.cases])
-    return (
+    cases = results.study.cases
+    images = np.concatenate([case.doubts.rows for case in cases])
+    words = (
         f"the detector contradicts {images.sum():,} of {len(images):,} (is the class there?); they "
-        "count in no test. A detector that repeats the data's own annotations contradicts none"
+        "count in no test"
+    )
+    silent = [case.name for case in cases if case.doubts.chance is None]
+    if not silent:
+        return words
+    return (
+        f"{words}. It cannot tell how many labels are wrong in {shorten_list(silent)}: it does not "
+        "tell the class from others, or repeats the data's own annotations"
     )
 
 
@@ -331,6 +329,21 @@ def describe_limit(results: Results) -> str:
     return f"{words} would have been found in 8 of 10 such audits; smaller ones may be there"
 
 
+def explain_refusal(result: CaseResult) -> str:
+    """Why a gap that passes the test is no finding."""
+    gap = f"the gap of {100 * result.strongest_gap:.0f} points with {result.cue}"
+    if result.is_sure:
+        return (
+            f"{gap} may go with the object's size, which is not known (-O unknown_size=say shows "
+            "it, with a doubt)"
+        )
+    figures = result.figures(result.strongest)
+    shown = percent(figures.gap, figures.low, figures.high, unit=" points")
+    if result.apart is None:
+        return f"{gap} has an interval that holds 0: {shown}"
+    return f"{gap} is not sure in the images kept apart: there it is {shown}"
+
+
 def explain(result: CaseResult) -> str:
     """What makes a gap that would be a finding, were nothing set aside."""
     cue = result.largest
@@ -340,7 +353,7 @@ def explain(result: CaseResult) -> str:
     }
     causes = " and ".join(map(meanings.__getitem__, result.causes))
     return (
-        f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} goes with "
+        f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} may go with "
         f"{causes}: set aside, p = {result.p_value[cue]:.2f}"
     )
 
@@ -348,7 +361,7 @@ def explain(result: CaseResult) -> str:
 def _doubted_keys(result: CaseResult) -> str:
     rows = result.case.asked_rows
     # only images that are asked about can make a gap
-    doubted = result.case.samples_at(rows[result.case.doubtful[rows]].tolist())
+    doubted = result.case.samples_at(rows[result.case.doubts.rows[rows]].tolist())
     return shorten_list([sample.key for sample in doubted])
 
 

@@ -1,11 +1,19 @@
 """Spurious Gaps: pure functions of rates and K-scores, with intervals and corrections."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
+from numpy.random import Generator
 
-from cuescope_sdk.statistics import Groups, benjamini_hochberg, gap_intervals, holm
+from cuescope_sdk.statistics import (
+    GapTest,
+    Groups,
+    benjamini_hochberg,
+    gap_intervals,
+    holm,
+)
 from cuescope_spurlens.spuriosity.shapes import (
     BoolPerUnit,
     IntCueByK,
@@ -19,6 +27,8 @@ from cuescope_spurlens.spuriosity.shapes import (
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes, size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
 
+# of the variation of sizes, as much as what is true: boxes of detectors, and coarse annotations
+NOISE = 1.0
 THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 in steps of 0.05
 
 
@@ -93,17 +103,59 @@ def unit_strata(sizes: ObjectSizes | None, units: Groups) -> IntPerUnit | None:
     return strata if strata.any() else None
 
 
-def set_aside(
-    strata: IntPerUnit | None, kept: BoolPerUnit | None
-) -> list[tuple[str, IntPerUnit | None, BoolPerUnit | None]]:
-    """What a test sets aside, with its strata and its units; all that there is comes last."""
-    nothing = ("", None, None)
-    if strata is None and kept is None:
-        return [nothing]
-    if kept is None:
-        return [nothing, ("size", strata, None)]
-    if strata is None:
-        return [nothing, ("labels", None, kept)]
-    # each alone as well, so that the report can say which explains a gap
-    both = ("size and labels", strata, kept)
-    return [nothing, ("size", strata, None), ("labels", None, kept), both]
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The units that show each cue most and least, and what is set aside when they are compared.
+
+    Answers are dealt within a `stratum` of the object's size; units that are not `kept`, for their
+    labels are in doubt, count in no gap.
+    """
+
+    top: IntCueByK
+    bottom: IntCueByK
+    stratum: IntPerUnit | None = None
+    kept: BoolPerUnit | None = None
+
+    def of_cue(self, cue: int) -> "Comparison":
+        """That of one cue alone."""
+        return replace(self, top=self.top[[cue]], bottom=self.bottom[[cue]])
+
+    def test(self, rates: PerUnit, draws: int, rng: Generator) -> GapTest:
+        """The gaps of these rates against those that chance makes."""
+        sides = self.top, self.bottom
+        test = GapTest.of(
+            rates, *sides, draws, rng, stratum=self.stratum, kept=self.kept
+        )
+        return test if self.stratum is None else against_noisy_sizes(test)
+
+    def set_aside(self) -> dict[str, "Comparison"]:
+        """By what is set aside: nothing, each alone, and all that there is, which comes last."""
+        without = replace(self, stratum=None, kept=None)
+        by_cause = {"": without}
+        # each alone as well, so that the report can say which explains a gap
+        if self.stratum is not None:
+            by_cause["size"] = replace(self, kept=None)
+        if self.kept is not None:
+            by_cause["labels"] = replace(self, stratum=None)
+        if len(by_cause) == 3:
+            by_cause["size and labels"] = self
+        return by_cause
+
+
+def against_noisy_sizes(test: GapTest) -> GapTest:
+    """The test of what remains of a gap if the sizes that are known are noisy.
+
+    Strata of a noisy size take away the reliable part of what the true size makes of a gap; the
+    rest is NOISE times as much (Carroll et al., 2006, section 2.2). It is known from the part that
+    they took, so a gap must be larger than that as well.
+    """
+    rest = NOISE * np.maximum(test.by_strata, 0)
+    spread = np.divide(
+        test.gap, test.strength, out=np.ones_like(test.gap), where=test.strength != 0
+    )
+    gap = test.gap - rest
+    strength = np.where(test.strength != 0, gap / spread, 0.0)
+    reached = (test.maxima[:, None] >= strength).sum(axis=0)
+    alone = (1 + reached) / (1 + len(test.maxima))
+    p_value = np.maximum(test.p_value, alone)
+    return replace(test, gap=gap, strength=strength, p_value=p_value)

@@ -54,8 +54,7 @@ from cuescope_spurlens.spuriosity.detections import (
     is_joint,
     supercategories,
 )
-from cuescope_spurlens.spuriosity.shapes import BoolPerRow
-from cuescope_spurlens.spuriosity.sizes import doubtful_labels
+from cuescope_spurlens.spuriosity.labels import LabelDoubts, doubtful_labels
 from cuescope_spurlens.spuriosity.units import group_look_alikes, thin_groups
 
 ALL_CUES = "all"  # the cue of an exclusion that is of the whole class
@@ -294,7 +293,7 @@ def build_study(audit: Audit) -> Study:
     exclusions = list(candidates.exclusions)
     cases = []
     detections, objects = _detect(audit, candidates)
-    doubtful = _doubtful_rows(candidates.image_sets, objects)
+    doubts = _label_doubts(candidates.image_sets, objects)
     # Only now: a plan ends before the detector, and need not read every image.
     image_sets, look_alikes = group_look_alikes(audit, candidates.image_sets)
     for index, images in enumerate(image_sets):
@@ -304,7 +303,7 @@ def build_study(audit: Audit) -> Study:
             candidates.cues[images.label],
             detections[index],
             objects[index],
-            doubtful[index],
+            doubts[index],
             candidates.k,
         )
         if images.samples and not case.k:
@@ -358,22 +357,22 @@ def _detect(
     return of_cues, of_classes
 
 
-def _doubtful_rows(
+def _label_doubts(
     image_sets: Sequence[ImageSet], objects: Sequence[CueDetections]
-) -> list[BoolPerRow]:
-    """Of each image set, the rows whose label the detector contradicts."""
+) -> list[LabelDoubts]:
+    """Of each image set, what the detector says against its labels."""
     scores = {}
     for images, of_class in zip(image_sets, objects, strict=True):
         scores[images.task, images.label] = of_class.scores[:, 0]
-    doubtful = []
+    doubts = []
     for images in image_sets:
         # one of the tasks may not be asked for, or have no images
         shown = scores.get(("recognition", images.label), np.empty(0))
         others = scores.get(("hallucination", images.label), np.empty(0))
         with_object, without = doubtful_labels(shown, others)
         is_shown = images.task == "recognition"
-        doubtful.append(with_object if is_shown else without)
-    return doubtful
+        doubts.append(with_object if is_shown else without)
+    return doubts
 
 
 def _remove_objects(
@@ -393,7 +392,13 @@ def _remove_objects(
     objects = case.objects.select(rows)
     images = ImageSet(removal, label, samples)
     plain, exclusions = rank_case(
-        audit, images, case.cues, detections, objects, case.doubtful[rows], most
+        audit,
+        images,
+        case.cues,
+        detections,
+        objects,
+        case.doubts.take(rows),
+        most,
     )
     changed = {}
     # only what is asked about: a segmenter costs a pass an image

@@ -17,8 +17,8 @@ from cuescope_spurlens.spuriosity.detections import (
     Task,
     rank_images,
 )
+from cuescope_spurlens.spuriosity.labels import LabelDoubts
 from cuescope_spurlens.spuriosity.shapes import (
-    BoolPerRow,
     BoolPerUnit,
     IntCueByK,
     IntPerK,
@@ -48,8 +48,8 @@ class Case:
 
     A unit is a sample, or all samples of one group. `top` and `bottom` number the units; `apart`
     are the units in which no cue was looked for, kept to measure what is found. `objects` has the
-    detections of the class itself, `doubtful` the rows whose label these contradict, and `changed`
-    the samples that are shown changed, by row.
+    detections of the class itself, `doubts` what these say against the labels, and `changed` the
+    samples that are shown changed, by row.
     """
 
     task: Task
@@ -58,7 +58,7 @@ class Case:
     cues: tuple[str, ...]
     detections: CueDetections
     objects: CueDetections
-    doubtful: BoolPerRow
+    doubts: LabelDoubts
     units: Groups
     top: IntCueByK
     bottom: IntCueByK
@@ -126,15 +126,30 @@ class Case:
     def object_sizes(self, rows: IntSome) -> ObjectSizes | None:
         """The size of the object in some rows, None where nothing tells it."""
         shown = self.samples_at(rows.tolist())
-        return object_sizes(shown, self.label, self.objects.select(rows))
+        # what counts in no test needs no size, and often has none: the detector sees no object
+        counted = ~self.doubts.rows[rows]
+        return object_sizes(shown, self.label, self.objects.select(rows), counted)
 
     def kept_units(self, rows: IntSome) -> BoolPerUnit | None:
-        """Which units of some rows have no doubtful label; None where all have none."""
-        doubted = self.doubtful[rows].astype(float)
+        """Which units of some rows have no contradicted label; None where all have none."""
+        doubted = self.doubts.rows[rows].astype(float)
         if not doubted.any():
             return None
-        # a unit's rate is a mean: one doubtful image spoils it
+        # a unit's rate is a mean: one image with a wrong label spoils it
         return np.asarray(unit_means(doubted, self.units.take(rows)) == 0)
+
+    def units_in_side(self, cue: int, *, top: bool) -> float:
+        """How many of all units that cues were looked for in would be in a side of K by chance.
+
+        Were they all to show the cue as the units of this side do: ties are drawn by lot.
+        """
+        searched = np.delete(np.arange(self.units.count), self.apart)
+        scores = unit_means(self.detections.scores[:, [cue]], self.units)[:, 0]
+        if top:
+            like_side = scores[searched] >= scores[self.top[cue]].min()
+        else:
+            like_side = scores[searched] <= scores[self.bottom[cue]].max()
+        return float(len(searched) * self.k / like_side.sum())
 
     def feature_key(self, cue: str) -> str:
         """The key of the cue's feature."""
@@ -160,7 +175,7 @@ def rank_case(
     cues: Sequence[str],
     detections: CueDetections,
     objects: CueDetections,
-    doubtful: BoolPerRow,
+    doubts: LabelDoubts,
     most: int,
 ) -> tuple[Case, list[Exclusion]]:
     """The cues that rank the units, which are not those of one K-score in all of them."""
@@ -194,7 +209,7 @@ def rank_case(
         cues=tuple(cues[cue] for cue in ranking),
         detections=detections.select(cues=ranking),
         objects=objects,
-        doubtful=doubtful,
+        doubts=doubts,
         units=units,
         top=members[top],
         bottom=members[bottom],

@@ -1,15 +1,13 @@
-"""Two other reasons for a gap, neither of them a cue: the object's size, and wrong labels.
+"""A reason for a gap that is no cue: the object's size.
 
 A model errs on small objects, and beside a small object there is room for much else: whatever is
-there then goes with the errors. And an image that is labelled as a cup, but shows none, seldom has
-what stands beside cups: there the model is right, and the label wrong.
+there then goes with the errors.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from cuescope_sdk import Sample
 from cuescope_spurlens.spuriosity.detections import CueDetections
@@ -19,8 +17,6 @@ from cuescope_spurlens.spuriosity.shapes import BoolPerRow, IntPerUnit, PerRow, 
 LEAST = 12  # units of a stratum
 STRATA = 20  # at most
 KNOWN = 0.8  # share of the images whose object has a size, for a source to be used
-# share of labels: a detector that doubts more does not know the class
-MOST_DOUBTED = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +31,15 @@ def object_sizes(
     samples: Sequence[Sample],
     label: str,
     detected: CueDetections,
+    counted: BoolPerRow,
 ) -> ObjectSizes | None:
     """By annotated boxes, else by annotated masks, else by the detector's boxes of the class.
 
     Sizes of boxes are the square root of pixels, those of masks of the share of the image: only
-    their order counts. None where no source knows enough of them.
+    their order counts. None where no source knows enough of those that are `counted`.
     """
     for sizes in _sizes_by_source(samples, label, detected):
-        values = sizes.values
+        values = sizes.values[counted]
         if len(values) and (values > 0).mean() >= KNOWN:
             return sizes
     return None
@@ -91,27 +88,3 @@ def size_strata(sizes: PerUnit) -> IntPerUnit:
     stratum = np.zeros(len(sizes), dtype=int)
     stratum[known] = 1 + rank * count // max(len(rank), 1)
     return np.asarray(np.unique(stratum, return_inverse=True)[1])
-
-
-def doubtful_labels(
-    with_object: PerRow, without: Float[np.ndarray, " other_row"]
-) -> tuple[BoolPerRow, Bool[np.ndarray, " other_row"]]:
-    """Images whose label the detector contradicts, from its scores for the class itself.
-
-    After confident learning (Northcutt et al., 2021): labelled as the class, and no surer of it
-    than the mean of those labelled otherwise; or the reverse. The audited model is not asked. None
-    where the detector does not tell the class, or nobody is labelled so.
-    """
-    high = float(with_object.mean()) if len(with_object) else 0.0
-    # 5% wrong labels made a finding of 74% of classes without a cue (docs/spurlens.md)
-    low = float(without.mean()) if len(without) else 0.0
-    # A detector that is no surer where the class is does not tell it.
-    if high <= low:
-        # scores are 0 or more, so nothing is doubted
-        return with_object < 0, without < 0
-    return _few_or_none(with_object <= low), _few_or_none(without >= high)
-
-
-def _few_or_none(doubted: BoolPerRow) -> BoolPerRow:
-    many = doubted.sum() > MOST_DOUBTED * len(doubted)
-    return np.zeros(len(doubted), dtype=bool) if many else doubted
