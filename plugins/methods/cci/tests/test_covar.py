@@ -121,7 +121,8 @@ def test_one_photo_proves_nothing_however_many_variants_it_has() -> None:
     assert drop.value == 0  # as its plain image: both wrong
     loss = subset_drops(own.right, few, rng())["background"]
     assert loss.value == 1
-    assert loss.p_value == 0.5
+    assert loss.p_value is not None
+    assert loss.p_value > 0.05
     assert loss.low is not None
     assert loss.low < 0
     assert str(percent(average(own.right, few))).endswith("few")
