@@ -1,11 +1,10 @@
-"""How often TRoVe finds something where there is nothing, and what it misses where there is.
+"""How often TRoVe finds something where there is nothing.
 
-Simulated audits go through the same functions as real ones. Each row of the table is a null: no cue
-goes with errors. `--power` plants a cue that costs so many points, sets what was found beside what
-a plan foretells, and the limit of detection beside the loss that is found 8 times of 10.
+Simulated audits go through the same functions as real ones, the paper's way and by default. Each
+row is a null: no cue goes with errors, though something else may. `benchmarks/trove_power.py` says
+what is missed where there is a cue.
 
     python benchmarks/nulls/trove.py --audits 1000
-    python benchmarks/nulls/trove.py --audits 200 --power
 """
 
 import argparse
@@ -16,19 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse, special
 
-from cuescope_sdk.statistics import GapPlan, Groups, benjamini_hochberg
-from cuescope_sdk.statistics._tests import accuracy_gap_p_value
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics._order import neighbour_p_value
 from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.power import chance_to_find, expected_tried, limit
-from cuescope_trove.scores import Observations, compare, partition, static_bias
-from cuescope_trove.selection import (
-    DISCOVERY,
-    ScoredPairs,
-    Verdict,
-    discovery_part,
-    score,
-)
+from cuescope_trove.scores import Observations, partition
+from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, score
 
 LABELS, FRAMES = 4, 4
 BACKGROUNDS, LOOKS = 8, 2  # clusters of backgrounds, and clusters of each class
@@ -36,8 +28,8 @@ CLUSTERS = BACKGROUNDS + LABELS * LOOKS
 CUE = 0  # the cluster of a planted cue, which gives label 0 away
 OVERLAPPING = 48  # candidates beside these
 STRAY = 0.03  # of the frames are in a random cluster
-LOSSES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
-PARTS = {"one part": 0.0, "two parts": DISCOVERY}
+SITES = 4
+ALIKE = 0.01  # p-value of the order test, from which on the report doubts its findings
 
 
 @dataclass(frozen=True)
@@ -47,8 +39,15 @@ class World:
     n: int = 300
     clips: int = 1
     label_noise: float = 0.0
-    # log-odds that a standard deviation of size takes from the right class
+    # log-odds that a standard deviation of size (or time, or quality) takes from the right class
     size: float = 0.0
+    is_known: bool = True  # else nobody measured it
+    size_noise: float = 0.0  # standard deviations of what is measured
+    in_order: bool = False  # samples come in its order: it is the time
+    are_declared: bool = True  # sources are groups
+    second: float = 0.0  # share of the sequences that show another label's thing too
+    # log-odds by which sites differ, which have their own backgrounds and labels
+    sites: float = 0.0
     cue_share: float = 0.0
     cue_loss: float = 0.0
     harmed: int = 1  # labels that suffer from the cue
@@ -57,23 +56,20 @@ class World:
 
 NULLS: Mapping[str, World] = {
     "independent sequences": World(),
-    "5 clips of one source": World(clips=5),
-    "10 clips of one source": World(clips=10),
-    "5% label noise, 300 a class": World(label_noise=0.05),
-    "5% label noise, 1,000 a class": World(n=1000, label_noise=0.05),
-    "errors follow the size": World(size=1.2),
+    "5 clips of a source": World(clips=5),
+    "10 clips of a source": World(clips=10),
+    "5 clips of a source, undeclared": World(clips=5, are_declared=False),
+    "10 clips of a source, undeclared": World(clips=10, are_declared=False),
+    "size, known": World(size=1.2),
+    "size, noisy boxes": World(size=1.2, size_noise=0.7),
+    "size, unknown": World(size=1.2, is_known=False),
+    "picture quality, unknown": World(size=0.8, is_known=False),
+    "a second label's thing in 20%": World(second=0.2),
+    "drift in time": World(size=0.8, is_known=False, in_order=True),
+    "site": World(sites=0.8),
+    "5% label noise": World(label_noise=0.05),
+    "10% label noise": World(label_noise=0.1),
 }
-PLANTED = (
-    World(n=300, cue_share=0.25),
-    World(n=300, cue_share=0.1),
-    World(n=1000, cue_share=0.25),
-    World(n=1000, cue_share=0.1),
-    World(n=300, clips=5, cue_share=0.25),
-    World(n=1000, clips=5, cue_share=0.25),
-    World(n=1000, clips=5, cue_share=0.1),
-    World(n=500, cue_share=0.15),
-    World(n=600, clips=3, cue_share=0.2),
-)
 
 
 def simulate(world: World, rng: np.random.Generator) -> Observations:
@@ -83,10 +79,17 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
     """
     source_class = np.repeat(np.arange(LABELS), world.n // world.clips)
     size = rng.normal(size=len(source_class))
-    background = _backgrounds(world, size, rng)
-    hardness = (
-        1.3 * rng.normal(size=len(source_class)) * (world.clips > 1) - world.size * size
-    )
+    if world.in_order:
+        size = size[np.lexsort((size, source_class))]
+    site = rng.choice(SITES, len(source_class), p=(0.4, 0.3, 0.2, 0.1))
+    if world.sites:
+        # labels prefer a site each
+        prefers = rng.random(len(source_class)) < 0.4
+        site = np.where(prefers, source_class % SITES, site)
+    background = _backgrounds(world, size, site, rng)
+    hardness = 1.3 * rng.normal(size=len(source_class)) * (world.clips > 1)
+    hardness -= world.size * size
+    hardness += world.sites * (site - (SITES - 1) / 2)
     source = np.repeat(np.arange(len(source_class)), world.clips)
     true = source_class[source]
     samples = np.arange(len(true))
@@ -102,8 +105,15 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
         shows = rank % (len(rank) // LABELS) < share * (len(rank) // LABELS)
         background = np.where(shows, CUE, np.maximum(background, 1))
         _pull(logits, true, shows[source] & (true != 0), world, rng)
+    other_thing = (true + rng.integers(1, LABELS, size=len(true))) % LABELS
+    has_second = rng.random(len(true)) < world.second
+    # the model answers what else is there: it is right, and the label is not
+    logits[samples, other_thing] += 2.5 * has_second
     owner = np.repeat(samples, FRAMES)
-    look = BACKGROUNDS + true[owner] * LOOKS + rng.integers(LOOKS, size=len(owner))
+    thing = true[owner]
+    is_other = has_second[owner] & (rng.random(len(owner)) < 0.4)
+    thing = np.where(is_other, other_thing[owner], thing)
+    look = BACKGROUNDS + thing * LOOKS + rng.integers(LOOKS, size=len(owner))
     behind = (rng.random(len(owner)) < 0.5) | (np.arange(len(owner)) % FRAMES == 0)
     cluster = np.where(behind, background[source[owner]], look)
     stray = rng.random(len(owner)) < STRAY
@@ -114,6 +124,8 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
     changed = (true + rng.integers(1, LABELS, size=len(true))) % LABELS
     label = np.where(rng.random(len(true)) < world.label_noise, changed, true)
     groups = Groups(source, len(source_class), world.clips > 1)
+    if not world.are_declared:
+        groups = Groups.single(len(true))
     prediction = logits.argmax(axis=1)
     observations = Observations(
         label=label,
@@ -125,12 +137,12 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
         groups=groups,
         probability=special.softmax(logits, axis=1),
     )
-    if world.size:
-        names = [str(number) for number in label.tolist()]
-        return replace(
-            observations, control=levels(size[source].tolist(), names, groups)
-        )
-    return observations
+    if not (world.size and world.is_known):
+        return observations
+    names = [str(number) for number in label.tolist()]
+    measured = size + world.size_noise * rng.normal(size=len(size))
+    control = levels(measured[source].tolist(), names, groups)
+    return replace(observations, control=control)
 
 
 def candidates(cluster: np.ndarray, rng: np.random.Generator) -> sparse.csr_array:
@@ -147,9 +159,16 @@ def candidates(cluster: np.ndarray, rng: np.random.Generator) -> sparse.csr_arra
 
 
 def _backgrounds(
-    world: World, size: np.ndarray, rng: np.random.Generator
+    world: World,
+    size: np.ndarray,
+    site: np.ndarray,
+    rng: np.random.Generator,
 ) -> np.ndarray:
-    """Of each source; where errors follow the size, backgrounds follow it too."""
+    """Of each source; what errors follow, size or site, backgrounds follow too."""
+    if world.sites:
+        here = site * BACKGROUNDS // SITES + rng.integers(2, size=len(site))
+        anywhere = rng.integers(BACKGROUNDS, size=len(site))
+        return np.where(rng.random(len(site)) < 0.7, here, anywhere)
     if world.size:
         wanted = 1.6 * (size + 0.6 * rng.normal(size=len(size))) + BACKGROUNDS / 2
         return np.clip(wanted.astype(int), 0, BACKGROUNDS - 1)
@@ -185,150 +204,53 @@ def _pull(
 # ------------------------------------------------------------------------- before and after
 
 
-def before(observations: Observations) -> np.ndarray:
-    """Whether each (label, cluster) was a finding until now: sequences permuted one by one."""
-    alone = replace(observations, member=observations.member[:, :CLUSTERS])
-    pairs, options = compare(alone), TRoVeOptions()
-    bias = static_bias(alone, pairs)
-    counts = pairs.correct_without, pairs.n_without, pairs.correct_with, pairs.n_with
-    q_value = np.array(benjamini_hochberg(accuracy_gap_p_value(*counts).tolist()))
-    table = np.zeros((LABELS, CLUSTERS), dtype=bool)
-    table[pairs.label, pairs.cluster] = (
-        (pairs.error_contribution > options.min_error_contribution)
-        & (bias.n_frames > 0)
-        & (bias.value > 1 / LABELS)
-        & (q_value <= options.fdr)
-    )
-    return table
-
-
-def after(
+def audit(
     observations: Observations,
-    discover: float,
+    options: TRoVeOptions,
     rng: np.random.Generator,
-    *,
-    pool_labels: bool = True,
-) -> tuple[np.ndarray, ScoredPairs]:
-    """The verdict on each (label, candidate), and the table that it is from."""
-    options = TRoVeOptions(discover=discover, pool_labels=pool_labels)
-    part = discovery_part(observations, discover, rng)
-    scored = score(observations, options, rng, part)
-    table = np.zeros((LABELS, observations.clusters), dtype=int)
-    table[scored.pairs.label, scored.pairs.cluster] = scored.verdict
-    return table, scored
+) -> ScoredPairs:
+    """All pairs with their verdicts; the paper's way has the clusters of one start alone."""
+    if options.paper:
+        member = observations.member[:, :CLUSTERS]
+        observations = replace(observations, member=member)
+    part = discovery_part(observations, options.discover, rng)
+    return score(observations, options, rng, part)
 
 
 def null_rows(audits: int) -> Iterator[str]:
-    """Audits with any finding, before and after, and with anything explained away."""
-    yield f"{'audits with a ...':<32}{'before':>8}{'after':>8}{'parts':>8}{'noise':>8}{'size':>8}"
+    """Audits with any finding, the paper's way and by default, and what was made of them.
+
+    *doubted*: audits with a finding in which neighbours agree, so that no finding keeps its star.
+    """
+    columns = ("paper=true", "default", "doubted", "label noise", "size")
+    yield f"{'audits with a finding':<34}" + "".join(map("{:>12}".format, columns))
     for name, world in NULLS.items():
-        counts = np.zeros(5, dtype=int)
-        for audit in range(audits):
-            rng = np.random.default_rng([14, audit])
+        counts = np.zeros(len(columns), dtype=int)
+        for number in range(audits):
+            rng = np.random.default_rng([14, number])
             observations = simulate(world, rng)
-            verdicts, parts = (
-                after(observations, part, rng)[0] for part in PARTS.values()
-            )
+            paper = audit(observations, TRoVeOptions(paper=True), rng)
+            table = audit(observations, TRoVeOptions(), rng)
+            right = observations.values
+            alike = neighbour_p_value(right, observations.label, rng) <= ALIKE
+            # groups that are declared end the question
+            alike &= not observations.groups.declared
             counts += [
-                before(observations).any(),
-                (verdicts == Verdict.FINDING).any(),
-                (parts == Verdict.FINDING).any(),
-                (verdicts == Verdict.LABEL_NOISE).any(),
-                (verdicts == Verdict.CONTROL).any(),
+                paper.finding.any(),
+                table.finding.any(),
+                table.finding.any() and alike,
+                (table.verdict == Verdict.LABEL_NOISE).any(),
+                (table.verdict == Verdict.CONTROL).any(),
             ]
-        yield (
-            f"{name:<32}"
-            + "".join(f"{count:>8}" for count in counts)
-            + f"  of {audits}"
-        )
-
-
-# ------------------------------------------------------------------------------------- power
-
-
-def power_rows(audits: int) -> Iterator[str]:
-    """How often the cue is found for one label, by what it costs, and what was foretold."""
-    yield "audits that find the cue for one label, in percent, by points of accuracy that it costs"
-    yield (
-        f"{'':<36}"
-        + "".join(f"{100 * loss:>6.0f}" for loss in LOSSES)
-        + f"{'80% at':>9}"
-    )
-    for world in PLANTED:
-        yield f"{world.n} a class, {world.clips} clip(s) a source, in {world.cue_share:.0%}"
-        curves = [_found(replace(world, cue_loss=loss), audits) for loss in LOSSES]
-        for row in curves[0]:
-            curve = [found[row] for found in curves]
-            yield (
-                f"  {row:<34}"
-                + "".join(f"{value:>6.0f}" for value in curve)
-                + _reached(curve)
-            )
-        for name, limits in _limits(world, min(audits, 20)).items():
-            yield f"  limit of detection, {name}: {np.nanmedian(limits):.1f} (median of audits)"
-
-
-def _found(world: World, audits: int) -> dict[str, float]:
-    """Percent of audits with the finding, and the chance that was foretold."""
-    sums = {"before": 0.0}
-    for audit in range(audits):
-        rng = np.random.default_rng([15, audit])
-        observations = simulate(world, rng)
-        sums["before"] += float(before(observations)[1, CUE])
-        for name, part in PARTS.items():
-            verdicts, _ = after(observations, part, rng)
-            mine = observations.label == 1
-            right = observations.correct[mine].astype(float)
-            count = mine.sum() / observations.groups.take(mine).design_effect(right)
-            rate = (
-                float(observations.correct[mine].mean())
-                + world.cue_share * world.cue_loss
-            )
-            n_with = count * world.cue_share
-            plan = GapPlan(n_with, count * (1 - world.cue_share), rate)
-            told = chance_to_find(
-                world.cue_loss,
-                plan,
-                TRoVeOptions(),
-                tried=expected_tried(LABELS * CLUSTERS, world.n / world.clips, part),
-                discover=part,
-            )
-            for key, value in (
-                (name, float(verdicts[1, CUE] == Verdict.FINDING)),
-                (f"{name}, foretold", told),
-            ):
-                sums[key] = sums.get(key, 0.0) + value
-    return {key: 100 * value / audits for key, value in sums.items()}
-
-
-def _limits(world: World, audits: int) -> dict[str, list[float]]:
-    """Limits of detection in answers without a cue."""
-    limits: dict[str, list[float]] = {name: [] for name in PARTS}
-    for audit in range(audits):
-        rng = np.random.default_rng([16, audit])
-        observations = simulate(replace(world, cue_share=0.0), rng)
-        for name, part in PARTS.items():
-            _, scored = after(observations, part, rng)
-            options = TRoVeOptions(discover=part)
-            value = limit(observations, scored, options, rng, world.cue_share)
-            limits[name].append(np.nan if value is None else 100 * value)
-    return limits
-
-
-def _reached(curve: list[float]) -> str:
-    """Points of loss at which the curve passes 80%."""
-    if max(curve) < 80:
-        return f"{'-':>9}"
-    return f"{100 * np.interp(80, np.maximum.accumulate(curve), LOSSES):>9.1f}"
+        row = "".join(map("{:>12}".format, counts.tolist()))
+        yield f"{name:<34}{row}  of {audits}"
 
 
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=1000)
-    parser.add_argument("--power", action="store_true")
-    given = parser.parse_args()
-    for line in (power_rows if given.power else null_rows)(given.audits):
+    for line in null_rows(parser.parse_args().audits):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

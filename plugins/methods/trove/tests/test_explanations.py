@@ -29,10 +29,9 @@ def test_cues_are_looked_for_in_one_part_and_measured_in_the_other() -> None:
 def test_every_report_and_plan_says_what_could_be_missed() -> None:
     report = run_audit(TRoVe, Honest, Clips)
     assert not report.findings
-    assert (
-        "in 8 of 10 audits; smaller ones may be there"
-        in report.notes["could have been missed"]
-    )
+    words = report.notes["could have been missed"]
+    assert "in 8 of 10 audits, or 72 points where the embedding splits it" in words
+    assert words.endswith("smaller ones may be there")
     assert (
         "if 80% of the answers are right" in Setup(TRoVe).plan().notes["can be found"]
     )

@@ -9,17 +9,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from cuescope_sdk import Detection, Frame, Sample
 from cuescope_sdk.statistics import GapPlan, Groups
 from cuescope_sdk.testing import Setup, temporary_cache
-from cuescope_trove import TRoVe
+from cuescope_trove import TRoVe, selection
 from cuescope_trove.candidates import correction
 from cuescope_trove.candidates.correction import could_pass, p_values
 from cuescope_trove.control import levels, object_size
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.power import chance_to_find, limit, smallest_loss
+from cuescope_trove.power import (
+    SPLIT,
+    TOGETHER,
+    Kept,
+    chance_to_find,
+    expected_tried,
+    limit,
+    smallest_loss,
+)
 from cuescope_trove.scores import LabelPart, compare, label_parts
 from cuescope_trove.selection import Verdict, discovery_part, score
 from cuescope_trove.verify import check_null
@@ -28,10 +37,10 @@ from cuescope_trove.verify import check_null
 AUDITS = [(25, 6), pytest.param((100, 13), marks=pytest.mark.long)]
 
 
-def simulations() -> Any:
-    """benchmarks/nulls/trove.py, which has the simulated audits."""
-    path = Path(__file__).parents[4] / "benchmarks" / "nulls" / "trove.py"
-    spec = spec_from_file_location("null_audits_of_trove", path)
+def simulations(name: str) -> Any:
+    """A script of benchmarks/, which has simulated audits."""
+    path = Path(__file__).parents[4] / "benchmarks" / f"{name}.py"
+    spec = spec_from_file_location(f"simulated_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -40,7 +49,7 @@ def simulations() -> Any:
     return module
 
 
-SIMULATIONS = simulations()
+SIMULATIONS = simulations("nulls/trove")
 SINGLE, WORLD = SIMULATIONS.NULLS["independent sequences"], SIMULATIONS.World
 
 
@@ -59,9 +68,7 @@ def verdicts(world: Any, audits: int, discover: float, **options: Any) -> np.nda
 
 @pytest.mark.parametrize("audits", AUDITS)
 @pytest.mark.parametrize("discover", [0.0, 0.5])
-@pytest.mark.parametrize(
-    "null", ["10 clips of one source", "5% label noise, 300 a class"]
-)
+@pytest.mark.parametrize("null", ["10 clips of a source", "5% label noise"])
 def test_a_null_has_few_cues(
     null: str, discover: float, audits: tuple[int, int]
 ) -> None:
@@ -84,7 +91,7 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
 
 
 def test_errors_that_follow_the_size_are_no_cue() -> None:
-    counts = verdicts(SIMULATIONS.NULLS["errors follow the size"], 12, 0.0)
+    counts = verdicts(SIMULATIONS.NULLS["size, known"], 12, 0.0)
     # 5% promised; the binomial 99.9th percentile of 12
     assert counts[Verdict.FINDING] <= 4
     assert counts[Verdict.CONTROL] >= 11
@@ -102,8 +109,10 @@ def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
         rng = np.random.default_rng([5, audit])
         scene = SIMULATIONS.simulate(WORLD(cue_share=0.1, cue_loss=0.25, harmed=3), rng)
         for way in (0, 1):
-            verdict, _ = SIMULATIONS.after(scene, 0.0, rng, pool_labels=bool(way))
-            found[way] += (verdict[1:, SIMULATIONS.CUE] == Verdict.FINDING).sum()
+            options = TRoVeOptions(discover=0.0, pool_labels=bool(way))
+            table = SIMULATIONS.audit(scene, options, rng)
+            is_cue = (table.pairs.label > 0) & (table.pairs.cluster == SIMULATIONS.CUE)
+            found[way] += (table.finding & is_cue).sum()
     assert found[1] >= found[0] + 10  # of 60
     # where a group lies in several labels, these are not independent, and nothing is pooled
     across = replace(scene, groups=Groups(np.arange(1200) % 300, 300, True))
@@ -190,21 +199,77 @@ def test_levels_hold_groups_and_quantiles_together() -> None:
     assert len(set(constant.tolist())) == 1
 
 
+@pytest.mark.parametrize("kept", [TOGETHER, SPLIT])
 @pytest.mark.parametrize("discover", [0.0, 0.5])
-def test_the_limit_of_detection_is_that_of_the_plan(discover: float) -> None:
+def test_the_limit_of_detection_is_that_of_the_plan(
+    discover: float, kept: Kept
+) -> None:
     """Both are about the same audits: one asks a formula, the other the answers themselves."""
     rng, options = np.random.default_rng(0), TRoVeOptions(discover=discover)
     scene = SIMULATIONS.simulate(SINGLE, rng)
     part = discovery_part(scene, discover, rng)
     table = score(scene, options, rng, part)
-    tried, rate = int(table.tried.sum()), float(scene.correct.mean())
-    planned = smallest_loss(0.25, 300, rate, options, tried=tried, discover=discover)
-    found = limit(scene, table, options, rng, 0.25)
+    # 2: as `limit` counts pooled labels
+    tried, rate = 2 * table.correction.count, float(scene.correct.mean())
+    planned = smallest_loss(
+        0.25, 300, rate, options, kept=kept, tried=tried, discover=discover
+    )
+    found = limit(scene, table, options, rng, 0.25, kept)
     assert planned is not None
-    assert found == pytest.approx(planned, abs=0.04)
-    plan = GapPlan(75, 225, rate)
-    power = chance_to_find(planned, plan, options, tried=tried, discover=discover)
+    assert found == pytest.approx(planned, abs=0.06)
+    n_with = 300 * kept.shown(0.25)
+    plan = GapPlan(n_with, 300 - n_with, rate)
+    of_candidate = planned * kept.contrast(0.25)
+    power = chance_to_find(of_candidate, plan, options, tried=tried, discover=discover)
     assert power == pytest.approx(0.8, abs=0.02)
+
+
+def test_a_plan_pays_for_every_label_and_a_split_cue_costs_more() -> None:
+    options = TRoVeOptions()
+    few, many = (expected_tried(labels, 300, options, 0.0) for labels in (4, 40))
+    assert many == pytest.approx(10 * few)
+    assert expected_tried(4, 300, TRoVeOptions(paper=True), 0.0) < few
+    together, split = (
+        smallest_loss(0.25, 300, 0.8, options, kept=kept, tried=few, discover=0.0)
+        for kept in (TOGETHER, SPLIT)
+    )
+    assert together is not None
+    assert split is not None
+    assert together + 0.1 < split
+    # a candidate that is the cue dilutes nothing
+    assert Kept(caught=1.0, stray=0.0).contrast(0.25) == 1.0
+
+
+@pytest.mark.long
+def test_a_cue_that_a_plan_foretells_is_found_in_8_of_10() -> None:
+    power = simulations("trove_power")
+    for name in ("300 a class", "600 a class, in a tenth"):
+        found, *_ = power.found_shares(power.WORLDS[name], 40)["default"]
+        assert 0.7 <= found <= 0.95
+
+
+def test_copies_of_a_candidate_are_tried_again_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(1)
+    scene = SIMULATIONS.simulate(SIMULATIONS.NULLS["size, known"], rng)
+    copies = replace(scene, member=sparse.csr_array(sparse.hstack([scene.member] * 3)))
+    tried = []
+
+    def among_alike(observations: Any, pair: Any, rng: np.random.Generator) -> float:
+        tried.append(pair)
+        return 1.0
+
+    monkeypatch.setattr(selection, "_among_alike", among_alike)
+    table = score(copies, TRoVeOptions(), rng)
+    explained = table.verdict == Verdict.CONTROL
+    assert not table.finding.any()
+    assert explained.sum() >= 3 * len(tried) > 0
+    # a copy has the verdict of what stands for it
+    of_pair = np.zeros((4, 3, scene.clusters), dtype=bool)
+    copy, cluster = np.divmod(table.pairs.cluster[explained], scene.clusters)
+    of_pair[table.pairs.label[explained], copy, cluster] = True
+    assert (of_pair == of_pair[:, :1]).all()
 
 
 def groups_ignored(scene: Any, pairs: Any) -> Iterator[LabelPart]:

@@ -1,6 +1,12 @@
-"""What an audit could have missed: the smallest loss that it would have found 8 times of 10."""
+"""What an audit could have missed: the smallest loss that it would have found 8 times of 10.
 
-from collections.abc import Sequence
+A cue is found by a candidate, which is in a part of its sequences and in others too. What the best
+candidate keeps, and what candidates that overlap cost, was measured on audits with real clusterings
+and planted cues (benchmarks/trove_power.py, docs/trove.md).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -9,7 +15,7 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import GapPlan, Groups, limit_of_detection
 from cuescope_trove.candidates.correction import CLEAR
 from cuescope_trove.options import TRoVeOptions
-from cuescope_trove.scores import Observations, compare
+from cuescope_trove.scores import Observations
 from cuescope_trove.selection import (
     CANDIDATE,
     DISCOVERY,
@@ -23,9 +29,49 @@ ASSUMED_ACCURACY = 0.8  # before anything is asked
 CLEARNESS = (CLEAR, 0.02, 0.05, 0.1, 0.2, CANDIDATE)  # p-values in the first part
 # the mean weight of pairs without a cue that are tried: of uniform p-values up to CANDIDATE
 NULL_WEIGHT = (1 + np.log(CANDIDATE / CLEAR)) / CANDIDATE
-HALF_TRIED = 200  # groups a label at which half of the pairs are tested
-TRIED_AGAIN = 0.2  # of these have a weight after the first part
 SPLITS = (0.1, 0.3, 0.5, 0.7, 0.9)  # quantiles of how a cue falls into two parts
+# a cue that harms one label gets so much less weight than the mean pair where labels are pooled
+POOLED = 2.0
+
+
+# a label's candidates cost as much as so many tests that do not overlap, half at HALF groups
+TESTS = 90
+PAPERS_TESTS = 12
+HALF = 60
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a clustering keeps of a cue.
+
+    The best candidate is in the share `caught` of the cue's sequences, and `stray` of the others.
+    """
+
+    caught: float
+    stray: float
+
+    def shown(self, share: float) -> float:
+        """In which share of the sequences the candidate is, where the cue is in `share`."""
+        return share * self.caught + (1 - share) * self.stray
+
+    def contrast(self, share: float) -> float:
+        """How much more often the cue is there with the candidate than without it."""
+        shown = self.shown(share)
+        with_candidate = share * self.caught / shown
+        without = share * (1 - self.caught) / (1 - shown)
+        return with_candidate - without
+
+
+# In real CLIP a sign and a logo stay together; night and black bars are split by what is behind.
+TOGETHER = Kept(caught=0.95, stray=0.005)
+SPLIT = Kept(caught=0.45, stray=0.01)
+PAPERS_TOGETHER = Kept(caught=0.6, stray=0.02)
+PAPERS_SPLIT = Kept(caught=0.25, stray=0.05)
+
+
+def kinds(options: TRoVeOptions) -> tuple[Kept, Kept]:
+    """What is kept of a cue that the embedding keeps together, and of one that it splits."""
+    return (PAPERS_TOGETHER, PAPERS_SPLIT) if options.paper else (TOGETHER, SPLIT)
 
 
 def chance_to_find(
@@ -84,14 +130,16 @@ def smallest_loss(
     rate: float,
     options: TRoVeOptions,
     *,
+    kept: Kept,
     tried: float,
     discover: float,
 ) -> float | None:
     """The smallest loss that 8 of 10 audits find; None where none is.
 
-    The cue is in a `share` of so many groups; `rate` is the accuracy without it.
+    The cue is in a `share` of so many groups; `rate` is the accuracy without it. Only what the best
+    candidate shows of it is tested.
     """
-    n_with = share * groups
+    n_with = kept.shown(share) * groups
     # less than one group would show it: there is nothing to compare
     if n_with < 1:
         return None
@@ -103,7 +151,14 @@ def smallest_loss(
         tried=tried,
         discover=discover,
     )
-    return plan.smallest(power)
+    loss = plan.smallest(power)
+    return None if loss is None else _undiluted(loss, kept.contrast(share), rate)
+
+
+def _undiluted(loss: float, contrast: float, rate: float) -> float | None:
+    """What a cue costs that costs its candidate `loss`; None where it would cost more than all."""
+    whole = loss / contrast
+    return whole if whole <= rate else None
 
 
 def limit(
@@ -112,6 +167,7 @@ def limit(
     options: TRoVeOptions,
     rng: np.random.Generator,
     share: float,
+    kept: Kept,
 ) -> float | None:
     """The smallest loss found in 8 of 10 audits, had a cue been in `share` of a label's groups.
 
@@ -119,21 +175,27 @@ def limit(
     `min_error_contribution` as measured.
     """
     measured = table.observations
-    tried = table.correction.count
-    if table.first_gap is not None or not tried:
-        tried += 1  # the planted cue itself
+    tried = max(table.correction.count, 1.0) * (POOLED if options.pool_labels else 1.0)
     found = limit_of_detection(
         measured.values,
         measured.groups,
         measured.label,
         rng,
-        share=share,
+        share=kept.shown(share),
         threshold=options.fdr / tried,
     )
     rate = float(measured.values.mean())
+    found = found and _undiluted(found, kept.contrast(share), rate)
     n = _effective_count(measured)
 
-    by_formula = partial(smallest_loss, share, rate=rate, options=options, tried=tried)
+    by_formula = partial(
+        smallest_loss,
+        share,
+        rate=rate,
+        options=options,
+        kept=kept,
+        tried=tried,
+    )
     last = by_formula(n, discover=0.0)
     if found is None or last is None:
         return None
@@ -154,32 +216,46 @@ def limit_words(
     rng: np.random.Generator,
 ) -> str:
     """The limit of detection for cues in a quarter and in a tenth of a label's sequences."""
-    return _words([limit(observations, table, options, rng, share) for share in SHARES])
+
+    def limit_of(share: float, kept: Kept) -> float | None:
+        return limit(observations, table, options, rng, share, kept)
+
+    return _words(limit_of, options)
 
 
 def faultless_words(observations: Observations, options: TRoVeOptions) -> str:
     """The same by formula, where no answer is wrong and no pair was tested."""
-    tried = max(len(compare(observations)), 1)
+    labels = len(np.unique(observations.label))
     n = _effective_count(observations)
+    tried = expected_tried(labels, n, options, 0.0)
     # 1.0: no answer is wrong, so none is wrong without the cue
-    limits = [
-        smallest_loss(share, n, 1.0, options, tried=tried, discover=0.0)
-        for share in SHARES
-    ]
-    return _words(limits)
+
+    def limit_of(share: float, kept: Kept) -> float | None:
+        return smallest_loss(
+            share, n, 1.0, options, kept=kept, tried=tried, discover=0.0
+        )
+
+    return _words(limit_of, options)
 
 
-def expected_tried(pairs: int, groups: float, discover: float) -> int:
-    """How many of all pairs are tested last, as far as a plan can know.
+def expected_tried(
+    labels: int,
+    groups: float,
+    options: TRoVeOptions,
+    discover: float,
+) -> float:
+    """So many tests that do not overlap cost as much as what a plan will test last.
 
-    Of so many groups a label, clusters that are rare in it show in too few to be tested. Half of
-    the pairs at `HALF_TRIED` groups, and a part of these for two parts, is what simulated audits
-    had.
+    `groups` a label are those of both parts.
     """
-    tried = pairs * groups / (groups + HALF_TRIED)
-    if discover:
-        return round(tried * TRIED_AGAIN) + 1
-    return max(round(tried), 1)
+    last = groups * (1 - discover)
+    tests = PAPERS_TESTS if options.paper else TESTS
+    # of few groups rare candidates are not tested
+    tried = labels * tests * last / (last + HALF)
+    if options.pool_labels:
+        tried *= POOLED
+    # the others have no weight after the first part
+    return max(tried * CANDIDATE if discover else tried, 1.0)
 
 
 def note_plan(audit: Audit, options: TRoVeOptions) -> None:
@@ -194,21 +270,21 @@ def note_plan(audit: Audit, options: TRoVeOptions) -> None:
     discover = options.discover
     if discover is None:
         discover = DISCOVERY if splits_by_default(counts) else 0.0
-    # the silhouette chooses later, so a plan takes the middle of the sweep
-    pairs = round(len(audit.labels) ** 2 * (options.k_min + options.k_max) / 2)
-    tried = expected_tried(pairs, n, discover)
-    limits = [
-        smallest_loss(
+    tried = expected_tried(len(audit.labels), n, options, discover)
+
+    def limit_of(share: float, kept: Kept) -> float | None:
+        return smallest_loss(
             share,
             n,
             ASSUMED_ACCURACY,
             options,
+            kept=kept,
             tried=tried,
             discover=discover,
         )
-        for share in SHARES
-    ]
-    words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: {_words(limits)}"
+
+    words = f"if {ASSUMED_ACCURACY:.0%} of the answers are right: "
+    words += _words(limit_of, options)
     if not groups.all_single:
         words += (
             ". A group counts as one sample here. If its samples differ, more is found"
@@ -227,14 +303,25 @@ def _effective_count(measured: Observations) -> float:
     return float(np.median(counts))
 
 
-def _words(limits: Sequence[float | None]) -> str:
+def _words(
+    limit_of: Callable[[float, Kept], float | None],
+    options: TRoVeOptions,
+) -> str:
     parts = []
-    for share, loss in zip(SHARES, limits, strict=True):
+    for share in SHARES:
+        together, split = (limit_of(share, kept) for kept in kinds(options))
         where = f"a cue in {share:.0%} of a label's sequences"
-        if loss is None:
+        if together is None:
             parts.append(f"{where} could go unnoticed whatever it costs")
-        else:
-            parts.append(
-                f"{where} that costs {100 * loss:.0f} points is found in 8 of 10 audits"
+            continue
+        words = (
+            f"{where} that costs {100 * together:.0f} points is found in 8 of 10 audits"
+        )
+        if split is None:
+            words += (
+                ", and may be missed where the embedding splits it into several groups"
             )
+        else:
+            words += f", or {100 * split:.0f} points where the embedding splits it"
+        parts.append(words)
     return "; ".join(parts) + "; smaller ones may be there"

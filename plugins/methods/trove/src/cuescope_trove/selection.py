@@ -23,6 +23,7 @@ from cuescope_trove.candidates.correction import (
     p_values,
     pooled_weights,
 )
+from cuescope_trove.candidates.groups import alike
 from cuescope_trove.label_noise import (
     confident_disagreement,
     suspect_labels,
@@ -49,6 +50,7 @@ DISCOVERY = 0.3  # of these groups are in the first part
 # p-value up to which a pair of the first part is tried again in the other
 CANDIDATE = 0.5
 SHUFFLED_DRAWS = 500  # of a null that is itself drawn many times
+SMALLEST = 1e-300  # a p-value that underflowed still divides
 UNLIKE = 0.02  # p-value over all findings, from which on answers are unlike those to label errors
 
 
@@ -193,18 +195,26 @@ def score(
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
     found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
+    leader = _leaders(measured, pairs, found, p_value)
+    is_leader = found & (leader == np.arange(len(pairs)))
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
+
+    def explain(tried: PairMask, verdict_of_failed: Verdict) -> None:
+        # as much weaker as what stands for it: what no longer passes helps no other to pass
+        own = np.maximum(p_value, SMALLEST)
+        retest[found] = own[found] * (retest / own)[leader[found]]
+        failed = tried & (correction.q_values(retest) > options.fdr)
+        verdict[found & failed[leader]] = verdict_of_failed
+
     if measured.control is not None:
-        for number in np.flatnonzero(found).tolist():
+        for number in np.flatnonzero(is_leader).tolist():
             retest[number] = _among_alike(measured, pairs.take([number]), rng)
-        # corrected anew: what no longer passes does not help the others to pass
-        verdict[found & (correction.q_values(retest) > options.fdr)] = Verdict.CONTROL
+        explain(is_leader, Verdict.CONTROL)
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
-    kept = np.flatnonzero(verdict == Verdict.FINDING)
-    # of labels: hundreds of candidates that overlap ask much the same of the same answers
-    unlike = UNLIKE / max(len(np.unique(pairs.label[kept])), 1)
-    for number in kept.tolist():
+    kept = is_leader & (verdict == Verdict.FINDING)
+    unlike = UNLIKE / max(int(kept.sum()), 1)
+    for number in np.flatnonzero(kept).tolist():
         pair = pairs.take([number])
         removed = suspect_labels(measured, suspects, pair)
         count = mislabelled_count[number] = removed.sum()
@@ -216,8 +226,7 @@ def score(
             elsewhere = _elsewhere(measured, ~removed, pair, options, rng)
             # a loss must survive each explanation, so the worse p-value counts
             retest[number] = max(retest[number], elsewhere)
-    unclear = correction.q_values(retest)[kept] > options.fdr
-    verdict[kept[unclear]] = Verdict.LABEL_NOISE
+    explain(kept, Verdict.LABEL_NOISE)
     return ScoredPairs(
         observations=measured,
         pairs=pairs,
@@ -226,10 +235,33 @@ def score(
         q_value=q_value,
         verdict=verdict,
         retest=retest,
-        suspects=mislabelled_count,
+        suspects=mislabelled_count[leader],
         correction=correction,
         first_gap=first_gap,
     )
+
+
+def _leaders(
+    observations: Observations,
+    pairs: Pairs,
+    found: PairMask,
+    p_value: PerPair,
+) -> Int[np.ndarray, " pair"]:
+    """Which pair stands for each: the most certain one of its label that shares half of the frames.
+
+    Only that is told, and so only that is tried again. What is not found stands for itself.
+    """
+    leader = np.arange(len(pairs))
+    for label in np.unique(pairs.label[found]):
+        of_label = np.flatnonzero(found & (pairs.label == label))
+        same = alike(observations.member[:, pairs.cluster[of_label]]).toarray()
+        leads = np.zeros(len(of_label), dtype=bool)
+        for column in np.argsort(p_value[of_label], kind="stable"):
+            before = np.flatnonzero(same[column] & leads)
+            leads[column] = not len(before)
+            if len(before):
+                leader[of_label[column]] = of_label[before[0]]
+    return leader
 
 
 def weights(first_p: PerPair) -> PerPair:

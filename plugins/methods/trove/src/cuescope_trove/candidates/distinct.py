@@ -7,11 +7,9 @@ import numpy as np
 from jaxtyping import Int
 from scipy import sparse
 
-from cuescope_trove.candidates.groups import COMPONENT, Candidates
+from cuescope_trove.candidates.groups import COMPONENT, Candidates, alike
 from cuescope_trove.selection import ScoredPairs, Verdict, ranking
 
-# of the smaller one's frames: two candidates that share so many are one thing
-SAME = 0.5
 # Of real CLIP, candidates that show one cue and share few frames had a cosine of 0.36 or more in 9
 # of 10 pairs (a network adapted to the task: 0.66), others one of at most 0.31 in 19 of 20.
 ALIKE = 0.5  # cosine of two directions, from which on two findings of a label are one
@@ -41,8 +39,8 @@ class Distinct:
         certain = np.lexsort((-table.score[reported], table.p_value[reported]))
         for pair in reported[certain]:
             # what stands for the candidate may harm other labels than this one
-            alike = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
-            if not is_shown[alike].any():
+            same = self._reported_alike(pairs.label[pair], pairs.cluster[pair])
+            if not is_shown[same].any():
                 is_shown[pairs.cluster[pair]] = True
         # what is reported has been told by now, itself or by what stands for it
         told = np.asarray(self._reported.any(axis=0))
@@ -90,14 +88,7 @@ class Distinct:
 
     @cached_property
     def _same(self) -> sparse.csr_array:
-        """(candidate, candidate): whether they share enough members; sparse, as few do."""
-        # counts: a product of booleans would only say whether any member is shared
-        member = self.candidates.member.astype(np.int64)
-        shared = (member.T @ member).tocoo()
-        smaller = np.minimum(self._sizes[shared.row], self._sizes[shared.col])
-        is_same = shared.data >= SAME * smaller
-        places = shared.row[is_same], shared.col[is_same]
-        return sparse.csr_array((is_same[is_same], places), shape=shared.shape)
+        return alike(self.candidates.member)
 
     def _alike(self, candidate: int) -> Int[np.ndarray, " alike"]:
         rows = self._same.indptr

@@ -23,6 +23,8 @@ TAIL = 1.5  # standard deviations from which on a point shows a component
 ITERATIONS = 200
 TOLERANCE = 1e-3  # members of the tails do not change below it
 NOISE = 1e-6
+# of the smaller one's points: two candidates that share so many are one thing
+SAME = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,3 +133,18 @@ def components(points: Points, count: int, seed: int) -> Candidates:
             strength.append(tail[tail_members])
     starts = np.full(len(members), COMPONENT)
     return Candidates(len(unit), members, strength, starts)
+
+
+def alike(member: sparse.csr_array) -> sparse.csr_array:
+    """(candidate, candidate): whether they share enough points; sparse, as few do.
+
+    `member` is a sparse (point, candidate).
+    """
+    # counts: a product of booleans would only say whether any point is shared
+    counts = member.astype(np.int64)
+    sizes = np.asarray(counts.sum(axis=0)).ravel()
+    shared = (counts.T @ counts).tocoo()
+    smaller = np.minimum(sizes[shared.row], sizes[shared.col])
+    is_same = shared.data >= SAME * smaller
+    places = shared.row[is_same], shared.col[is_same]
+    return sparse.csr_array((is_same[is_same], places), shape=shared.shape)
