@@ -1,6 +1,6 @@
 """Labelled steps: how much of their claims the parser finds.
 
-Three files hold one step a line: `step`, the steps `before` it where it looks back, `claims`, and
+Five files hold one step a line: `step`, the steps `before` it where it looks back, `claims`, and
 the `frames` of `CLOCK` where it tells a time. A claim is a list: its kind, with "not " where it is
 denied, then what it has of subject, predicate and object; of a temporal one, the two claims with
 the order between them.
@@ -13,6 +13,13 @@ the order between them.
   and labelled after it, before any parser had read them. Nobody looks at what a parser gets wrong
   there, or the figure that a report prints is worth nothing.
 
+- `styles_steps.jsonl`: 122 steps in nine styles that the others hardly have: corrections, captions,
+  text on screen, lists and so on. They were labelled before a parser read them, and two rules
+  (lists, quoted text) were made with what it got wrong there.
+- `unseen_steps.jsonl`: 92 more in the same styles, sealed before these rules, and read once after
+  them. What a report says of the parser is measured here. In both files a pronoun that nothing
+  names is a "person", and "beside" is "near", as in the other files.
+
 The paper's own parser had a precision of 91% and a recall of 84% on 200 annotated steps (section
 3.2).
 """
@@ -22,7 +29,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pytest
@@ -75,7 +82,10 @@ class Agreement:
     recall: Share
 
 
-def labelled(name: Literal["annotated", "open", "sealed"]) -> list[Annotated]:
+Name = Literal["annotated", "open", "sealed", "styles", "unseen"]
+
+
+def labelled(name: Name) -> list[Annotated]:
     """The steps of a file, in its order."""
     lines = (
         Path(__file__).with_name(f"{name}_steps.jsonl").read_text("utf-8").splitlines()
@@ -155,7 +165,7 @@ def _key(row: list[Any]) -> Key:
     return (kind, *said, *[None] * (3 - len(said)))
 
 
-STEPS = {name: labelled(name) for name in ("annotated", "open", "sealed")}
+STEPS = {name: labelled(name) for name in get_args(Name)}
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +178,8 @@ def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
         "annotated": 212,
         "open": 242,
         "sealed": 223,
+        "styles": 122,
+        "unseen": 92,
     }
     steps = [step for steps in STEPS.values() for step in steps]
     assert len({step.step for step in steps}) == len(steps)
@@ -179,7 +191,13 @@ def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
 
 @pytest.mark.parametrize(
     ("file", "precision", "recall"),
-    [("annotated", 0.96, 0.96), ("open", 0.96, 0.94), ("sealed", 0.91, 0.90)],
+    [
+        ("annotated", 0.96, 0.96),
+        ("open", 0.96, 0.94),
+        ("sealed", 0.91, 0.90),
+        ("styles", 0.85, 0.85),
+        ("unseen", 0.86, 0.83),
+    ],
 )
 def test_the_parser_finds_what_a_person_reads(
     spacy_parser: Parser, file: str, precision: float, recall: float
@@ -206,13 +224,13 @@ def test_spacy_is_named_with_its_model(spacy_parser: Parser) -> None:
     assert (claim.subject, claim.predicate) == ("man", "sit")
 
 
-def test_what_a_report_says_of_the_parser_is_measured_on_sealed_steps(
+def test_what_a_report_says_of_the_parser_is_measured_on_unseen_steps(
     spacy_parser: Parser,
 ) -> None:
-    sealed = STEPS["sealed"]
-    found = agreement([(found_in(spacy_parser, step), step.claims) for step in sealed])
+    unseen = STEPS["unseen"]
+    found = agreement([(found_in(spacy_parser, step), step.claims) for step in unseen])
     figures = (
-        f"precision {found.precision}, recall {found.recall} on {len(sealed)} steps"
+        f"precision {found.precision}, recall {found.recall} on {len(unseen)} steps"
     )
     assert figures in spacy_parser.title
 
@@ -251,13 +269,14 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_moments_of_the_steps_are_those_that_a_person_means() -> None:
+    timed = {name: STEPS[name] for name in ("annotated", "open", "sealed")}
     wrong = {
         name: sum(frames_meant(step.step, CLOCK) != step.frames for step in steps)
-        for name, steps in STEPS.items()
+        for name, steps in timed.items()
     }
     told = {
         name: sum(step.frames is not None for step in steps)
-        for name, steps in STEPS.items()
+        for name, steps in timed.items()
     }
     assert told == {"annotated": 25, "open": 23, "sealed": 26}
     assert wrong["annotated"] <= 1

@@ -91,7 +91,8 @@ def _verdict_sentences(
     support = percent(*result.figures[SGR])
     sentence = f"On average the video supports {support} of the claims in a step"
     if verdict.elsewhere is not None:
-        sentence += f"; of the same claims in other videos of its kind {percent(verdict.elsewhere)} hold"
+        elsewhere = percent(verdict.elsewhere)
+        sentence += f"; of the same claims in other videos of its kind {elsewhere} hold"
     blind = mean(judged.blind_rates)
     if verdict.blind_p_value is not None and blind is not None:
         sentence += (

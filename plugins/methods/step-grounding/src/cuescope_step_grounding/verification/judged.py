@@ -120,9 +120,9 @@ class JudgedTraces:
 
     `baselines` are the traces of the samples as they are, `variants` those of other styles and
     changed samples. By sample, in the order of `baselines`: `random_rates` has the SGR of random
-    traces, `counterfactual_rates` the SGR of the counterfactual ones by change, `blind_rates` the SGR
-    of what was said of other videos. `swaps` are the same claims in other places by deal, which took `swapped` more judgements. `random_wordings`
-    counts what random traces say, without when.
+    traces, `counterfactual_rates` the SGR of the counterfactual ones by change, `blind_rates` the
+    SGR of what was said of other videos. `swaps` are the same claims in other places by deal, which
+    took `swapped` more judgements. `random_wordings` counts what random traces say, without when.
     """
 
     baselines: tuple[JudgedTrace, ...]

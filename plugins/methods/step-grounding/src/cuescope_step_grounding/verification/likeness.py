@@ -1,4 +1,4 @@
-"""Which videos show scenes of the same kind, so that what a question gives away holds in all of them.
+"""Which videos show the same kind of scene, so that what a question gives away holds in all.
 
 A model that reads the question alone guesses the kind of scene, and writes what is common there.
 Held against scenes of other kinds its text would seem to fit. So videos change places only with
@@ -100,7 +100,7 @@ def _claim_words(group: Traces) -> Iterator[str]:
 
 
 def _rare_words(texts: Sequence[list[str]]) -> Float[np.ndarray, "text word"]:
-    """Unit rows of words, each once and the rarer the heavier; rows of texts without words are 0."""
+    """Unit rows of words, each once and the rarer the heavier; 0 of a text without words."""
     if not any(texts):
         return np.zeros((len(texts), 1))
     # an extra of the sdk, and slow to import

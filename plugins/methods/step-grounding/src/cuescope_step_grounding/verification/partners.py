@@ -32,11 +32,7 @@ from cuescope_sdk.language import normalise_words
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.trials import Claims
-from cuescope_step_grounding.verification.likeness import (
-    Distances,
-    distances,
-    kinds,
-)
+from cuescope_step_grounding.verification.likeness import Distances, distances, kinds
 from cuescope_step_grounding.verification.swaps import FAILS, HOLDS, OPEN, Swaps
 
 Deal = Literal["videos", "opening", "clips", "moments", "blind"]

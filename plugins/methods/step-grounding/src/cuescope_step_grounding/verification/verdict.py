@@ -92,11 +92,8 @@ def verdict(
     known = (p_value, share, videos.rate_elsewhere, blind_p)
     if share is None:
         return Verdict(OPEN, decided, *known, missing=_why_untold(videos))
-    if blind_p is None:
-        is_better = p_value <= SURE
-    else:
-        is_better = p_value <= DOUBTED and blind_p <= SURE
-    if is_better and share.value >= LEAST:
+    decisive = p_value if blind_p is None else max(blind_p, p_value * SURE / DOUBTED)
+    if decisive <= SURE and share.value >= LEAST:
         missing = _open_places(swaps, rng)
         if missing is not None:
             return Verdict(NEAR_OPEN, decided, *known, missing=missing)

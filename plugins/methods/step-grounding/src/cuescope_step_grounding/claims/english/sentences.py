@@ -10,12 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cuescope_step_grounding.claims.english.lexicon import ENGLISH, VERBS, WORDS
+from cuescope_step_grounding.claims.english.lexicon import (
+    ENGLISH,
+    NUMBERS,
+    VERBS,
+    WORDS,
+)
 from cuescope_step_grounding.claims.resources import read_toml
 from cuescope_step_grounding.claims.times import Clock, Mention, mentions
 
 _REWRITING = read_toml("claims/english/sentences.toml")
 LONGEST_WORD = 30  # letters
+LONGEST_NAME = 4  # words of a thing in a list
 LONGEST = 120  # words of a sentence that are read; a longer one is no sentence
 
 _NOT_WORDS = re.compile(
@@ -32,8 +38,11 @@ _ANSWER = re.compile(
 _BREAK = re.compile(r"(?<=[.!?;:])[\"')\]]*\s+|;|\n+")
 # What is written on a sign.
 _QUOTED = re.compile(
-    "\\b((?:say|read)(?:s|ing)|label+ed|words?) *([\"\u201c'][^\"\u201d']{1,60}[\"\u201d'])"
+    "\\b((?:say|read|spell|show)(?:s|ing)?|label+ed|marked|titled|words?) *"
+    "([\"\u201c'][^\"\u201d']{1,60}[\"\u201d'])"
 )
+# Several words are never quoted for their meaning alone, as "big" may be.
+_WRITTEN = re.compile('["\u201c][^"\u201d\\s]+\\s[^"\u201d]{1,120}["\u201d]')
 _QUOTE = "['\N{RIGHT SINGLE QUOTATION MARK}]"
 _WORD = re.compile(
     rf"\d+(?:st|nd|rd|th)\b|\d+(?:[.:]\d+)*|can(?=not\b)|[^\W\d_]+(?=n{_QUOTE}t\b)|n{_QUOTE}t\b"
@@ -81,6 +90,7 @@ def clean(step: str) -> str:
     # Blanks of the same length, so that positions in the step stay true and claims can quote it.
     step = _NOT_WORDS.sub(lambda match: " " * len(match[0]), step)
     step = _QUOTED.sub(lambda match: match[1].ljust(len(match[0])), step)
+    step = _WRITTEN.sub(lambda match: " " * len(match[0]), step)
     return "".join(map(_plain_character, step))
 
 
@@ -104,10 +114,55 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
             # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
             pending += tuple((0, moment) for _, moment in sentence.moments)
         elif not _ANSWER.fullmatch(text[start:end]) and is_english(words):
-            result.append(Sentence(sentence.words, pending + sentence.moments))
+            read = Sentence(sentence.words, pending + sentence.moments)
+            result += _items(read) or [read]
             pending = ()
         start = following
     return result
+
+
+def _items(sentence: Sentence) -> list[Sentence]:
+    """The things of a list without a verb ("sink, stove, fridge"), as sentences: "There is sink".
+
+    In a row of bare nouns a parser takes one for a verb. [] of any other sentence.
+    """
+    items: list[list[ShownWord]] = [[]]
+    for word in sentence.words:
+        if word.name in {",", "and", "."}:
+            items.append([])
+        else:
+            items[-1].append(word)
+    named = list(filter(None, items))
+    if len(named) < 2 or not all(map(_is_name, named)):
+        return []
+    if all(words[-1].name in VERBS for words in named):
+        return []
+    moments = tuple((0, moment) for _, moment in sentence.moments)
+    result = []
+    for words in named:
+        start = words[0].start
+        shown = [
+            ShownWord(word, word.lower(), start, start) for word in ("There", "is")
+        ]
+        result.append(Sentence((*shown, *words), moments))
+    return result
+
+
+def _is_name(words: list[ShownWord]) -> bool:
+    """Whether some words can only name a thing."""
+    names = [word.name for word in words]
+    if len(names) > LONGEST_NAME or not all(name.isalnum() for name in names):
+        return False
+    first, *others = names
+    begins = first in WORDS.beginning_names or first in NUMBERS or first.isdecimal()
+    nouns = others if begins else names
+    # a quality alone names nothing
+    if not nouns or nouns[-1] in WORDS.adjectives | WORDS.states | WORDS.colours:
+        return False
+    # "sink" names a thing, "sinks in" and "take eggs" do not
+    _, tag = VERBS.get(nouns[0], ("", "VB"))
+    is_verb = tag != "VB" if len(nouns) == 1 else not VERBS.keys().isdisjoint(nouns)
+    return not is_verb and WORDS.outside_names.isdisjoint(nouns)
 
 
 def without_openers(text: str) -> str:
@@ -128,7 +183,8 @@ def is_english(words: list[str]) -> bool:
         return False
     if sum(map(str.isascii, plain)) < 0.8 * len(plain):
         return False
-    common = sum(map(ENGLISH.__contains__, plain))
+    known = ENGLISH | WORDS.colours
+    common = sum(map(known.__contains__, plain))
     # "in" and "a" are words of other languages too, but hardly ever side by side.
     common += list(pairwise(plain)).count(("in", "a"))
     return 6 * common >= len(plain) or len(plain) <= 3
