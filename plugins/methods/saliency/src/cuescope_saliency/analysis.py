@@ -21,6 +21,8 @@ from cuescope_sdk.statistics import (
 
 # what a model that guesses looks at says nothing
 CHANCE_P = 0.05
+# flatness is measured otherwise than a map feels it, so a part of what it likes is left over
+LEAST_OWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,16 @@ def lean_tests(
         # A finding looks at the background more than its share of the picture, by `min_lean` at
         # the least. What a model that guesses looks at is no finding.
         rejected = better_than_chance and q_value is not None and q_value <= options.fdr
-        strong = (
-            rejected
-            and min(figures.strength, figures.own_lean.mean()) > options.min_lean
-        )
-        finding = bool(strong)
+        finding = rejected and _is_strong(figures, options)
         tests.append(LeanTest(figures, p_value, q_value, finding))
     return sorted(tests, key=lambda test: (not test.finding, -test.figures.strength))
+
+
+def _is_strong(figures: TextFigures, options: SaliencyOptions) -> bool:
+    """Whether the lean exceeds `min_lean`, and more than half of it is no preference."""
+    own_lean = float(figures.own_lean.mean())
+    least = max(options.min_lean, LEAST_OWN * figures.strength)
+    return figures.strength > options.min_lean and own_lean > least
 
 
 def _p_value(figures: TextFigures) -> float | None:
