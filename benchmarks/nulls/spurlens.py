@@ -16,10 +16,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from cuescope_sdk.statistics import GapTest, Groups
-from cuescope_spurlens.scores import set_aside, spurious_gap_interval
+from cuescope_sdk.statistics import Groups
+from cuescope_spurlens.limits import shows_cue, smallest_gap
+from cuescope_spurlens.scores import RankedSides, spurious_gap_interval
 from cuescope_spurlens.spuriosity.detections import rank_images
-from cuescope_spurlens.spuriosity.sizes import doubtful_labels, size_strata
+from cuescope_spurlens.spuriosity.labels import doubtful_labels
+from cuescope_spurlens.spuriosity.sizes import size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
 
 CUES, K, IMAGES, DRAWS, LEVEL = 20, 50, 300, 399, 0.05
@@ -184,9 +186,8 @@ def audit(
 ) -> Found:
     """As `score_case` judges a class; `beside` the test, its intervals and limit of detection."""
     units = images.groups
-    top, bottom = rank_images(
-        unit_means(images.scores, units), min(k, units.count // 2), rng
-    )
+    scores = unit_means(images.scores, units)
+    top, bottom = rank_images(scores, min(k, units.count // 2), rng)
     asked = np.unique([top, bottom])
     top, bottom = np.searchsorted(asked, top), np.searchsorted(asked, bottom)
     rates = unit_means(images.yes, units)[asked]
@@ -194,20 +195,21 @@ def audit(
     if images.sizes is not None:
         strata = size_strata(unit_means(images.sizes, units)[asked])
     if images.with_object is not None:
-        doubted, _ = doubtful_labels(images.with_object, images.without)
-        kept = ~doubted[asked] if doubted[asked].any() else None
-    found, test = {}, None
-    for words, stratum, units_kept in set_aside(strata, kept):
-        test = GapTest.of(
-            rates, top, bottom, DRAWS, rng, stratum=stratum, kept=units_kept
-        )
-        found[words] = np.flatnonzero(test.p_value <= LEVEL)
+        doubts, _ = doubtful_labels(images.with_object, images.without)
+        doubted = doubts.rows[asked]
+        kept = ~doubted if doubted.any() else None
+    ranked = RankedSides(top, bottom, strata, kept)
+    found = {}
+    for cause, less in ranked.set_aside().items():
+        test = less.test(rates, DRAWS, rng)
+        found[cause] = np.flatnonzero(test.p_value <= LEVEL)
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
-    if not beside or test is None:
+    if not beside:
         return Found(found, gap, np.empty(0), None)
     sides = zip(top, bottom, strict=True)
     ends = [spurious_gap_interval(rates[up], rates[down], 0.95) for up, down in sides]
-    limit = test.smallest_gap(rates, top.shape[1], LEVEL, rng, lowers=True)
+    shows = shows_cue(scores[asked], ranked)
+    limit = smallest_gap(rates, shows, ranked, LEVEL, DRAWS, rng, lowers=True)
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]), limit)
 
 

@@ -7,7 +7,7 @@ from scipy import stats
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.statistics import GapTest, Groups
 from cuescope_spurlens.limits import shows_cue, smallest_gap
-from cuescope_spurlens.scores import Comparison
+from cuescope_spurlens.scores import RankedSides
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
 from cuescope_spurlens.spuriosity.sizes import size_strata
@@ -143,7 +143,7 @@ def test_errors_that_follow_the_size_are_no_cue(known: bool, noise: float) -> No
         rates = (source.random(300) < 1 / (1 + np.exp(-1.5 - 1.2 * size))).astype(float)
         measured = np.exp(size + noise * source.normal(size=300))
         stratum = size_strata(measured) if known else None
-        test = Comparison(top, bottom, stratum).test(rates, 199, source)
+        test = RankedSides(top, bottom, stratum).test(rates, 199, source)
         alarms += test.p_value.min() <= 0.05
     assert alarms <= alarms_allowed(audits) if known else alarms >= 30
 
@@ -201,11 +201,11 @@ def test_the_limit_holds_where_all_answers_are_alike() -> None:
     """By the null of answers that are all no, a gap of 2 points would have been found."""
     source = rng("alike")
     scores, rates = drawn_class(0.0, source)
-    comparison = Comparison(*rank_images(scores, 50, source))
+    ranked = RankedSides(*rank_images(scores, 50, source))
     limit = smallest_gap(
         rates,
-        shows_cue(scores, comparison),
-        comparison,
+        shows_cue(scores, ranked),
+        ranked,
         0.05,
         400,
         source,
@@ -222,9 +222,9 @@ def test_the_limit_holds_where_all_answers_are_alike() -> None:
 
 def test_units_that_show_a_cue_lie_beyond_the_middle_of_its_ends() -> None:
     scores = np.array([[0.9, 0.5], [0.5, 0.5], [0.2, 0.5], [0.0, 0.0]])
-    comparison = Comparison(np.array([[0, 1], [0, 1]]), np.array([[2, 3], [2, 3]]))
+    ranked = RankedSides(np.array([[0, 1], [0, 1]]), np.array([[2, 3], [2, 3]]))
     # the second cue has its one score at both ends, and is there
-    assert shows_cue(scores, comparison).T.tolist() == [
+    assert shows_cue(scores, ranked).T.tolist() == [
         [True, True, False, False],
         [True, True, True, False],
     ]

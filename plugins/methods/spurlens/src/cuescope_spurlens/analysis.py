@@ -23,7 +23,7 @@ from cuescope_spurlens.limits import shows_cue, smallest_gap
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
-    Comparison,
+    RankedSides,
     correct_p_values,
     draws_needed,
     spurious_gap_interval,
@@ -68,7 +68,7 @@ class CaseResult:
     """A case with its answers.
 
     `unit_rates` are shares of yes by asked unit, `sure` the mean probabilities of it, of which
-    `comparison` is made; `interval` has low and high of each cue's gap. `tests` has the test of the
+    `ranked` is made; `interval` has low and high of each cue's gap. `tests` has the test of the
     gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or both; the
     last decides. `q_value`, of the strongest cue, is corrected over all cases, and `plain_q` is the
     same where nothing is set aside. `baseline` is the mean largest gap of random rankings. `sizes`
@@ -79,7 +79,7 @@ class CaseResult:
     case: Case
     unit_rates: PerUnit
     sure: PerUnit
-    comparison: Comparison
+    ranked: RankedSides
     interval: Float[np.ndarray, "cue 2"]
     tests: Mapping[str, GapTest]
     baseline: float
@@ -113,13 +113,13 @@ class CaseResult:
     @property
     def size_source(self) -> str | None:
         """What tells the size by which answers are compared; None where they are not."""
-        known = self.sizes is not None and self.comparison.stratum is not None
+        known = self.sizes is not None and self.ranked.stratum is not None
         return self.sizes.source if self.sizes and known else None
 
     @property
     def test(self) -> GapTest:
         """The one that decides."""
-        # `Comparison.set_aside` names what sets aside the most last
+        # `RankedSides.set_aside` names what sets aside the most last
         return list(self.tests.values())[-1]
 
     @property
@@ -308,9 +308,9 @@ def score_case(
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
-    comparison = Comparison(top, bottom, strata, case.kept_units(case.asked_rows))
+    ranked = RankedSides(top, bottom, strata, case.kept_units(case.asked_rows))
     tests = {}
-    for cause, less in comparison.set_aside().items():
+    for cause, less in ranked.set_aside().items():
         # Of the same deals whatever is set aside.
         rng = audit.rng("deal", case.task, case.label)
         test = less.test(sure, draws, rng)
@@ -321,8 +321,8 @@ def score_case(
     scores = unit_means(case.detections.scores[case.asked_rows], units)
     limit = smallest_gap(
         sure,
-        shows_cue(scores, comparison),
-        comparison,
+        shows_cue(scores, ranked),
+        ranked,
         # what Holm asks of the first of all cases
         options.level / len(study.cases),
         draws,
@@ -334,7 +334,7 @@ def score_case(
         case=case,
         unit_rates=rates,
         sure=sure,
-        comparison=comparison,
+        ranked=ranked,
         interval=np.array(interval),
         tests=tests,
         baseline=float(maxima.mean()),
@@ -405,11 +405,11 @@ def measure_gap(
     # `take` has numbered these units anew, in the same ascending order
     top, bottom = np.searchsorted(np.unique(sides), sides)
     strata = None
-    if result.comparison.stratum is not None:
+    if result.ranked.stratum is not None:
         strata = unit_strata(case.object_sizes(rows), units)
     kept = case.kept_units(rows)
-    comparison = Comparison(top[None], bottom[None], strata, kept)
-    test = comparison.test(sure, draws, rng)
+    ranked = RankedSides(top[None], bottom[None], strata, kept)
+    test = ranked.test(sure, draws, rng)
     low, high = spurious_gap_interval(
         rates[top], rates[bottom], audit.options.confidence
     )

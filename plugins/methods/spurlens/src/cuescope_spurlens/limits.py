@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.random import Generator
 
-from cuescope_spurlens.scores import Comparison, spurious_gaps
+from cuescope_spurlens.scores import RankedSides, spurious_gaps
 from cuescope_spurlens.spuriosity.shapes import IntPerUnit, PerUnit, UnitByCue
 
 POWER = 0.8
@@ -19,11 +19,11 @@ ROUNDS = 2
 BoolUnitByCue = Bool[np.ndarray, "unit cue"]
 
 
-def shows_cue(scores: UnitByCue, comparison: Comparison) -> BoolUnitByCue:
+def shows_cue(scores: UnitByCue, ranked: RankedSides) -> BoolUnitByCue:
     """Which units show each cue: those above the middle between its top and its bottom."""
     columns = np.arange(scores.shape[1])[:, None]
-    least = scores[comparison.top, columns].min(axis=1)
-    most = scores[comparison.bottom, columns].max(axis=1)
+    least = scores[ranked.top, columns].min(axis=1)
+    most = scores[ranked.bottom, columns].max(axis=1)
     above = scores > (least + most) / 2
     # where one score is at both ends, it is that of units with the cue unless it is the lowest
     return np.asarray(above | ((scores >= least) & (least > scores.min(axis=0))))
@@ -47,27 +47,27 @@ class PlantedCue:
         changed = self.changes & (self.luck < share)
         return np.where(changed, self.answer, self.rates)
 
-    def gap(self, share: float, comparison: Comparison) -> float:
+    def gap(self, share: float, ranked: RankedSides) -> float:
         """The gap that the cue makes."""
         change = self.at(share) - self.rates
-        sides = comparison.top[[self.cue]], comparison.bottom[[self.cue]]
+        sides = ranked.top[[self.cue]], ranked.bottom[[self.cue]]
         return float(spurious_gaps(change, *sides)[0])
 
     def strength(
         self,
         share: float,
-        comparison: Comparison,
+        ranked: RankedSides,
         rng: Generator,
     ) -> float:
         """The gap in standard deviations of chance, as the test takes it."""
-        of_cue = comparison.of_cue(self.cue)
+        of_cue = ranked.of_cue(self.cue)
         return float(of_cue.test(self.at(share), DRAWS, rng).strength[0])
 
 
 def smallest_gap(
     rates: PerUnit,
     shows: BoolUnitByCue,
-    comparison: Comparison,
+    ranked: RankedSides,
     level: float,
     draws: int,
     rng: Generator,
@@ -82,16 +82,15 @@ def smallest_gap(
     where even the largest gap is missed too often.
     """
     planted = [
-        _plant(rates, shows, comparison.stratum, rng, lowers=lowers)
-        for _ in range(PLANTED)
+        _plant(rates, shows, ranked.stratum, rng, lowers=lowers) for _ in range(PLANTED)
     ]
-    if not any(cue.gap(1.0, comparison) > 0 for cue in planted):
+    if not any(cue.gap(1.0, ranked) > 0 for cue in planted):
         return None
 
     def critical(share: float) -> float:
         maxima = np.concatenate(
             [
-                comparison.test(cue.at(share), draws // NULLS, rng).maxima
+                ranked.test(cue.at(share), draws // NULLS, rng).maxima
                 for cue in planted[:NULLS]
             ]
         )
@@ -100,7 +99,7 @@ def smallest_gap(
         return float(np.sort(maxima)[::-1][max(reached, 0)])
 
     def power(share: float, least: float) -> float:
-        strengths = [cue.strength(share, comparison, rng) for cue in planted]
+        strengths = [cue.strength(share, ranked, rng) for cue in planted]
         return float(np.mean(np.array(strengths) > least))
 
     share = 1.0
@@ -116,7 +115,7 @@ def smallest_gap(
                 share = middle
             else:
                 low = middle
-    return float(np.mean([cue.gap(share, comparison) for cue in planted]))
+    return float(np.mean([cue.gap(share, ranked) for cue in planted]))
 
 
 def _plant(

@@ -104,7 +104,7 @@ def unit_strata(sizes: ObjectSizes | None, units: Groups) -> IntPerUnit | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class RankedSides:
     """The units that show each cue most and least, and what is set aside when they are compared.
 
     Answers are dealt within a `stratum` of the object's size; units that are not `kept`, for their
@@ -116,7 +116,7 @@ class Comparison:
     stratum: IntPerUnit | None = None
     kept: BoolPerUnit | None = None
 
-    def of_cue(self, cue: int) -> "Comparison":
+    def of_cue(self, cue: int) -> "RankedSides":
         """That of one cue alone."""
         return replace(self, top=self.top[[cue]], bottom=self.bottom[[cue]])
 
@@ -128,7 +128,7 @@ class Comparison:
         )
         return test if self.stratum is None else against_noisy_sizes(test)
 
-    def set_aside(self) -> dict[str, "Comparison"]:
+    def set_aside(self) -> dict[str, "RankedSides"]:
         """By what is set aside: nothing, each alone, and all that there is, which comes last."""
         without = replace(self, stratum=None, kept=None)
         by_cause = {"": without}

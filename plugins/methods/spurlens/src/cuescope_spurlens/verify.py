@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer
+from cuescope_sdk.data import Comparison, other_explanations
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
+from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.evidence import cue_evidence, judge
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
@@ -49,6 +51,11 @@ def check_results(
     attach_curves(audit, results)
     yield from check_other_reasons(results)
     yield from check_sizes(results)
+    comparisons = list(image_comparisons(results))
+    # the picture's quality moves what a detector sees, and what the model says; the compression of
+    # pictures that come from no file would stay unknown, and take every star
+    files = all(sample.frames[0].source for sample in audit.samples)
+    yield from other_explanations(audit, comparisons, pictures=files)
     # a detector that repeats the annotations contradicts no label: then this one speaks
     yield from check_labels(audit, results)
     for spec, detector in detectors.items():
@@ -181,12 +188,31 @@ def check_sizes(results: Results) -> Iterator[Evidence]:
             yield cue_evidence(
                 result,
                 OTHER_REASONS,
-                "refuted",
+                "inconclusive",
                 "the object's size is not known. Boxes or masks of the class would tell it "
                 "(annotations, or a detector that finds the class)",
                 n=result.case.k,
                 doubt=SIZE_DOUBT,
             )
+
+
+def image_comparisons(results: Results) -> Iterator[Comparison]:
+    """What each finding compares: the images that show its cue most, and least, by share of yes."""
+    for result in results.findings:
+        case = result.case
+        top, bottom = case.side_rows(result.strongest)
+        rows = np.array([*top, *bottom])
+        shows = np.arange(len(rows)) < len(top)
+        kept = ~case.doubts.rows[rows]
+        images = rows[kept].tolist()
+        yield Comparison(
+            feature=case.feature_key(result.cue),
+            # of no label: the object's size is held alike already where it is known
+            label=None,
+            samples=case.samples_at(images),
+            shows=shows[kept],
+            values=yes_rates(results.study.questions(case, images), results.answers),
+        )
 
 
 def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
@@ -206,7 +232,8 @@ def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
         yield cue_evidence(
             result,
             LABELS,
-            judge(few, not few),
+            # open where no detector tells, refuted where one leaves room for it
+            judge(few, result.case.doubts.chance is not None),
             f"{_label_limit(result, hidden)} The gap would be no finding were {needed} wrong",
             value=float(needed),
             threshold=float(hidden),
@@ -232,15 +259,15 @@ def _label_limit(result: CaseResult, hidden: int) -> str:
 
 def most_hidden_labels(result: CaseResult) -> int:
     """How many wrong labels there may be in the side that makes the gap, beside those set aside."""
-    comparison = result.comparison
+    ranked = result.ranked
     cue = result.strongest
     recognition = result.case.task == "recognition"
-    side = comparison.bottom[cue] if recognition else comparison.top[cue]
+    side = ranked.bottom[cue] if recognition else ranked.top[cue]
     contradicted = 0
-    if comparison.kept is not None:
+    if ranked.kept is not None:
         # of the images that speak for the cue: "no" with the object, "yes" without it
         speaks = (result.unit_rates[side] > 0.5) != recognition
-        contradicted = int((speaks & ~comparison.kept[side]).sum())
+        contradicted = int((speaks & ~ranked.kept[side]).sum())
     return result.case.doubts.most_hidden(
         contradicted, WRONG_LABELS * result.case.units_in_side(cue, top=not recognition)
     )
@@ -251,14 +278,14 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
     case = result.case
     cue = result.strongest
     rates = result.unit_rates
-    comparison = result.comparison
-    top, bottom = comparison.top, comparison.bottom
+    ranked = result.ranked
+    top, bottom = ranked.top, ranked.bottom
     # With the object, a wrong label makes a right "no"; without it, a right "yes".
     if case.task == "recognition":
         order = bottom[cue][np.argsort(rates[bottom[cue]])]
     else:
         order = top[cue][np.argsort(-rates[top[cue]])]
-    known = comparison.kept
+    known = ranked.kept
     still = np.ones(len(rates), dtype=bool) if known is None else known
     order = order[still[order]]
     # what Holm asks of the first of all cases
@@ -272,7 +299,7 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
         kept[order[:middle]] = False
         # the same deals at each step: only the units left out differ
         rng = audit.rng("labels", case.task, case.label)
-        less = replace(comparison, kept=kept)
+        less = replace(ranked, kept=kept)
         test = less.test(result.sure, results.draws, rng)
         if test.p_value[cue] <= level:
             low = middle
