@@ -3,7 +3,7 @@
     python benchmarks/nulls/step_grounding.py --audits 1000
 
 No model is asked: traces are made of shape-world's annotated scenes, claims are judged by these
-scenes, and the verdict is the method's own. A blind trace that is "better than random" is a false
+scenes, and the verdict is the method's own. A blind trace that "fits its own video" is a false
 alarm; at p <= 0.001 one of a thousand is expected of a test that uses its whole level.
 """
 
@@ -28,7 +28,7 @@ from cuescope_step_grounding.scores import StepCounts, step_grounding_rate
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
 from cuescope_step_grounding.verification.partners import TraceClaims, plans
-from cuescope_step_grounding.verification.verdict import BETTER, Verdict, verdict
+from cuescope_step_grounding.verification.verdict import FITS, Verdict, verdict
 
 POOL, PARTNERS, MARGIN = 300, 10, 0.05
 CLIPS = ((0, 5), (5, 10), (10, 16))  # frames of the clips of one source
@@ -416,10 +416,10 @@ def main() -> None:
             for videos in options.videos:
                 words = found(pool, draw, videos, options.audits)
                 others = ", ".join(
-                    f"{word} {n}" for word, n in sorted(words.items()) if word != BETTER
+                    f"{word} {n}" for word, n in sorted(words.items()) if word != FITS
                 )
                 show(
-                    f"{title:9}{name:36}{videos:4} videos: {BETTER} in {words[BETTER]} of "
+                    f"{title:9}{name:36}{videos:4} videos: {FITS} in {words[FITS]} of "
                     f"{options.audits} ({others})"
                 )
     if re.search(options.only, "law"):
