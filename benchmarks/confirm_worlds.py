@@ -40,6 +40,7 @@ class Graded:
     """One verdict beside the truth; figures are shares, None where nothing was measured."""
 
     case: str
+    role: str
     kind: str
     found_by: str
     label: str
@@ -64,8 +65,8 @@ class Graded:
 
     @property
     def is_decoy(self) -> bool:
-        """Whether the cue takes next to nothing."""
-        return abs(self.truth) < NONE
+        """Whether the cue is not used, and takes next to nothing by what it hides."""
+        return self.role == "decoy" and self.truth < NONE
 
     @property
     def covers(self) -> bool:
@@ -168,6 +169,7 @@ class Bench:
         [first, *_] = tables["Cues by harm"]
         return Graded(
             case=case.name,
+            role=case.role,
             kind=self.world.kinds[case.cue],
             found_by=found_by,
             label=label,
@@ -199,6 +201,7 @@ class Bench:
         truth = self._truth(case, label)
         return Graded(
             case=case.name,
+            role=case.role,
             kind=self.world.kinds[case.cue],
             found_by=found_by,
             label=label,
