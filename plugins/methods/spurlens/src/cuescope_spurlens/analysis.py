@@ -1,5 +1,6 @@
 """From answers to results: the gap of each cue, its test, and the findings."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -215,6 +216,12 @@ class Results:
         for result in self.cases:
             by_task.setdefault(result.case.task, []).append(result)
         return by_task
+
+    def can_find(self, result: CaseResult) -> bool:
+        """Whether any answers could be a finding: with few images each deal of them is likely."""
+        answers = result.sure if result.case.task == "recognition" else 1 - result.sure
+        deals = math.comb(2 * result.case.k, result.case.k)
+        return bool(answers.any()) and len(self.cases) <= self.level * deals
 
     @property
     def limits(self) -> list[float]:

@@ -56,7 +56,7 @@ def why_untested(results: Results) -> str | None:
             f"{count_answers(results)}: nothing could be measured. Ask for yes or no: "
             "-O questions='Is there {object}? Answer yes or no.'"
         )
-    if not results.findings and not results.limits:
+    if not results.findings and not any(map(results.can_find, results.cases)):
         return f"Nothing could be tested: {describe_limit(results)}."
     return None
 
