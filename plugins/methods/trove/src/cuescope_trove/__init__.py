@@ -54,7 +54,7 @@ class TRoVe(Plugin):
     data_needs = DataNeeds(
         least=6,
         enough=60,
-        enough_for="a cue in a quarter of a label's clips that costs it 60 points of accuracy",
+        enough_for="a cue in a quarter of a label's clips that costs it 70 points of accuracy",
         choices=2,
         clips=True,
     )
