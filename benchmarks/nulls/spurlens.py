@@ -17,10 +17,10 @@ import numpy as np
 from scipy.special import expit
 
 from cuescope_sdk.statistics import Groups
-from cuescope_spurlens.limits import shows_cue, smallest_gap
 from cuescope_spurlens.scores import RankedSides, spurious_gap_interval
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
+from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.sizes import size_strata
 from cuescope_spurlens.spuriosity.units import unit_means
 

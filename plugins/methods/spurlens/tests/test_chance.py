@@ -6,10 +6,10 @@ from scipy import stats
 
 from cuescope_sdk import Sample, generator
 from cuescope_sdk.statistics import GapTest, Groups
-from cuescope_spurlens.limits import shows_cue, smallest_gap
 from cuescope_spurlens.scores import RankedSides
 from cuescope_spurlens.spuriosity.detections import rank_images
 from cuescope_spurlens.spuriosity.labels import doubtful_labels
+from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.sizes import size_strata
 from cuescope_spurlens.spuriosity.units import thin_groups, unit_means, unit_rows
 

@@ -20,7 +20,6 @@ from cuescope_spurlens.answers import (
     yes_probabilities,
     yes_rates,
 )
-from cuescope_spurlens.limits import shows_cue, smallest_gap
 from cuescope_spurlens.options import SpurLensOptions
 from cuescope_spurlens.questions import question_templates, trial_key
 from cuescope_spurlens.scores import (
@@ -33,6 +32,7 @@ from cuescope_spurlens.scores import (
 )
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import Task
+from cuescope_spurlens.spuriosity.limits import shows_cue, smallest_gap
 from cuescope_spurlens.spuriosity.shapes import IntPerK, PerCue, PerK, PerUnit
 from cuescope_spurlens.spuriosity.sizes import ObjectSizes
 from cuescope_spurlens.spuriosity.units import unit_means
