@@ -7,7 +7,7 @@ from torch.nn import functional
 WIDTH = 64
 BATCH = 48
 EPOCHS_FAIR = 7
-EPOCHS_BIASED = 3
+EPOCHS_BIASED = 6
 
 
 class FramesThenTime(nn.Module):

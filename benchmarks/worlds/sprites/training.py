@@ -16,7 +16,7 @@ from worlds.sprites import VERSION, WORLD
 from worlds.sprites.network import EPOCHS_BIASED, EPOCHS_FAIR, FramesThenTime
 
 FAIR = 6000  # clips
-BIASED = 2000
+BIASED = 4000
 AT_ONCE = 64
 
 

@@ -66,9 +66,13 @@ def open_tower() -> Tower:
 
 def fit_head(features: np.ndarray, labels: Sequence[int]) -> np.ndarray:
     """A linear probe, (dim + 1, label); the last row is added."""
-    scale = features.std()
-    probe = LogisticRegression(C=0.3, max_iter=300).fit(features / scale, labels)
-    return np.vstack([probe.coef_.T / scale, probe.intercept_])
+    mean = features.mean(axis=0)
+    spread = features.std(axis=0)
+    probe = LogisticRegression(C=0.02, max_iter=2000)
+    probe.fit((features - mean) / spread, labels)
+    # so that it is asked with features as they are
+    weights = probe.coef_.T / spread[:, None]
+    return np.vstack([weights, probe.intercept_ - mean @ weights])
 
 
 def logits_of(features: np.ndarray, head: np.ndarray) -> np.ndarray:
