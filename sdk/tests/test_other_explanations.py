@@ -9,7 +9,8 @@ import pytest
 
 from cuescope_sdk import Audit, Context, Detection, Evidence, Frame, Options, Sample
 from cuescope_sdk.data import Comparison, other_explanations
-from cuescope_sdk.statistics import Groups, gap_held_alike
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics._held_alike import gap_held_alike
 
 LABELS = ("cat", "dog")
 N = 300

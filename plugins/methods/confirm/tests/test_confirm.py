@@ -1,5 +1,6 @@
 """The rule of the verdicts, and the effect beyond a placebo."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,22 +15,25 @@ from cuescope_confirm.locating.linear import (
     PatchModel,
     Region,
     Training,
+    learn,
     learn_region,
 )
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.manipulation import Recogniser, describe
 from cuescope_confirm.scores import (
     Decision,
     Effect,
     correct,
     decide,
     effect_of,
+    pool,
     rule,
     samples_needed,
 )
 from cuescope_confirm.study import Cue
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Estimate, Groups
 
 RNG = np.random.default_rng
 YES: Decision = "confirms"
@@ -40,7 +44,10 @@ OPEN: Decision = "undecided"
 @pytest.mark.parametrize(
     ("removing", "inserting", "verdict"),
     [
-        ([YES], [], ("causes", True, False)),
+        ([YES], [], ("cannot tell", False, False)),
+        ([], [YES], ("cannot tell", False, False)),
+        ([YES, YES], [], ("causes", True, False)),
+        ([YES], [YES], ("causes", True, True)),
         ([YES, YES, NO], [YES], ("causes", True, True)),
         ([YES, NO], [], ("cannot tell", False, False)),
         ([YES, NO, NO], [YES], ("causes", False, True)),
@@ -67,7 +74,7 @@ def test_the_rule(
         ([OPEN], [YES], "cannot tell"),
         ([], [NO, NO], "accompanies"),
         ([NO], [YES, YES], "accompanies"),
-        ([YES], [NO, NO], "causes"),
+        ([YES, YES], [NO, NO], "causes"),
     ],
 )
 def test_whole_frames_show_that_nothing_moves_but_not_what_moves_it(
@@ -76,6 +83,55 @@ def test_whole_frames_show_that_nothing_moves_but_not_what_moves_it(
     ruling = rule(removing, [], coarse, located=True)
     assert ruling.verdict == verdict
     assert ("region" in (ruling.missing or "")) == (verdict == "cannot tell")
+
+
+@pytest.mark.parametrize("partial", [[], [YES], [YES, YES]])
+def test_what_leaves_some_of_a_cue_convicts_only_beside_another(
+    partial: list[Decision],
+) -> None:
+    assert rule([], [], (), partial, located=True).verdict == "cannot tell"
+    beside = rule([YES], [], (), partial, located=True)
+    assert beside.verdict == ("causes" if partial else "cannot tell")
+    # words are where they stand: nobody had to find them
+    assert rule([YES], [], (), partial, located=True, exact=True).verdict == "causes"
+
+
+def test_several_witnesses_are_pooled_with_their_disagreement() -> None:
+    alike = [Estimate(0.3 + 0.01 * step, 0.2, 0.4) for step in range(3)]
+    both = pool(alike)
+    assert both.value == pytest.approx(0.31)
+    assert both.high - both.low == pytest.approx(0.2, abs=0.01)
+    unlike = pool([Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)])
+    assert unlike.low < 0 < 0.6 < unlike.high
+    assert pool(alike[:1]).low == pytest.approx(0.2)
+    # one that was lucky does not make the figure
+    assert pool([*alike, Estimate(0.9, 0.8, 1.0)]).value < 0.4
+
+
+def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
+    """Half of the cue is taken by a blank of half of it; elsewhere nothing is taken."""
+    rng = RNG(1)
+
+    def picture(cue: float) -> Frame:
+        pixels = rng.integers(60, 120, (32, 32, 3), np.uint8)
+        pixels[: int(8 * cue), :8] = (250, 20, 20)
+        return Frame.from_array(pixels)
+
+    with_cue = [picture(1) for _ in range(40)]
+    without = [picture(0) for _ in range(40)]
+    rows = np.stack([describe(frame) for frame in (*with_cue, *without)])
+    shows = np.arange(80) < 40
+    data = Training(shows, np.full(80, "cup"), Groups.single(80))
+    model = learn(rows, data, rng)
+    assert (model.auroc or 0) > 0.95
+    ends = [float(np.median(model.scores(rows[side]))) for side in (shows, ~shows)]
+    recogniser = Recogniser(model, *ends)
+    shares = [
+        recogniser.share_left([picture(cue) for _ in range(20)]) for cue in (1, 0.5, 0)
+    ]
+    assert shares[0].mean() > 0.9
+    assert 0.2 < shares[1].mean() < 0.8
+    assert shares[2].mean() < 0.1
 
 
 def test_what_is_done_without_the_cue_too_is_no_cause() -> None:
@@ -268,7 +324,8 @@ def test_where_answers_are_alike_nothing_is_caused(
         effect=Effect(0.5, 0.4, 0.6, 50, 0.001),
         decision="confirms",
     )
-    assert analysis._ruling(target, [testimony], []).verdict == verdict
+    second = replace(testimony, spec="swap")
+    assert analysis._ruling(target, [testimony, second], []).verdict == verdict
 
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:

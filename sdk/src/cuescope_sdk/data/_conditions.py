@@ -14,6 +14,12 @@ from cuescope_sdk.tools import CachedDetector, normalise_name
 SIZE = "the size of the labelled object"
 ANSWER = "whether a wrong answer is on screen too"
 ORDER = "the place in the order of the data"
+QUALITY = (
+    "the sharpness of the picture",
+    "the brightness of the picture",
+    "the contrast of the picture",
+    "how much its file is compressed",
+)
 SIZE_KEYS = ("object_size", "object_area", "size", "area")
 # where and when something was recorded; any other annotation may be the very cue
 PLACES_AND_TIMES = (
@@ -172,13 +178,7 @@ def _quality(samples: Sequence[Sample]) -> Conditions:
             if sample.frames:
                 frame = sample.frames[len(sample.frames) // 2]
                 measured[number] = _picture_quality(frame)
-    sharpness, brightness, contrast, density = measured.T
-    return {
-        "the sharpness of the picture": sharpness,
-        "the brightness of the picture": brightness,
-        "the contrast of the picture": contrast,
-        "how much its file is compressed": density,
-    }
+    return dict(zip(QUALITY, measured.T, strict=True))
 
 
 def _picture_quality(frame: Frame) -> tuple[float, float, float, float]:

@@ -16,6 +16,7 @@ from cuescope_sdk import Audit, Evidence, Sample
 from cuescope_sdk.data._conditions import (
     ANSWER,
     ORDER,
+    QUALITY,
     Conditions,
     PerSample,
     conditions_of,
@@ -23,7 +24,7 @@ from cuescope_sdk.data._conditions import (
 from cuescope_sdk.report import percent
 
 if TYPE_CHECKING:  # scipy takes a second
-    from cuescope_sdk.statistics import HeldAlike
+    from cuescope_sdk.statistics._held_alike import HeldAlike
 
 CHECK = "other explanations"
 NAMED = 3  # answers in a sentence
@@ -76,7 +77,11 @@ def other_explanations(
             name: values for name, values in conditions.items() if _tells(values)
         }
         held |= telling.keys()
-        unknown |= {name for name in conditions if np.isnan(conditions[name]).all()}
+        unknown |= {
+            name
+            for name in conditions.keys() - set(QUALITY)
+            if np.isnan(conditions[name]).all()
+        }
         doubt = _doubt(comparison, telling)
         if doubt is not None:
             doubted += 1
@@ -92,7 +97,8 @@ def _tells(values: PerSample) -> bool:
 
 def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
     """What explains a finding; None where it holds."""
-    from cuescope_sdk.statistics import Groups, gap_held_alike
+    from cuescope_sdk.statistics import Groups
+    from cuescope_sdk.statistics._held_alike import gap_held_alike
 
     shows = comparison.shows
     if shows.all() or not shows.any():
@@ -102,8 +108,8 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
     mattering: Conditions = {}
     for name, values in conditions.items():
         held = gap_held_alike(comparison.values, shows, values[:, None], groups)
-        # where data are sorted by what was found, their order is no other reason
-        if name == ORDER and np.isnan(held.left):
+        # where these go with what was found without exception, they may be the very cue
+        if name in (ORDER, *QUALITY) and np.isnan(held.left):
             continue
         if held.explains:
             explaining[name] = held

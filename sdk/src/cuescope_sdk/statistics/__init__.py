@@ -7,7 +7,6 @@ from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
 from cuescope_sdk.statistics._estimate import Estimate
 from cuescope_sdk.statistics._families import FamilyTest, q_values_in_families
 from cuescope_sdk.statistics._groups import Groups
-from cuescope_sdk.statistics._held_alike import HeldAlike, gap_held_alike
 from cuescope_sdk.statistics._intervals import (
     bca_interval,
     change_interval,
@@ -72,7 +71,6 @@ __all__ = [
     "GapTest",
     "GroupedFeatures",
     "Groups",
-    "HeldAlike",
     "MeanAboveZero",
     "PairedFlips",
     "Placement",
@@ -91,7 +89,6 @@ __all__ = [
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "gap_intervals",
-    "gap_held_alike",
     "gap_p_values",
     "holm",
     "joined_p_values_of_others",

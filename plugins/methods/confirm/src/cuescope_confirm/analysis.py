@@ -10,24 +10,26 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating import Target
+from cuescope_confirm.manipulation import LEAST, recogniser_of, share_changed
 from cuescope_confirm.scores import (
     POWER,
+    SPREAD,
     Control,
     Decision,
     Effect,
     Measure,
     Ruling,
-    ShareLost,
     Verdict,
     accuracy_lost,
     correct,
     decide,
     effect_of,
+    pool,
     rule,
 )
 from cuescope_confirm.study import Study, roots
 from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
-from cuescope_sdk.statistics import Groups
+from cuescope_sdk.statistics import Estimate, Groups, change_interval
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
@@ -41,10 +43,15 @@ UNEXPLAINED = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Testimony(Witness):
-    """A witness with its effect, and what this says of the cue."""
+    """A witness with its effect, and what this says of the cue.
+
+    `taken` is how much of the cue its change takes out of pictures, or puts into them, beyond the
+    placebo; None where pictures cannot tell.
+    """
 
     effect: Effect
     decision: Decision
+    taken: float | None = None
 
     @property
     def removes(self) -> bool:
@@ -55,6 +62,12 @@ class Testimony(Witness):
     def is_coarse(self) -> bool:
         """Whether all of a frame is changed, with whatever is in it."""
         return self.plugin.needs == "frames"
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it changes all of the cue, as far as is known, and no more than its region."""
+        took_it = self.taken is None or self.taken >= LEAST
+        return took_it and not self.plugin.partial and not self.is_coarse
 
     @property
     def confirms(self) -> bool:
@@ -70,18 +83,29 @@ class Testimony(Witness):
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A cue with all that was measured of it; `lost` is accuracy over all samples, its interval."""
+    """A cue with all that was measured of it; `lost` is accuracy over all samples."""
 
     target: Target
     measured: Sequence[Testimony]
     unmeasured: Sequence[Witness]
     ruling: Ruling
-    lost: ShareLost | None = None
+    effect: Estimate[float] | None = None
+    lost: Estimate[float] | None = None
 
     @property
     def fine(self) -> list[Testimony]:
         """The witnesses that change less than a whole frame."""
         return [testimony for testimony in self.measured if not testimony.is_coarse]
+
+    @property
+    def pooled(self) -> list[Testimony]:
+        """The witnesses whose figures make that of the cue: the fullest that there are."""
+        return fullest(self.measured)
+
+    @property
+    def excess(self) -> float:
+        """The effect beyond all controls, in the middle of these witnesses."""
+        return float(np.median([testimony.effect.least for testimony in self.pooled]))
 
     @property
     def decisive(self) -> Testimony | None:
@@ -104,6 +128,13 @@ class Row:
             if testimony.confirms and testimony.removes == removes
         ]
         return sorted(able, key=lambda testimony: -testimony.effect.low)
+
+
+def fullest(measured: Sequence[Testimony]) -> list[Testimony]:
+    """The witnesses that change all of a cue and no more, else what leaves some, else all of it."""
+    fine = [testimony for testimony in measured if not testimony.is_coarse]
+    full = [testimony for testimony in fine if testimony.is_full]
+    return full or fine or list(measured)
 
 
 def _clearness(testimony: Testimony) -> tuple[float, float]:
@@ -170,6 +201,7 @@ def _row(
     options = dossier.study.options
     measured = []
     unmeasured = []
+    recogniser = recogniser_of(dossier.study, target)
     # an effect far below the gap in the run would not explain it
     claimed = target.direction.sure_gap * OF_GAP
     for witness in dossier.witnesses_of(target):
@@ -179,13 +211,38 @@ def _row(
             continue
         level = 1 - options.confidence
         decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
-        measured.append(Testimony(**vars(witness), effect=effect, decision=decision))
+        taken = None if recogniser is None else share_changed(recogniser, witness)
+        testimony = Testimony(
+            **vars(witness), effect=effect, decision=decision, taken=taken
+        )
+        measured.append(testimony)
     ruling = _ruling(target, measured, unmeasured)
     row = Row(target, measured, unmeasured, ruling)
+    if not measured:
+        return row
+    pooled = pool(
+        [_own_interval(testimony, options.confidence) for testimony in row.pooled]
+    )
+    row = replace(row, effect=pooled)
+    if ruling.verdict != "causes":
+        return row
+    # what several witnesses cannot tell from nothing is no cause, however sure one of them is
+    if pooled.low <= 0 or pooled.value < options.margin:
+        return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
     # what is not shown to cause answers has cost none
-    if ruling.verdict == "causes":
-        return replace(row, lost=_lost(row, options.confidence))
-    return row
+    return replace(row, lost=_lost(row, options.confidence))
+
+
+def _own_interval(testimony: Testimony, confidence: float) -> Estimate[float]:
+    """What a witness does beyond its placebo, with an interval of its own, not for all tests."""
+    rows = testimony.answers.with_cue
+    change = change_beyond(testimony, PLACEBO)[rows]
+    groups = groups_of(testimony.answers, rows)
+    low, high = change_interval(change, groups, confidence=confidence)
+    value = float(change.mean())
+    return Estimate(
+        value, value if low is None else low, value if high is None else high
+    )
 
 
 def is_tested(study: Study, witness: Witness) -> bool:
@@ -203,9 +260,9 @@ def is_tested(study: Study, witness: Witness) -> bool:
 
 
 def _rank(row: Row) -> tuple[bool, float, float]:
-    lost = row.lost[0] if row.lost else 0.0
+    lost = row.lost.value if row.lost else 0.0
     # below any effect: what was not measured stands last
-    effect = row.decisive.effect.value if row.decisive else -1.0
+    effect = row.effect.value if row.effect else -1.0
     return row.ruling.verdict != "causes", -lost, -effect
 
 
@@ -264,6 +321,7 @@ def _ruling(
     removing: list[Decision] = []
     inserting: list[Decision] = []
     coarse = []
+    partial = []
     moves_answers = False
     for testimony in measured:
         effect = testimony.effect
@@ -272,11 +330,21 @@ def _ruling(
             moves_answers = True
         if testimony.is_coarse:
             coarse.append(testimony.decision)
-        # what leaves something of the cue proves nothing where it has no effect
-        elif testimony.confirms or not testimony.plugin.partial:
+        # what leaves something of the cue proves nothing where it has no effect, and where it has
+        # one, what it changed may be the company of the cue
+        elif testimony.is_full:
             side = removing if testimony.removes else inserting
             side.append(testimony.decision)
-    ruling = rule(removing, inserting, coarse, located=bool(measured) or is_located)
+        elif testimony.confirms:
+            partial.append(testimony.decision)
+    ruling = rule(
+        removing,
+        inserting,
+        coarse,
+        partial,
+        located=bool(measured) or is_located,
+        exact=all(testimony.plugin.needs in EXACT for testimony in measured),
+    )
     if ruling.verdict == "causes" and not target.direction.shown:
         return Ruling("cannot tell", missing=UNEXPLAINED)
     if ruling.missing == POWER and moves_answers:
@@ -284,24 +352,28 @@ def _ruling(
     return ruling
 
 
-def _lost(row: Row, confidence: float) -> ShareLost | None:
-    """By the clearest witness that confirms, one that takes the cue out before others."""
+def _lost(row: Row, confidence: float) -> Estimate[float] | None:
+    """In the middle of the witnesses, of those that take the cue out where there are any."""
     if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None
-    for testimony in row.confirming:
-        # a clip that stands still is no sample as it is
-        if testimony.removes or not testimony.is_coarse:
-            answers = testimony.answers
-            with_cue = answers.with_cue
-            right = answers.right[with_cue]
-            gain = right[:, CHANGED] - right[:, PLACEBO]
-            return accuracy_lost(
-                gain if testimony.removes else -gain,
-                groups_of(answers, with_cue),
-                share_showing(row.target),
-                confidence,
-            )
-    return None
+    # a clip that stands still is no sample as it is
+    able = [
+        testimony
+        for testimony in row.pooled
+        if testimony.removes or not testimony.is_coarse
+    ]
+    removing = [testimony for testimony in able if testimony.removes] or able
+    share = share_showing(row.target)
+    figures = []
+    for testimony in removing:
+        answers = testimony.answers
+        with_cue = answers.with_cue
+        right = answers.right[with_cue]
+        gain = right[:, CHANGED] - right[:, PLACEBO]
+        gain = gain if testimony.removes else -gain
+        groups = groups_of(answers, with_cue)
+        figures.append(accuracy_lost(gain, groups, share, confidence))
+    return pool(figures) if figures else None
 
 
 def share_showing(target: Target) -> float:

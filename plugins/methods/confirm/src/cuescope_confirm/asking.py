@@ -156,6 +156,12 @@ class RunAnswers:
     right: PerSample
     labels: Any
 
+    @property
+    def probability(self) -> PerSample:
+        """Of the right answer of each sample."""
+        about = zip(self.outcomes, self.labels, strict=True)
+        return np.array([probability(outcome, label) for outcome, label in about])
+
     def gap(self, among: BoolPerSample, values: PerSample | None = None) -> Gap:
         """The gap of `values` with and without the cue; without any, of right answers."""
         values = self.right if values is None else values

@@ -6,8 +6,10 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy import stats
 
 from cuescope_sdk.statistics import (
+    Estimate,
     Groups,
     MeanAboveZero,
     change_interval,
@@ -28,9 +30,14 @@ POWER = "power: more samples"
 AGREEMENT = (
     "agreement: at least half of the interventions do no more than their placebos"
 )
+SECOND = (
+    "a second intervention that takes all of the cue out, or puts it in, and agrees"
+)
+SPREAD = (
+    "agreement: the interventions do too unlike things to say how large the effect is"
+)
 REGION = "the cue's region: changed frames change the answers, but not known is which part of them"
 Control = Literal["without the cue", "unfound cue", "other labels"]
-ShareLost = tuple[float, float, float]  # with its interval
 Measure = tuple[Float[np.ndarray, " _other"], Groups]
 
 
@@ -110,6 +117,26 @@ def effect_of(
     )
 
 
+def pool(estimates: Sequence[Estimate[float]]) -> Estimate[float]:
+    """One figure for what several witnesses measure in the same samples, with its interval.
+
+    The median: the largest would be the luckiest. None of them does exactly what the cue's absence
+    does, so the interval holds what one more witness would find: how unsure each is, and how unlike
+    they are beyond that (variance between studies by moments, DerSimonian and Laird, 1986;
+    prediction interval, Higgins et al., 2009). Raises ValueError for none.
+    """
+    values = np.array([estimate.value for estimate in estimates])
+    reach = np.array([estimate.high - estimate.low for estimate in estimates]) / 2
+    middle = float(np.median(values))
+    unlike = 0.0
+    if len(values) > 1:
+        errors = reach / stats.norm.ppf(0.975)
+        unlike = max(0.0, float(values.var(ddof=1) - np.mean(errors**2)))
+    # they change the same samples, so that several are no surer than one
+    whole = float(np.hypot(np.median(reach), stats.norm.ppf(0.975) * np.sqrt(unlike)))
+    return Estimate(middle, max(middle - whole, -1.0), min(middle + whole, 1.0))
+
+
 def correct(effects: Sequence[Effect]) -> list[Effect]:
     """With the p-values of Holm over all of them: any false one at all is rare."""
     p_values = holm([effect.p_value for effect in effects])
@@ -151,27 +178,36 @@ def rule(
     removing: Decisions,
     inserting: Decisions,
     coarse: Decisions = (),
+    partial: Decisions = (),
     *,
     located: bool,
+    exact: bool = False,
 ) -> Ruling:
     """The verdict of all interventions together.
 
     Necessary: taking the cue out is confirmed by most of the interventions that decide. Sufficient:
-    the same of putting it in. Either makes a cause. Where none confirms, and more
-    decide than not, the cue accompanies. The `coarse` ones change all of a frame, which holds the
-    cue and whatever goes with it: they are asked where no other decides, and there they can
-    tell that nothing moves, but not that it is the cue that moves answers.
+    the same of putting it in. Either makes a cause if two confirm: one alone may have changed what
+    goes with the cue, unless it is `exact` where the cue is. `partial` ones leave something of the
+    cue, and may be the second. Where none confirms, and more decide than not, the cue accompanies.
+    The `coarse` ones change all of a frame, which holds the cue and whatever goes with it: they are
+    asked where no other decides, and there they can tell that nothing moves, but not that it is the
+    cue that moves answers.
     """
     if not located:
         return Ruling("cannot tell", missing="a better localisation of the cue")
     necessary = _most_confirm(removing)
     sufficient = _most_confirm(inserting)
-    if necessary or sufficient:
-        return Ruling("causes", necessary, sufficient)
     everything = [*removing, *inserting]
+    if necessary or sufficient:
+        confirming = [*everything, *partial].count("confirms")
+        if confirming < 2 and not exact:
+            return Ruling("cannot tell", missing=SECOND)
+        return Ruling("causes", necessary, sufficient)
     # some confirm, but not most of those that decide
     if "confirms" in everything:
         return Ruling("cannot tell", missing=AGREEMENT)
+    if partial:
+        return Ruling("cannot tell", missing=SECOND)
     if NO_MORE not in everything:
         if "confirms" in coarse:
             return Ruling("cannot tell", missing=REGION)
@@ -199,14 +235,14 @@ def accuracy_lost(
     groups: Groups,
     share: float,
     confidence: float,
-) -> ShareLost:
+) -> Estimate[float]:
     """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
 
     The population-attributable risk (Levin, 1953) by intervention, with its interval.
     """
     low, high = change_interval(gain, groups, confidence=confidence)
     value = float(gain.mean())
-    return value * share, (low or 0.0) * share, (high or 0.0) * share
+    return Estimate(value * share, (low or 0.0) * share, (high or 0.0) * share)
 
 
 def youden_cut(

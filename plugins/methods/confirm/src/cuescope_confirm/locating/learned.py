@@ -79,7 +79,7 @@ def locate_learned(
     regularised linear model, judged on groups of the run that it has not learned from. With
     `controls`, where the cue would be seen in samples without it.
     """
-    frames, data = _training(study, cue)
+    frames, data = training_frames(study, cue)
     stills = embeddings(study, study.seen, frames)
     whole = learn(stills, data, study.rng("frames", cue.id))
     auroc = whole.auroc or 0.0
@@ -210,7 +210,7 @@ def _cue_in_frames(
     return LocatedCue(places, pool.keys() - places.keys(), by, auroc)
 
 
-def _training(
+def training_frames(
     study: Study,
     cue: Cue,
 ) -> tuple[list[FrameId], Training]:

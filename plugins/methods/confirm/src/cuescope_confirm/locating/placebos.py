@@ -118,9 +118,14 @@ def _other_labels(study: Study, target: Target) -> Placebo:
     for label in np.unique(answers.labels[~answers.of_label]).tolist():
         among = (answers.labels == label) & ~answers.of_label
         shown = (among & answers.present).sum()
-        _, z = answers.gap(among)
+        if min(shown, among.sum() - shown) < FEWEST:
+            continue
         # two-sided: on these labels the cue should do nothing at all
-        if min(shown, among.sum() - shown) >= FEWEST and abs(z) < ALIKE:
+        _, z = answers.gap(among)
+        # of what is tested too: a label loses probability long before it loses answers, and would
+        # veto a cause that it suffers from as well
+        _, of_probability = answers.gap(among, answers.probability)
+        if abs(z) < ALIKE and -target.direction.sign * of_probability < ALIKE:
             untouched.add(label)
     if not untouched:
         return "no other label shows the cue often enough without being affected by it"

@@ -1,0 +1,124 @@
+"""Did an intervention do what it says? Whether pictures still look as those with the cue do.
+
+The place of a cue may be wrong, and a change may leave the cue or take its company away. A model
+of whole pictures, which knows neither places nor answers, is learned from the run's frames with the
+cue and without it, and looks at what was changed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from jaxtyping import Float
+from PIL import Image
+
+from cuescope_confirm.locating import Target
+from cuescope_confirm.locating.learned import training_frames
+from cuescope_confirm.locating.linear import Linear, learn
+from cuescope_confirm.locating.places import GOOD_AUROC
+from cuescope_confirm.study import Study
+from cuescope_confirm.trials import CHANGED, PLACEBO, Witness, shown_frames
+from cuescope_sdk import Frame
+
+LEAST = 0.5  # of the way from pictures with the cue to those without
+LOOKED_AT = 60  # pairs of a witness
+SIDE = 64  # pixels, to which a picture is brought
+CELLS = 8  # along a side
+RINGS = 12  # of spatial frequency
+SMALL = 1e-6  # of power: a flat picture has none
+Features = Float[np.ndarray, " feature"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recogniser:
+    """How much of a cue is in pictures, from its held-out samples with it (1) and without (0)."""
+
+    model: Linear
+    with_cue: float
+    without: float
+
+    def share_left(self, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
+        """Of the cue in each frame, 0 to 1."""
+        scores = _scores(self.model, frames)
+        share = (scores - self.without) / (self.with_cue - self.without)
+        # beyond both ends pictures are no more with or without it
+        return np.asarray(share.clip(0, 1))
+
+
+def recogniser_of(study: Study, target: Target) -> Recogniser | None:
+    """Learned from the run; None where pictures do not tell the cue on groups held out."""
+    cue = target.cue
+    located = target.located
+    if located is None or not located.without or not cue.feature.occurrences:
+        return None
+    frames, data = training_frames(study, cue)
+    if data.shows.all() or not data.shows.any():
+        return None
+    rows = np.stack(
+        [describe(study.seen[key].frames[number]) for key, number in frames]
+    )
+    model = learn(rows, data, study.rng("recogniser", cue.id))
+    if (model.auroc or 0.0) < GOOD_AUROC:
+        return None
+    showing = []
+    for key, place in islice(located.places.items(), LOOKED_AT):
+        showing.append(target.samples[key].frames[next(iter(shown_frames(place)), 0)])
+    others = [
+        target.samples[key].frames[len(target.samples[key].frames) // 2]
+        for key in sorted(located.without)[:LOOKED_AT]
+    ]
+    # middles: a few that are taken wrongly do not move them
+    with_cue = float(np.median(_scores(model, showing)))
+    without = float(np.median(_scores(model, others)))
+    return Recogniser(model, with_cue, without) if with_cue > without else None
+
+
+def _scores(model: Linear, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
+    return model.scores(np.stack(list(map(describe, frames))))
+
+
+def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
+    """By how much a witness takes the cue out, or puts it in, beyond its placebo, up to 1.
+
+    None where it edits the model, or changes no frames: nothing of that is in a picture.
+    """
+    if witness.edits_model:
+        return None
+    pairs = list(_frames_of(witness))
+    if not pairs:
+        return None
+    changed = recogniser.share_left([after for after, _ in pairs])
+    changed -= recogniser.share_left([placebo for _, placebo in pairs])
+    sign = -1 if witness.plugin.effect == "removes" else 1
+    return float(sign * changed.mean())
+
+
+def describe(frame: Frame) -> Features:
+    """Colours and contrast by place, and the power at each spatial frequency."""
+    image = frame.load().convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
+    pixels = np.asarray(image, np.float64) / 255
+    size = SIDE // CELLS
+    cells = pixels.reshape(CELLS, size, CELLS, size, 3)
+    mean = cells.mean(axis=(1, 3))
+    spread = cells.std(axis=(1, 3))
+    grey = pixels.mean(axis=2)
+    power = np.abs(np.fft.rfft2(grey - grey.mean())) ** 2
+    rows = np.fft.fftfreq(SIDE)[:, None]
+    ring = np.hypot(rows, np.fft.rfftfreq(SIDE)) * 2 * RINGS
+    ring = ring.astype(int).clip(max=RINGS - 1)
+    of_ring = np.bincount(ring.ravel(), power.ravel()) / np.bincount(ring.ravel())
+    return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
+
+
+def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
+    """Of some pairs with the cue, a frame as it was changed, and with the placebo."""
+    answers = witness.answers
+    rows = np.flatnonzero(answers.with_cue)[:LOOKED_AT]
+    for row in rows.tolist():
+        trials = answers.trials[row]
+        place = answers.pairs[row].case.place
+        number = next(iter(shown_frames(place)), 0)
+        changed, placebo = trials[CHANGED], trials[PLACEBO]
+        if changed is not None and placebo is not None and changed.sample.frames:
+            yield changed.sample.frames[number], placebo.sample.frames[number]
