@@ -52,14 +52,8 @@ def check_results(
     yield from check_other_reasons(results)
     yield from check_sizes(results)
     comparisons = list(image_comparisons(results))
-    # the picture's quality moves what a detector sees, and what the model says; the compression of
-    # pictures that come from no file would stay unknown, and take every star
-    files = all(sample.frames[0].source for sample in audit.samples)
-    for check in other_explanations(audit, comparisons, pictures=files):
-        # a cue such as snow is in the picture's brightness: without alike images that stays open
-        undecided = check.verdict == "refuted" and check.value is None
-        open_check = check.model_copy(update={"verdict": "inconclusive"})
-        yield open_check if undecided else check
+    # the picture's quality moves what a detector sees, and what the model says
+    yield from other_explanations(audit, comparisons, pictures=True)
     # a detector that repeats the annotations contradicts no label: then this one speaks
     yield from check_labels(audit, results)
     for spec, detector in detectors.items():
