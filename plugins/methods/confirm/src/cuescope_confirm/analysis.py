@@ -12,6 +12,7 @@ from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating import Target
 from cuescope_confirm.manipulation import LEAST, recogniser_of, share_changed
 from cuescope_confirm.scores import (
+    NO_MORE,
     POWER,
     SPREAD,
     Control,
@@ -36,6 +37,7 @@ OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all 
 DIFFERENCE = (
     "a difference from the controls: answers change as much where a cause has no effect"
 )
+UNLIKE = "a second kind of change that does no more than its placebo"
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
 )
@@ -216,6 +218,7 @@ def _row(
             **vars(witness), effect=effect, decision=decision, taken=taken
         )
         measured.append(testimony)
+    measured = _with_checks_of_place(measured)
     ruling = _ruling(target, measured, unmeasured)
     row = Row(target, measured, unmeasured, ruling)
     if not measured:
@@ -231,6 +234,23 @@ def _row(
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
     # what is not shown to cause answers has cost none
     return replace(row, lost=_lost(row, options.confidence))
+
+
+def _with_checks_of_place(measured: Sequence[Testimony]) -> list[Testimony]:
+    """Edits of the model leave the pictures: of their region the others' changes tell."""
+    shares = [
+        testimony.taken
+        for testimony in measured
+        if testimony.taken is not None and testimony.plugin.needs == "region"
+    ]
+    if not shares:
+        return list(measured)
+    return [
+        replace(testimony, taken=max(shares))
+        if testimony.edits_model and testimony.plugin.needs == "region"
+        else testimony
+        for testimony in measured
+    ]
 
 
 def _own_interval(testimony: Testimony, confidence: float) -> Estimate[float]:
@@ -347,9 +367,31 @@ def _ruling(
     )
     if ruling.verdict == "causes" and not target.direction.shown:
         return Ruling("cannot tell", missing=UNEXPLAINED)
+    if ruling.verdict == "accompanies" and _is_of_one_kind(measured):
+        return Ruling("cannot tell", missing=UNLIKE)
     if ruling.missing == POWER and moves_answers:
         return replace(ruling, missing=DIFFERENCE)
     return ruling
+
+
+def _is_of_one_kind(measured: Sequence[Testimony]) -> bool:
+    """Whether all that says that nothing moves is one kind of change, of a place that was learned.
+
+    What is blanked, blurred or hidden takes a part of the object along, and the damage may be as
+    large as what the cue does; what comes from a donor leaves edges.
+    """
+    saying = [testimony for testimony in measured if testimony.decision == NO_MORE]
+    kinds = {
+        (testimony.plugin.placebo, testimony.removes)
+        for testimony in saying
+        if testimony.is_full
+    }
+    located = saying[0].target.located if saying else None
+    is_learned = located is not None and located.auroc is not None
+    is_exact = all(
+        testimony.plugin.needs in EXACT or testimony.is_coarse for testimony in saying
+    )
+    return is_learned and not is_exact and len(kinds) < 2
 
 
 def _lost(row: Row, confidence: float) -> Estimate[float] | None:

@@ -6,7 +6,7 @@ cue and without it, and looks at what was changed.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -32,11 +32,15 @@ Features = Float[np.ndarray, " feature"]
 
 @dataclass(frozen=True, eq=False)
 class Recogniser:
-    """How much of a cue is in pictures, from its held-out samples with it (1) and without (0)."""
+    """How much of a cue is in pictures, from its held-out samples with it (1) and without (0).
+
+    `apart` is by how much the means of both differ: less than 1 where some are taken wrongly.
+    """
 
     model: Linear
     with_cue: float
     without: float
+    apart: float = 1.0
 
     def share_left(self, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
         """Of the cue in each frame, 0 to 1."""
@@ -71,7 +75,11 @@ def recogniser_of(study: Study, target: Target) -> Recogniser | None:
     # middles: a few that are taken wrongly do not move them
     with_cue = float(np.median(_scores(model, showing)))
     without = float(np.median(_scores(model, others)))
-    return Recogniser(model, with_cue, without) if with_cue > without else None
+    if with_cue <= without:
+        return None
+    recogniser = Recogniser(model, with_cue, without)
+    left = recogniser.share_left(showing).mean() - recogniser.share_left(others).mean()
+    return replace(recogniser, apart=float(left))
 
 
 def _scores(model: Linear, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
@@ -79,7 +87,7 @@ def _scores(model: Linear, frames: Sequence[Frame]) -> Float[np.ndarray, " frame
 
 
 def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
-    """By how much a witness takes the cue out, or puts it in, beyond its placebo, up to 1.
+    """By how much a witness takes the cue out, or puts it in, beyond its placebo, about 0 to 1.
 
     None where it edits the model, or changes no frames: nothing of that is in a picture.
     """
@@ -91,7 +99,7 @@ def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
     changed = recogniser.share_left([after for after, _ in pairs])
     changed -= recogniser.share_left([placebo for _, placebo in pairs])
     sign = -1 if witness.plugin.effect == "removes" else 1
-    return float(sign * changed.mean())
+    return float(sign * changed.mean() / recogniser.apart)
 
 
 def describe(frame: Frame) -> Features:

@@ -40,6 +40,8 @@ CELLS = 12  # along a frame's side, where the model has no patches of its own
 PIXELS = 4  # along a cell's side
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 AT_ONCE = 256  # frames whose patches are held in memory
+WIDE = 1 / 3  # share of the frame: a larger region is hardly a place
+WORTH = 0.15  # of AUROC, that a place may cost
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
@@ -130,6 +132,10 @@ def _best_region(
 
 
 def _is_better(region: Region, other: Region) -> bool:
+    # patches of a deep layer have looked at one another, and half of a frame tells the cue
+    if (region.area > WIDE) != (other.area > WIDE):
+        wide, narrow = (region, other) if region.area > WIDE else (other, region)
+        return (region is narrow) == (narrow.auroc > wide.auroc - WORTH)
     if region.auroc > other.auroc + TIE:
         return True
     # a smaller region changes less that is not the cue

@@ -241,11 +241,15 @@ def learn_region(
         for row in np.flatnonzero(halves == half).tolist():
             scores[row] = model.likest(grids[row])
     model = _fit_patches(grids, data, np.arange(len(grids)))
+    # two models have no common unit: the cut lets as many frames without the cue pass as it did
+    # among frames that were held out
+    passing = np.mean(scores[~data.shows] >= youden_cut(scores, data.shows))
+    others = [model.likest(grid) for grid in compress(grids, ~data.shows)]
     highest = np.array(list(map(np.max, map(model.scores, grids))))
     region = Region(
         model,
         auroc=auroc(scores, data.shows, data.labels) or 0.0,
-        cut=youden_cut(scores, data.shows),
+        cut=float(np.quantile(others, 1 - passing)),
         sure=youden_cut(highest, data.shows),
     )
     masks = map(region.mask, compress(grids, data.shows))
