@@ -99,9 +99,42 @@ class Longer(Blacken):
         return Trial(sample=replace(sample, frames=sample.frames * 2))
 
 
+class TakesTheDonors(Intervention):
+    """Shows what its donor shows, in frames of which the place has all."""
+
+    title = "the donor's frames"
+    needs = "still"
+    placebo = "other donor"
+
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        return [self.one(case) for case in cases]
+
+    def one(self, case: Case) -> Trial:
+        frames = list(case.sample.frames)
+        for number, mask in enumerate(case.place.masks):
+            if mask.all() and case.donor is not None:
+                frames[number] = case.donor.frames[number]
+        key = "donor-" + "-".join(frame.key[:6] for frame in frames)
+        return Trial(sample=case.sample.with_frames(tuple(frames), key))
+
+
+class TakesAllFrames(TakesTheDonors):
+    def one(self, case: Case) -> Trial:
+        masks = tuple(np.ones_like(mask) for mask in case.place.masks)
+        return super().one(replace(case, place=Place(masks=masks)))
+
+
+class ForgetsItsDonor(TakesTheDonors):
+    def one(self, case: Case) -> Trial:
+        return change_frames(case.sample, case.place, "black", lambda _: black)
+
+
 @pytest.mark.parametrize(
     ("intervention", "check"),
     [
+        (TakesAllFrames, "keeps_what_lies_outside"),
+        (ForgetsItsDonor, "leaves_a_sample_that_is_as_its_donor"),
+        (ForgetsItsDonor, "heeds_its_donor"),
         (Spills, "keeps_what_lies_outside"),
         (DoesNothing, "changes_what_the_model_sees"),
         (OtherEachTime, "gives_the_same_twice"),
@@ -121,3 +154,7 @@ def test_a_bad_one_fails(intervention: type[Intervention], check: str) -> None:
 
 class TestAGoodOne(InterventionContract):
     plugin = Blacken
+
+
+class TestAGoodOneOfStills(InterventionContract):
+    plugin = TakesTheDonors

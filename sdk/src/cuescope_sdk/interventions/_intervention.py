@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from cuescope.capabilities import Capabilities, Requirements
 from cuescope.plugin import Plugin
 from cuescope.types import Sample, Trial
+from cuescope_sdk.interventions._pixels import pixel_changes
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
@@ -15,6 +16,7 @@ Effect = Literal["removes", "inserts"]
 Placebo = Literal["elsewhere", "other donor", "other frames", "other words", "none"]
 NEEDS: dict[Knowledge, str] = {
     "region": "the cue's region in the frame",
+    "still": "a cue in the frames, which some samples show and others do not",
     "frames": "the frames that show the cue",
     "words": "the cue's words in the question",
     "modality": "a cue that is a whole modality",
@@ -47,7 +49,9 @@ class Intervention(Plugin, ABC):
     in. `requires` are the model's outputs and edits and the tools that it cannot do without.
     `placebo` says beside what it is measured: the same change of an equal region "elsewhere", with
     content of an "other donor" (one with the cue where it removes, one without where it inserts),
-    of "other frames" of the same sample, or with "other words". What is taken of a donor is taken
+    of "other frames" of the same sample, or with "other words". What needs the "still" changes all
+    of each frame that shows the cue, towards a donor of the same label: where in the frame the cue
+    is need not be known, and it may be nowhere. What is taken of a donor is taken
     `in_place`, where the cue is in the sample; else where it is in the donor, or would be. What is
     `partial` leaves something of the cue: where it does nothing, that says nothing of the cue.
     """
@@ -70,6 +74,22 @@ class Intervention(Plugin, ABC):
         `tools` are by role. Nothing outside of `case.place` changes; the same case gives the same
         trial; labels and annotations are not looked at.
         """
+
+    def distances(
+        self,
+        cases: Sequence[Case],
+        tools: Mapping[str, Any],
+    ) -> list[float]:
+        """How far each sample is from its donor in what is changed, as the change of its pixels.
+
+        By these it is told, before any answer, whether the property of a still goes with the cue.
+        Where pixels change as much for a small step as for a large one, give the step's size.
+        """
+        trials = self.intervene(cases, tools)
+        return [
+            float(pixel_changes(case.sample, trial.sample).mean())
+            for case, trial in zip(cases, trials, strict=True)
+        ]
 
     @classmethod
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:

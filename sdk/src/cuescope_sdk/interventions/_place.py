@@ -8,7 +8,9 @@ import numpy as np
 from jaxtyping import Bool
 from scipy.ndimage import distance_transform_edt
 
-Knowledge = Literal["region", "frames", "words", "modality", "question", "name"]
+Knowledge = Literal[
+    "region", "still", "frames", "words", "modality", "question", "name"
+]
 Mask = Bool[np.ndarray, "_row _col"]
 TRIES = 32
 ENOUGH = 0.02  # a placebo that differs by less is taken at once
@@ -41,15 +43,31 @@ class Place:
 
     @property
     def known(self) -> frozenset[Knowledge]:
-        """What is known of it."""
+        """What is known of it; that the frames show it, where no words or modality do."""
+        is_seen = bool(self.masks or self.frames or not self.spans)
         has: dict[Knowledge, bool] = {
             "region": any(mask.any() for mask in self.masks),
+            "still": is_seen and self.modality is None,
             "frames": bool(self.frames),
             "words": bool(self.spans),
             "modality": self.modality is not None,
             "question": self.modality == "text",
         }
         return frozenset(name for name, there in has.items() if there)
+
+    @classmethod
+    def whole(
+        cls,
+        sizes: Sequence[Sequence[int]],
+        frames: Sequence[int] = (),
+    ) -> "Place":
+        """All of some frames; of every one where none is named. `sizes` are (row, col) of each."""
+        masks = []
+        for number, size in enumerate(sizes):
+            is_shown = number in frames or not frames
+            # a view of one value: the masks of a long clip would fill the memory
+            masks.append(np.broadcast_to(np.bool_(is_shown), size))
+        return cls(tuple(masks), tuple(frames))
 
     # a change of a sample moves answers by itself, wherever it lies (docs/adr/0019)
     def elsewhere(

@@ -59,12 +59,15 @@ class InterventionContract(ShownContract):
         # what works on frames takes those that show it, whether it removes or inserts
         if self.plugin.effect != "removes" and self.plugin.needs != "frames":
             takers, donors = donors, takers
+        if self.plugin.needs == "still":
+            # unlike in motion too: every second donor stands still
+            donors[::2] = [donor.static(0) for donor in donors[::2]]
         cases = []
         # four: each check intervenes on all of them, some twice
         for number, (taker, donor) in enumerate(zip(takers[:4], donors, strict=False)):
             case = Case(
                 sample=replace(taker, question=QUESTION),
-                place=replace(place_in(taker), modality=self.modality),
+                place=self.place_in(taker),
                 donor=replace(donor, question=OTHER_QUESTION),
                 # a word that the fake editor does not know: it paints all that lies under the mask
                 word="marked thing",
@@ -73,9 +76,27 @@ class InterventionContract(ShownContract):
             cases.append(case)
         return cases
 
+    def place_in(self, sample: Sample) -> Place:
+        """Where the cue is; of what needs no region, all of the frames that show it."""
+        place = replace(place_in(sample), modality=self.modality)
+        if self.plugin.needs != "still":
+            return place
+        sizes = [mask.shape for mask in place.masks]
+        shown = range(len(sizes) - 1)
+        return replace(place, masks=Place.whole(sizes, shown).masks)
+
     @property
     def placebos(self) -> list[Case]:
-        """The same cases at a place of equal size that is not the cue's."""
+        """The same cases at a place of equal size that is not the cue's, or with another donor."""
+        if self.plugin.needs == "still":
+            donors = [case.donor for case in self.cases]
+            # in turns: each has the donor of the next one
+            return [
+                replace(case, donor=donor)
+                for case, donor in zip(
+                    self.cases, (*donors[1:], donors[0]), strict=True
+                )
+            ]
         moved = []
         for case in self.cases:
             rng = generator(case.seed, "contract placebo")
@@ -124,19 +145,25 @@ class InterventionContract(ShownContract):
 
     def test_changes_what_the_model_sees(self) -> None:
         """An intervention that leaves all as it is would call every cue harmless."""
-        for case, trial in zip(self.cases, self.trials(self.cases), strict=True):
-            expect(
-                # by keys: to load and compare pixels is another check's
-                content(trial) != content(Trial(sample=case.sample)),
-                "other frames, another question or an edit",
-                got=f"sample {case.sample.key} as it was",
-                remedy="Change what lies at case.place",
-            )
+        unchanged = [
+            case.sample.key
+            for case, trial in zip(self.cases, self.trials(self.cases), strict=True)
+            # by keys: to load and compare pixels is another check's
+            if content(trial) == content(Trial(sample=case.sample))
+        ]
+        # a sample may have a property of the still as its donor has it
+        most = len(self.cases) - 1 if self.plugin.needs == "still" else 0
+        expect(
+            len(unchanged) <= most,
+            "other frames, another question or an edit",
+            got=f"sample {next(iter(unchanged), '')} as it was",
+            remedy="Change what lies at case.place",
+        )
 
     def test_keeps_what_lies_outside_of_the_place(self) -> None:
         """Every pixel outside of the masks is the sample's own, to the bit; at placebos too."""
-        # what needs no region may change frames or words as a whole
-        if self.plugin.needs != "region":
+        # what needs neither may change frames or words as a whole
+        if self.plugin.needs not in ("region", "still"):
             return
         for cases in (self.cases, self.placebos):
             for case, trial in zip(cases, self.trials(cases), strict=True):
@@ -152,6 +179,38 @@ class InterventionContract(ShownContract):
                         got="others",
                         remedy="`change_frames` takes painted pixels under the mask alone",
                     )
+
+    def test_leaves_a_sample_that_is_as_its_donor(self) -> None:
+        """What makes a sample like its donor has nothing to do where it is like it."""
+        if self.plugin.needs != "still":
+            return
+        cases = [
+            replace(case, donor=case.sample, donor_place=case.place)
+            for case in self.cases
+        ]
+        for case, trial in zip(cases, self.trials(cases), strict=True):
+            for old, new in zip(case.sample.frames, trial.sample.frames, strict=True):
+                levels = np.asarray(old.load()).astype(int)
+                most = np.abs(levels - np.asarray(new.load())).max()
+                expect(
+                    # one: pixels are whole numbers, and what is computed is rounded
+                    most <= 1,
+                    "the sample's own pixels, within a grey level",
+                    got=f"pixels that are {most} levels away",
+                    remedy="Change a property by as much as the donor differs in it",
+                )
+
+    def test_heeds_its_donor(self) -> None:
+        """What makes samples like their donors makes other pictures of other donors."""
+        if self.plugin.needs != "still":
+            return
+        pairs = zip(self.trials(self.cases), self.trials(self.placebos), strict=True)
+        expect(
+            any(content(one) != content(other) for one, other in pairs),
+            "other pictures with other donors",
+            got="the same ones",
+            remedy="Take the property from case.donor, at case.donor_place",
+        )
 
     def test_does_as_much_at_a_placebo(self) -> None:
         """A placebo has the cue's area, and is painted over as much as the cue is."""

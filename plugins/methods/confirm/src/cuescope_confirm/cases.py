@@ -13,7 +13,7 @@ from cuescope_confirm.locating.annotated import object_masks
 from cuescope_confirm.locating.places import LocatedCue, size_of, stretch
 from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
 from cuescope_sdk import Sample
-from cuescope_sdk.interventions import Case, Intervention, Place
+from cuescope_sdk.interventions import Case, Effect, Intervention, Place
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
@@ -56,6 +56,23 @@ def pairs_of(
     return pairs
 
 
+def both_ways(
+    study: Study,
+    target: Target,
+    plugin: Intervention,
+    most: int,
+) -> list[Pair]:
+    """As many pairs of samples with the cue as of samples without it, at most so many of each."""
+    if target.located is None:
+        return []
+    rng = study.rng("both ways", target.cue.id, target.role)
+    maker = PairMaker(target, target.located, plugin, rng)
+    removing = list(islice(maker.stills("removes"), most))
+    inserting = list(islice(maker.stills("inserts"), most))
+    count = min(len(removing), len(inserting))
+    return removing[:count] + inserting[:count]
+
+
 def sort_of(plugin: Intervention) -> tuple[str, ...]:
     """What decides the cases of an intervention."""
     where = () if plugin.in_place else ("anywhere",)
@@ -76,6 +93,8 @@ class PairMaker:
         needs = self.plugin.needs
         if needs == "name":
             return self._mentions()
+        if needs == "still":
+            return self.stills(self.plugin.effect)
         if needs == "region" and self.plugin.effect == "inserts":
             return self._insertions()
         makers: dict[str, Callable[[Sample, Place], Pair | None]] = {
@@ -291,14 +310,53 @@ class PairMaker:
         area = self.located.area or 0.0
         return self.target.cue.kind in BACKGROUNDS or area > WIDE
 
+    def stills(self, effect: Effect) -> Iterator[Pair]:
+        """Each towards a sample of its label of the other side, and towards one of its own side.
+
+        The sides are samples with the cue and samples without it.
+        """
+        sides = [sorted(self.located.places), sorted(self.located.without)]
+        if effect == "inserts":
+            sides.reverse()
+        side, other_side = map(self._by_label, sides)
+        for sample in self._shuffle_judged(sides[0]):
+            alike = [donor for donor in side[sample.label] if donor.key != sample.key]
+            others = other_side[sample.label]
+            if alike and others and sample.frames:
+                donor = self._any(others)
+                # in the frames that show it, in the sample or in what it is put in from
+                place = self._frames_showing(sample, sample.key, donor.key)
+                case = self._case(sample, place)
+                placebo = self._towards(case, self._any(alike))
+                yield Pair(self._towards(case, donor), placebo)
+
+    def _by_label(self, keys: Iterable[str]) -> Mapping[str | None, list[Sample]]:
+        by_label = defaultdict[str | None, list[Sample]](list)
+        for key in keys:
+            sample = self.target.samples[key]
+            by_label[sample.label].append(sample)
+        return by_label
+
+    def _towards(self, case: Case, donor: Sample) -> Case:
+        place = self._frames_showing(donor, donor.key)
+        return replace(case, donor=donor, donor_place=place)
+
+    def _frames_showing(self, sample: Sample, *keys: str) -> Place:
+        """All of the frames that show the cue in a sample of the keys; else every frame."""
+        count = len(sample.frames)
+        shown = set[int]()
+        for key in self.located.places.keys() & set(keys):
+            shown.update(self.located.places[key].frames)
+        # another sample may be longer
+        frames = sorted(shown.intersection(range(count)))
+        return Place.whole(list(map(size_of, sample.frames)), frames)
+
     def _insertions(self) -> Iterator[Pair]:
         # every sample shows it: there is none to put it into
         if self.target.by_label:
             return
         samples = self.target.samples
-        by_label = defaultdict[str | None, list[Sample]](list)
-        for key in sorted(self.located.without):
-            by_label[samples[key].label].append(samples[key])
+        by_label = self._by_label(sorted(self.located.without))
         donors = []
         for key, shown in sorted(self.located.places.items()):
             if shown.area >= SMALLEST and samples[key].label in by_label:

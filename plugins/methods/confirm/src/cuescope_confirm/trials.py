@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import compress, zip_longest
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import gives, probability, trial_of
-from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
+from cuescope_confirm.cases import CONTROLS, Pair, both_ways, pairs_of, sort_of
 from cuescope_confirm.locating import BESIDE, POOL, Target, locate
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
@@ -23,9 +23,13 @@ from cuescope_sdk import (
     UserError,
     how_to_install,
 )
-from cuescope_sdk.interventions import Intervention, Place
+from cuescope_sdk.interventions import Intervention, Place, pixel_changes
+from cuescope_sdk.statistics import Groups, change_interval
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
+NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
+LOOKED_AT = 40  # samples with the cue, and without it, that tell whether a property goes with it
+SAME = "samples with the cue are in this as those without it"
 AS_IS, CHANGED, PLACEBO = range(3)  # columns of what is asked about a pair
 OfPair = tuple[Trial, Trial, Trial | None]  # in the order of the columns
 
@@ -177,9 +181,13 @@ def _witnesses(
                 of_sort[sort] = pairs_of(study, target, plugin)
             pairs = of_sort[sort]
             if pairs:
-                yield replace(witness, answers=_prepare_answers(study, witness, pairs))
-                continue
-            reason = nothing_to_do(target, plugin)
+                answers = _prepare_answers(study, witness, pairs)
+                if plugin.needs == "still":
+                    answers = only_telling(study, target, plugin, answers)
+                if answers.pairs:
+                    yield replace(witness, answers=answers)
+                    continue
+            reason = SAME if pairs else nothing_to_do(target, plugin)
         yield replace(witness, reason=reason)
 
 
@@ -205,6 +213,8 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
     ):
         area = np.mean([shown.area for shown in located.places.values()])
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
+    if plugin.needs == "still":
+        return "no label has held-out samples with the cue and others without it"
     if plugin.needs == "question":
         return "too few samples have other questions about the same choices"
     if plugin.placebo == "other donor" and plugin.effect == "removes":
@@ -214,6 +224,49 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
     if plugin.needs == "frames":
         return "too few frames are without the cue"
     return "no held-out sample of its label shows the cue"
+
+
+def goes_with_cue(study: Study, target: Target, plugin: Intervention) -> bool:
+    """Whether samples with the cue differ from those without it in what is changed, beyond chance.
+
+    Told before any answer. By the energy distance (Szekely and Rizzo, 2013): samples of either
+    side are further from those of the other side than from those of their own side. A
+    property in which both are alike is not the cue, nor goes with it; to ask about it would only
+    cost calls and power.
+    """
+    pairs = both_ways(study, target, plugin, LOOKED_AT)
+    if not pairs:
+        return False
+    cases = [pair.case for pair in pairs]
+    placebos = [pair.placebo for pair in pairs if pair.placebo is not None]
+    further = np.subtract(
+        plugin.distances(cases, study.audit.tools),
+        plugin.distances(placebos, study.audit.tools),
+    )
+    groups = Groups.of([case.sample for case in cases])
+    # one-sided, 1%: the interval holds 98%
+    low, _ = change_interval(further, groups, bound=None, confidence=0.98)
+    return low is not None and low > 0
+
+
+def only_telling(
+    study: Study,
+    target: Target,
+    plugin: Intervention,
+    answers: Answers,
+) -> Answers:
+    """Without pairs whose sample is left as it is, within a grey level.
+
+    Without any where what is changed does not go with the cue.
+    """
+    if not goes_with_cue(study, target, plugin):
+        return Answers.unknown()
+    is_changed = [
+        pixel_changes(plain.sample, changed.sample).max() > NOTICED
+        for plain, changed, _ in answers.trials
+    ]
+    pairs = list(compress(answers.pairs, is_changed))
+    return Answers.unknown(pairs, list(compress(answers.trials, is_changed)))
 
 
 def _prepare_answers(

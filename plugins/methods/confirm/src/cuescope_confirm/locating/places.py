@@ -45,9 +45,10 @@ class LocatedCue:
 
     @property
     def known(self) -> Set[str]:
-        """What is known in at least one sample."""
+        """What is known in at least one sample; stills, where others are known to be without it."""
         named = {"name"} if self.word else set()
-        return named.union(*(shown.known for shown in self.places.values()))
+        known = named.union(*(shown.known for shown in self.places.values()))
+        return known if self.without else known - {"still"}
 
     @cached_property
     def area(self) -> float | None:

@@ -1,0 +1,232 @@
+"""A property of all of a frame becomes that of another sample: for cues that have no place.
+
+Each moves one property, and leaves the others about as they are. `match-...` takes the cue out,
+`impose-...` puts it into samples without it, by the same function.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import exp, log
+from typing import Any, ClassVar, Literal
+
+from cuescope_interventions.case_by_case import CaseByCase, with_frames
+from cuescope_interventions.matching.appearance import (
+    match_light,
+    match_sharpness,
+    match_tones,
+)
+from cuescope_interventions.matching.blocks import match_blocks
+from cuescope_interventions.matching.framing import MOST, layout_of, move, zoom
+from cuescope_interventions.matching.tempo import in_tempo, tempo
+from cuescope_interventions.mixing import from_donor
+from cuescope_sdk import Frame, Sample, Trial
+from cuescope_sdk.interventions import Case, Place, change_frames
+
+
+class Matching(CaseByCase):
+    """All of the frame is matched to a donor without the cue, or to one with it as the placebo.
+
+    It is `partial`. Of a cue of its own property it could take all, but of any other cue it takes
+    nothing, and before answers nobody knows of which property a cue is: a picture out of focus has
+    weaker contrast too. So that it moves no answers must not acquit a cue. Finer than frames that
+    are exchanged: things, places and whatever else the frame shows stay.
+    """
+
+    needs = "still"
+    placebo = "other donor"
+    partial = True
+
+
+class OfLayout(Matching):
+    """A property of all frames together: each is changed by as much, so what moves still does."""
+
+    @abstractmethod
+    def step(self, case: Case) -> float:
+        """From the sample to its donor; 0 where they are alike."""
+
+    def distances(
+        self,
+        cases: Sequence[Case],
+        tools: Mapping[str, Any],
+    ) -> list[float]:
+        """The sizes of the steps: a pattern that is moved a little has other pixels everywhere."""
+        return [abs(self.step(case)) for case in cases]
+
+
+class MatchTones(Matching):
+    """Contrast, brightness and casts."""
+
+    title = "its tones are those of a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-tones", match_tones)
+
+
+class ImposeTones(MatchTones):
+    """Contrast, brightness and casts of samples that show the cue."""
+
+    title = "its tones are given to samples without it"
+    effect = "inserts"
+
+
+class MatchLight(Matching):
+    """Gradients and vignettes."""
+
+    title = "light falls as in a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-light", match_light)
+
+
+class ImposeLight(MatchLight):
+    """Gradients and vignettes of samples that show the cue."""
+
+    title = "its light is given to samples without it"
+    effect = "inserts"
+
+
+class MatchSharpness(Matching):
+    """Blur, grain and noise."""
+
+    title = "it is as sharp and grainy as a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-sharpness", match_sharpness)
+
+
+class ImposeSharpness(MatchSharpness):
+    """Blur, grain and noise of samples that show the cue."""
+
+    title = "samples without it are as sharp and grainy as one with it"
+    effect = "inserts"
+
+
+class MatchBlocks(Matching):
+    """Blocks of compression."""
+
+    title = "it is as blocky as a sample without it"
+
+    def change(self, case: Case) -> Trial:
+        """Each frame, by that of the donor that is nearest in number."""
+        return from_donor(case, "match-blocks", match_blocks)
+
+
+class ImposeBlocks(MatchBlocks):
+    """Blocks of compression, as in samples that show the cue."""
+
+    title = "samples without it are compressed as one with it"
+    effect = "inserts"
+
+
+class MatchAcross(OfLayout):
+    """Where the thing stands from left to right; all of the frame is moved, round the edges."""
+
+    title = "it is moved across, to where the thing of a sample without it stands"
+    axis: ClassVar[Literal["row", "col"]] = "col"
+
+    def step(self, case: Case) -> float:
+        """In shares of the frame."""
+        own, donor = map(layout_of, frames_of(case))
+        return float(getattr(donor, self.axis) - getattr(own, self.axis))
+
+    def change(self, case: Case) -> Trial:
+        """The sample with moved frames."""
+        share = self.step(case)
+        paint = partial(move, ("row", "col").index(self.axis), share)
+        name = f"match-{self.axis} {share:.6f}"
+        return change_frames(case.sample, case.place, name, lambda _: paint)
+
+
+class ImposeAcross(MatchAcross):
+    """Where the thing stands from left to right in samples that show the cue."""
+
+    title = "samples without it are moved across as one with it"
+    effect = "inserts"
+
+
+class MatchHeight(MatchAcross):
+    """How high the thing stands."""
+
+    title = "it is moved up or down, to where the thing of a sample without it stands"
+    axis = "row"
+
+
+class ImposeHeight(MatchHeight):
+    """How high the thing stands in samples that show the cue."""
+
+    title = "samples without it are moved up or down as one with it"
+    effect = "inserts"
+
+
+class MatchZoom(OfLayout):
+    """How large the thing is; all of the frame is magnified about it."""
+
+    title = "it is magnified until its thing is as large as in a sample without it"
+
+    def step(self, case: Case) -> float:
+        """The log of the scale."""
+        own, donor = map(layout_of, frames_of(case))
+        return log(min(max(donor.spread / own.spread, 1 / MOST), MOST))
+
+    def change(self, case: Case) -> Trial:
+        """The sample with magnified frames."""
+        own = layout_of(at(case.sample, case.place))
+        scale = exp(self.step(case))
+        paint = partial(zoom, scale, (own.row, own.col))
+        name = f"match-zoom {scale:.6f} {own.row:.6f} {own.col:.6f}"
+        return change_frames(case.sample, case.place, name, lambda _: paint)
+
+
+class ImposeZoom(MatchZoom):
+    """How large the thing is in samples that show the cue."""
+
+    title = "samples without it are magnified as one with it"
+    effect = "inserts"
+
+
+class MatchTempo(OfLayout):
+    """How fast a clip moves."""
+
+    title = "it runs as fast as a sample without it"
+
+    def step(self, case: Case) -> float:
+        """The log of the tempo."""
+        return log(tempo(*frames_of(case)))
+
+    def change(self, case: Case) -> Trial:
+        """The sample with other frames of its own where it shows the cue."""
+        own, _ = frames_of(case)
+        frames = list(case.sample.frames)
+        picked = in_tempo(own, exp(self.step(case)))
+        for number, frame in zip(shown(case.place), picked, strict=True):
+            frames[number] = frame
+        return with_frames(case.sample, frames, "match-tempo")
+
+
+class ImposeTempo(MatchTempo):
+    """How fast clips move that show the cue."""
+
+    title = "samples without it run as fast as one with it"
+    effect = "inserts"
+
+
+def frames_of(case: Case) -> tuple[list[Frame], list[Frame]]:
+    """The frames that are matched, and those of the donor that they are matched to."""
+    if case.donor is None:
+        raise ValueError(f"nothing to match sample {case.sample.key} to")
+    return at(case.sample, case.place), at(case.donor, case.donor_place)
+
+
+def at(sample: Sample, place: Place) -> list[Frame]:
+    """The frames at a place, all of them where it has no masks."""
+    numbers = shown(place) if place.masks else range(len(sample.frames))
+    return [sample.frames[number] for number in numbers]
+
+
+def shown(place: Place) -> list[int]:
+    """The numbers of the frames with a mask."""
+    return [number for number, mask in enumerate(place.masks) if mask.any()]

@@ -1,0 +1,162 @@
+"""Tones, light and sharpness of a whole frame become those of another one."""
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from PIL import Image
+
+from cuescope_sdk import Frame
+from cuescope_sdk.interventions import open_frame
+
+Pixels = UInt8[np.ndarray, "row col 3"]
+Mask = Bool[np.ndarray, "row col"]
+Spectrum = Float[np.ndarray, "row col 3"]
+# few: a curve through all 256 levels would carry over how large the donor's things are
+SHARES = np.linspace(0, 1, 11)
+CELLS = 32  # along a side, by which light is measured: it changes slowly
+COARSE = 4.0  # cycles a frame: what is slower is light and layout, and stays
+BANDS = 12
+LEAST = 0.1  # grey levels: of less detail nothing can be made
+ROUNDS = 10
+SMALL = 0.01  # of log luminance from cell to cell: noise
+
+
+def match_tones(
+    frame: Frame,
+    inside: Mask | None,
+    pixels: Pixels,
+    mask: Mask,
+) -> Pixels:
+    """Each channel has the donor's distribution of levels: optimal transport in one dimension.
+
+    By eleven quantiles (Pitie et al., 2007, section 2): contrast, brightness, casts, gamma.
+    """
+    donor = np.asarray(open_frame(frame), np.float32)
+    result = np.empty(pixels.shape, np.float32)
+    for channel in range(3):
+        levels = np.quantile(pixels[..., channel], SHARES)
+        wanted = np.quantile(donor[..., channel], SHARES)
+        # a level that holds several quantiles goes to the middle of what they become
+        steps, step = np.unique(levels, return_inverse=True)
+        become = np.bincount(step, wanted) / np.bincount(step)
+        result[..., channel] = np.interp(pixels[..., channel], steps, become)
+    return _as_bytes(result)
+
+
+def match_light(
+    frame: Frame,
+    inside: Mask | None,
+    pixels: Pixels,
+    mask: Mask,
+) -> Pixels:
+    """The slow change of light over the frame is the donor's; mean brightness and colours stay.
+
+    Light is a surface of the second degree in log luminance, which holds gradients and vignettes.
+    """
+    terms = _light(open_frame(frame)) - _light(Image.fromarray(pixels))
+    rows, cols = pixels.shape[:2]
+    y = np.linspace(-1, 1, rows)[:, None]
+    x = np.linspace(-1, 1, cols)[None, :]
+    gain = np.exp(np.tensordot(terms, _surfaces(y, x), 1))
+    luminance = pixels.mean(axis=2)
+    # brightness as a whole is a matter of tones
+    gain *= luminance.mean() / max((luminance * gain).mean(), 1e-6)
+    return _as_bytes(pixels * gain[..., None])
+
+
+def _light(image: Image.Image) -> Float[np.ndarray, " term"]:
+    """The surface whose slopes are those of most of the frame.
+
+    Where things end, luminance steps; light does not (Horn, 1974). So slopes are fitted by least
+    absolute deviations, to which few large steps are outliers.
+    """
+    small = image.resize((CELLS, CELLS), Image.Resampling.BOX)
+    # 1: the log of black is none
+    log = np.log(np.asarray(small, np.float64).mean(axis=2) + 1)
+    y = x = np.linspace(-1, 1, CELLS)
+    surfaces = _surfaces(y[:, None], x[None, :])
+    slopes = []
+    of_surfaces = []
+    for axis in (0, 1):
+        slopes.append(np.diff(log, axis=axis).ravel())
+        of_surfaces.append(np.diff(surfaces, axis=axis + 1).reshape(len(surfaces), -1))
+    return _least_absolute(np.concatenate(of_surfaces, 1).T, np.concatenate(slopes))
+
+
+def _surfaces(y: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "term row col"]:
+    return np.stack(np.broadcast_arrays(x, y, x**2, x * y, y**2))
+
+
+def _least_absolute(
+    terms: Float[np.ndarray, "slope term"],
+    slopes: Float[np.ndarray, " slope"],
+) -> Float[np.ndarray, " term"]:
+    """Least absolute deviations, by reweighted least squares."""
+    weights = np.ones(len(slopes))
+    for _ in range(ROUNDS):
+        fitted, *_ = np.linalg.lstsq(
+            terms * weights[:, None], slopes * weights, rcond=None
+        )
+        deviations = np.abs(slopes - terms @ fitted)
+        # square roots: the weights stand on both sides
+        weights = 1 / np.sqrt(np.maximum(deviations, SMALL))
+    return np.asarray(fitted)
+
+
+def match_sharpness(
+    frame: Frame,
+    inside: Mask | None,
+    pixels: Pixels,
+    mask: Mask,
+) -> Pixels:
+    """Fine detail is as strong, beside coarse detail, as in the donor; it stays where it is.
+
+    The radially averaged amplitude spectrum above four cycles a frame is the donor's: that of blur,
+    grain and noise. Of the cosine transform, as a Fourier transform takes the jump between opposite
+    edges for detail. Beside coarse detail, for the strength of both together is contrast.
+    """
+    from scipy.fft import dctn, idctn
+
+    own = dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho")
+    rows, cols = pixels.shape[:2]
+    # at the sample's size: a model sees all frames at one size
+    image = open_frame(frame).resize((cols, rows), Image.Resampling.BILINEAR)
+    wanted = dctn(np.asarray(image, np.float64), axes=(0, 1), norm="ortho")
+    change = _profile(wanted) - _profile(own)
+    place = _bands(own.shape)
+    gain = np.exp(np.interp(place, np.arange(BANDS), change))
+    gain[place < -0.5] = 1.0
+    return _as_bytes(idctn(own * gain[..., None], axes=(0, 1), norm="ortho"))
+
+
+def _profile(spectrum: Spectrum) -> Float[np.ndarray, " band"]:
+    """Log amplitude of each band, beside that of the coarse detail."""
+    power = (spectrum**2).mean(axis=2)
+    band = np.rint(_bands(spectrum.shape)).astype(int)
+    # the mean of all is no detail
+    power[0, 0] = 0.0
+    coarse = power[band < 0].sum()
+    profile = np.empty(BANDS)
+    for number in range(BANDS):
+        inside = band == number
+        # a small frame has not every pitch
+        strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
+        profile[number] = np.log(strength + LEAST)
+    count = max((band < 0).sum() - 1, 1)
+    return np.asarray(profile - np.log(np.sqrt(coarse / count) + LEAST))
+
+
+def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+    """In which band each frequency lies, in equal steps of pitch; below 0 it is coarse."""
+    rows, cols = shape[:2]
+    down = np.arange(rows)[:, None] / (2 * rows)
+    across = np.arange(cols)[None, :] / (2 * cols)
+    cycles = np.hypot(down, across)
+    lowest = COARSE / min(rows, cols)
+    cycles[0, 0] = lowest / 100
+    steps = np.log(cycles / lowest) / np.log(cycles.max() / lowest)
+    return np.asarray(steps * BANDS - 0.5)
+
+
+def _as_bytes(pixels: np.ndarray) -> Pixels:
+    whole = np.rint(pixels.clip(0, 255))
+    return np.asarray(whole.astype(np.uint8))

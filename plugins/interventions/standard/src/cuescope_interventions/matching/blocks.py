@@ -1,0 +1,77 @@
+"""Blocks of compression: a frame is as blocky as another one."""
+
+from io import BytesIO
+
+import numpy as np
+from jaxtyping import Bool, Float, UInt8
+from PIL import Image
+
+from cuescope_sdk import Frame
+from cuescope_sdk.interventions import open_frame
+
+Pixels = UInt8[np.ndarray, "row col 3"]
+Mask = Bool[np.ndarray, "row col"]
+Levels = Float[np.ndarray, "row col 3"]
+SIDE = 8  # pixels along a block of JPEG, H.264 and most others
+REACH = 4  # pixels beside a border that are changed
+QUALITIES = (5, 8, 12, 18, 25, 35, 50, 70, 90)  # of JPEG, the worst first
+CLOSE = 0.1  # of its blockiness, by which a frame is left as it is
+
+
+def match_blocks(
+    frame: Frame,
+    inside: Mask | None,
+    pixels: Pixels,
+    mask: Mask,
+) -> Pixels:
+    """As blocky as the donor: its borders are smoothed, or it is compressed once more.
+
+    Detail that compression has lost inside of blocks does not come back.
+    """
+    wanted = blockiness(np.asarray(open_frame(frame)))
+    own = blockiness(pixels)
+    if wanted < own * (1 - CLOSE):
+        return _smooth_borders(pixels, 1 - wanted / own)
+    if wanted <= own * (1 + CLOSE):
+        return pixels
+    compressed = [_compress(pixels, quality) for quality in QUALITIES]
+    misses = [abs(blockiness(tried) - wanted) for tried in (*compressed, pixels)]
+    return [*compressed, pixels][int(np.argmin(misses))]
+
+
+def blockiness(pixels: Pixels) -> float:
+    """By how many grey levels steps are larger at borders of blocks than midway between them."""
+    excess = []
+    for axis in (0, 1):
+        levels = np.moveaxis(pixels, axis, 0).astype(np.float64)
+        steps = np.abs(np.diff(levels, axis=0)).mean(axis=(1, 2))
+        # step n lies between pixels n and n + 1
+        phase = np.arange(len(steps)) % SIDE
+        border = steps[phase == SIDE - 1]
+        inner = steps[phase == SIDE // 2 - 1]
+        if len(border) and len(inner):
+            excess.append(border.mean() - inner.mean())
+    return max(float(np.mean(excess)), 0.0) if excess else 0.0
+
+
+def _smooth_borders(pixels: Pixels, share: float) -> Pixels:
+    levels = pixels.astype(np.float64)
+    for axis in (0, 1):
+        turned = np.moveaxis(levels, axis, 0)
+        for border in range(SIDE, len(turned) - REACH + 1, SIDE):
+            # what goes on evenly over the border is no step
+            even = turned[border - 1] - turned[border - 2]
+            even = (even + turned[border + 1] - turned[border]) / 2
+            step = share * (turned[border] - turned[border - 1] - even)
+            for away in range(REACH):
+                part = step / 2 * (1 - (away + 0.5) / REACH)
+                turned[border - 1 - away] += part
+                turned[border + away] -= part
+    whole = np.rint(levels.clip(0, 255))
+    return np.asarray(whole.astype(np.uint8))
+
+
+def _compress(pixels: Pixels, quality: int) -> Pixels:
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "JPEG", quality=quality)
+    return np.asarray(Image.open(file))
