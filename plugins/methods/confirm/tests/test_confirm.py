@@ -26,7 +26,6 @@ from cuescope_confirm.scores import (
     correct,
     decide,
     effect_of,
-    pool,
     rule,
     samples_needed,
 )
@@ -98,14 +97,14 @@ def test_what_leaves_some_of_a_cue_convicts_only_beside_another(
 
 def test_several_witnesses_are_pooled_with_their_disagreement() -> None:
     alike = [Estimate(0.3 + 0.01 * step, 0.2, 0.4) for step in range(3)]
-    both = pool(alike)
+    both = Estimate.pooled(alike)
     assert both.value == pytest.approx(0.31)
     assert both.high - both.low == pytest.approx(0.2, abs=0.01)
-    unlike = pool([Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)])
+    unlike = Estimate.pooled([Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)])
     assert unlike.low < 0 < 0.6 < unlike.high
-    assert pool(alike[:1]).low == pytest.approx(0.2)
+    assert Estimate.pooled(alike[:1]).low == pytest.approx(0.2)
     # one that was lucky does not make the figure
-    assert pool([*alike, Estimate(0.9, 0.8, 1.0)]).value < 0.4
+    assert Estimate.pooled([*alike, Estimate(0.9, 0.8, 1.0)]).value < 0.4
 
 
 def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:

@@ -1,10 +1,12 @@
 """A figure with its interval, and what becomes of the interval in sums and corrections."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
+from scipy import stats
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import mean_interval
@@ -37,6 +39,29 @@ class Estimate(Generic[Figure]):
         if low is None or high is None:
             raise ValueError("expected one value or more, got none")
         return Estimate(float(values.mean()), low, high)
+
+    @staticmethod
+    def pooled(estimates: "Sequence[Estimate[float]]") -> "Estimate[float]":
+        """One figure for what several means measure in the same samples, with its interval.
+
+        The median: the largest would be the luckiest. Where none measures exactly what is meant,
+        the interval holds what one more would find: how unsure each is (95%), and how unlike they
+        are beyond that (variance by moments, DerSimonian and Laird, 1986; prediction interval,
+        Higgins et al., 2009). Differences of shares, -1 to 1; raises ValueError for none.
+        """
+        if not estimates:
+            raise ValueError("expected one estimate or more, got none")
+        values = np.array([estimate.value for estimate in estimates])
+        reach = np.array([estimate.high - estimate.low for estimate in estimates]) / 2
+        normal = stats.norm.ppf(0.975)
+        unlike = 0.0
+        if len(values) > 1:
+            within = float(np.mean((reach / normal) ** 2))
+            unlike = max(0.0, float(values.var(ddof=1)) - within)
+        # of the same samples: several are no surer than one
+        whole = float(np.hypot(np.median(reach), normal * np.sqrt(unlike)))
+        middle = float(np.median(values))
+        return Estimate(middle, max(middle - whole, -1.0), min(middle + whole, 1.0))
 
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""

@@ -25,7 +25,6 @@ from cuescope_confirm.scores import (
     correct,
     decide,
     effect_of,
-    pool,
     rule,
 )
 from cuescope_confirm.study import Study, roots
@@ -223,7 +222,7 @@ def _row(
     row = Row(target, measured, unmeasured, ruling)
     if not measured:
         return row
-    pooled = pool(
+    pooled = Estimate.pooled(
         [_own_interval(testimony, options.confidence) for testimony in row.pooled]
     )
     row = replace(row, effect=pooled)
@@ -415,7 +414,7 @@ def _lost(row: Row, confidence: float) -> Estimate[float] | None:
         gain = gain if testimony.removes else -gain
         groups = groups_of(answers, with_cue)
         figures.append(accuracy_lost(gain, groups, share, confidence))
-    return pool(figures) if figures else None
+    return Estimate.pooled(figures) if figures else None
 
 
 def share_showing(target: Target) -> float:

@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import stats
 
 from cuescope_sdk.statistics import (
     Estimate,
@@ -115,26 +114,6 @@ def effect_of(
         controls=means,
         alone=None if alone is None else float(alone.mean()),
     )
-
-
-def pool(estimates: Sequence[Estimate[float]]) -> Estimate[float]:
-    """One figure for what several witnesses measure in the same samples, with its interval.
-
-    The median: the largest would be the luckiest. None of them does exactly what the cue's absence
-    does, so the interval holds what one more witness would find: how unsure each is, and how unlike
-    they are beyond that (variance between studies by moments, DerSimonian and Laird, 1986;
-    prediction interval, Higgins et al., 2009). Raises ValueError for none.
-    """
-    values = np.array([estimate.value for estimate in estimates])
-    reach = np.array([estimate.high - estimate.low for estimate in estimates]) / 2
-    middle = float(np.median(values))
-    unlike = 0.0
-    if len(values) > 1:
-        errors = reach / stats.norm.ppf(0.975)
-        unlike = max(0.0, float(values.var(ddof=1) - np.mean(errors**2)))
-    # they change the same samples, so that several are no surer than one
-    whole = float(np.hypot(np.median(reach), stats.norm.ppf(0.975) * np.sqrt(unlike)))
-    return Estimate(middle, max(middle - whole, -1.0), min(middle + whole, 1.0))
 
 
 def correct(effects: Sequence[Effect]) -> list[Effect]:
