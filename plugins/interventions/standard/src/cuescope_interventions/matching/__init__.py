@@ -27,15 +27,15 @@ from cuescope_sdk.interventions import Case, Place, change_frames
 class Matching(CaseByCase):
     """All of the frame is matched to a donor without the cue, or to one with it as the placebo.
 
-    It is `partial`. Of a cue of its own property it could take all, but of any other cue it takes
-    nothing, and before answers nobody knows of which property a cue is: a picture out of focus has
-    weaker contrast too. So that it moves no answers must not acquit a cue. Finer than frames that
-    are exchanged: things, places and whatever else the frame shows stay.
+    It is not `partial` as a class: of a cue of its property it takes out all by which the donor
+    differs. Of a cue of another property it takes nothing, and then that it moves no answers says
+    nothing of the cue. Which of both it is no class can know. So what uses it has to see, in
+    pictures, how much of the cue is gone; `confirm` does (docs/adr/0027). It is finer than an
+    exchange of frames: things, places and all other properties stay.
     """
 
     needs = "still"
     placebo = "other donor"
-    partial = True
 
 
 class OfLayout(Matching):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
@@ -12,7 +13,6 @@ from cuescope_sdk.interventions import open_frame
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
-Cells = Float[np.ndarray, "row col"]
 GRID = 48  # cells along a side, in which the thing is looked for
 BORDER = 2  # cells
 ALIKE = 8  # cells of the border that a cell of the background is like
@@ -34,7 +34,8 @@ def layout_of(frames: Sequence[Frame]) -> Layout:
     The thing is what has other colours than the frame's border (the boundary prior of saliency; Wei
     et al., 2012), by the threshold of Otsu (1979). Nobody has to annotate it.
     """
-    weights = np.mean([_unlike_border(frame) for frame in frames], axis=0)
+    # of a frame of one colour every cell counts alike
+    weights = np.mean([_thing_in(frame) for frame in frames], axis=0) + 1e-9
     weights /= weights.sum()
     centres = (np.arange(GRID) + 0.5) / GRID
     row = float(weights.sum(axis=1) @ centres)
@@ -43,7 +44,9 @@ def layout_of(frames: Sequence[Frame]) -> Layout:
     return Layout(row, col, float(np.sqrt((weights * squared).sum())))
 
 
-def _unlike_border(frame: Frame) -> Cells:
+# a frame is the donor of many, and asked for its place and for its size
+@lru_cache(maxsize=2048)
+def _thing_in(frame: Frame) -> Mask:
     from scipy.ndimage import gaussian_filter
     from scipy.spatial import KDTree
 
@@ -55,8 +58,7 @@ def _unlike_border(frame: Frame) -> Cells:
     distances, _ = KDTree(colours[border]).query(colours.reshape(-1, 3), ALIKE)
     unlike = distances.mean(axis=1)
     shown = unlike > _threshold(unlike)
-    # of a frame of one colour every cell counts alike
-    return np.asarray(shown.reshape(GRID, GRID) + 1e-9)
+    return np.asarray(shown.reshape(GRID, GRID))
 
 
 def _threshold(values: Float[np.ndarray, " cell"]) -> float:
