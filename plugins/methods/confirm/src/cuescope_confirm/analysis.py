@@ -67,7 +67,10 @@ class Testimony(Witness):
     @property
     def is_full(self) -> bool:
         """Whether it changes all of the cue, as far as is known, and no more than its region."""
-        took_it = self.taken is None or self.taken >= LEAST
+        # what changes a whole picture is about this cue only as far as pictures show it
+        took_it = (
+            self.plugin.needs != "still" if self.taken is None else self.taken >= LEAST
+        )
         return took_it and not self.plugin.partial and not self.is_coarse
 
     @property
@@ -135,7 +138,8 @@ def fullest(measured: Sequence[Testimony]) -> list[Testimony]:
     """The witnesses that change all of a cue and no more, else what leaves some, else all of it."""
     fine = [testimony for testimony in measured if not testimony.is_coarse]
     full = [testimony for testimony in fine if testimony.is_full]
-    return full or fine or list(measured)
+    region = [testimony for testimony in fine if testimony.plugin.needs != "still"]
+    return full or region or fine or list(measured)
 
 
 def _clearness(testimony: Testimony) -> tuple[float, float]:
@@ -354,7 +358,8 @@ def _ruling(
         elif testimony.is_full:
             side = removing if testimony.removes else inserting
             side.append(testimony.decision)
-        elif testimony.confirms:
+        # a whole picture that was matched in something else says nothing of this cue
+        elif testimony.confirms and testimony.plugin.needs != "still":
             partial.append(testimony.decision)
     ruling = rule(
         removing,
