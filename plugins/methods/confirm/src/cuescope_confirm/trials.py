@@ -150,7 +150,12 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
                 everything.append(placebo)
     witnesses: list[Witness] = []
     for target in everything:
-        witnesses += _witnesses(study, plugins, target)
+        able = plugins
+        if target.role != "finding":
+            # beside what is done to a finding, and to no purpose without
+            done = {witness.spec for witness in witnesses if witness.reason is None}
+            able = {spec: plugin for spec, plugin in plugins.items() if spec in done}
+        witnesses += _witnesses(study, able, target)
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
