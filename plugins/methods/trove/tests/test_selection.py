@@ -12,12 +12,13 @@ import pytest
 from scipy import sparse
 
 from cuescope_sdk import Detection, Frame, Sample
+from cuescope_sdk.data import object_size
 from cuescope_sdk.statistics import GapPlan, Groups
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
 from cuescope_trove.candidates import correction
 from cuescope_trove.candidates.correction import could_pass, p_values
-from cuescope_trove.control import levels, object_size
+from cuescope_trove.control import levels
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import (
@@ -180,7 +181,7 @@ def test_the_size_of_the_labelled_object(
     annotations: dict[str, Any], size: float | None
 ) -> None:
     sample = Sample(key="a", frames=(), label="dog", annotations=annotations)
-    assert object_size(sample) == size
+    assert object_size(sample, str(sample.label)) == size
 
 
 def test_levels_hold_groups_and_quantiles_together() -> None:

@@ -2,6 +2,7 @@
 
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
+from cuescope_sdk.data._conditions import is_number, object_size
 from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
     Episode,
@@ -60,9 +61,11 @@ __all__ = [
     "held_out_categories",
     "images_in",
     "independent_samples",
+    "is_number",
     "kind_of",
     "load_yaml",
     "near_duplicate_groups",
+    "object_size",
     "other_explanations",
     "parse_timed_actions",
     "printable_name",

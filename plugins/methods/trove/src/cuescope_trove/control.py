@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from cuescope_sdk import Audit, Detection, Frame, Sample, UserError
+from cuescope_sdk import Audit, Sample, UserError
+from cuescope_sdk.data import is_number, object_size
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.tools import CachedDetector, normalise_name
+from cuescope_sdk.tools import CachedDetector
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Codes, PerSample
 
 DETECTED_SIZE = "detected-size"
-SIZE_KEYS = ("object_size", "object_area", "size", "area")
 ENOUGH = 0.8  # of the sequences must be known, else nothing is said
 GROUPS_A_LEVEL = 20
 MOST_LEVELS = 20
@@ -41,7 +41,7 @@ def control_of(
     option = options.control
     name = "the size of the labelled object"
     if option is None:
-        values = [object_size(sample) for sample in samples]
+        values = [object_size(sample, str(sample.label)) for sample in samples]
     elif option == DETECTED_SIZE:
         values = _detect_sizes(audit, samples, options.threshold)
     else:
@@ -55,41 +55,6 @@ def control_of(
     return Control(name, levels(values, labels, groups))
 
 
-def object_size(sample: Sample) -> float | None:
-    """Area of the labelled object: annotated as a number, as a mask or as boxes of its name.
-
-    Where all that is outlined has one other name ("disc" for "moving north"), it is that.
-    """
-    annotations = sample.annotations
-    for key in SIZE_KEYS:
-        if _is_number(annotations.get(key)):
-            return float(annotations[key])
-    areas: dict[str, float] = {}
-    for name, mask in annotations.get("masks", {}).items():
-        areas[normalise_name(name)] = _covered_share(mask)
-    # boxes only where no mask is known: a mask has the object's own area
-    if not areas:
-        for box in annotations.get("boxes", ()):
-            name = normalise_name(box.name)
-            areas[name] = areas.get(name, 0.0) + _area(box)
-    if len(areas) == 1:
-        return next(iter(areas.values()))
-    return areas.get(normalise_name(str(sample.label)))
-
-
-def _covered_share(mask: Frame | np.ndarray) -> float:
-    """The share of the pixels of a mask: white on black, or True."""
-    if isinstance(mask, Frame):
-        grey = mask.load().convert("L")
-        mask = np.asarray(grey) > 127
-    return float(np.mean(mask))
-
-
-def _area(box: Detection) -> float:
-    x0, y0, x1, y1 = box.box
-    return (x1 - x0) * (y1 - y0)
-
-
 def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Codes:
     """Levels of alike sequences within each label: words as they are, numbers by quantiles.
 
@@ -99,7 +64,7 @@ def levels(values: Sequence[Any], labels: Sequence[str], groups: Groups) -> Code
     level = np.full(len(values), -1)
     given = [value for value in values if value is not None]
     # one word among numbers makes all of them words: they have no common order
-    if not all(map(_is_number, given)):
+    if not all(map(is_number, given)):
         words = list(map(str, given))
         _, level[known] = np.unique(words, return_inverse=True)
         return level
@@ -146,7 +111,8 @@ def _detect_sizes(
         answers = detector.detect(frames, [label])
         for sample, boxes in zip(of_label, answers, strict=True):
             if boxes and boxes[0].score >= threshold:
-                sizes[sample.key] = _area(boxes[0])
+                x0, y0, x1, y1 = boxes[0].box
+                sizes[sample.key] = (x1 - x0) * (y1 - y0)
     return [sizes.get(sample.key) for sample in samples]
 
 
@@ -182,11 +148,4 @@ def _check(option: str, values: Sequence[Any], samples: Sequence[Sample]) -> Non
 
 
 def _is_usable(value: object) -> bool:
-    return isinstance(value, str) or _is_number(value)
-
-
-def _is_number(value: object) -> bool:
-    # bool is an int in Python, but True is no size
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
-        value, bool
-    )
+    return isinstance(value, str) or is_number(value)
