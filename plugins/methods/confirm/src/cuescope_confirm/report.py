@@ -28,7 +28,9 @@ MARKS: Mapping[Decision, str] = {
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
 RULE = (
-    "causes: most interventions with a clear result change the answers more than their placebo. "
+    "causes: most interventions with a clear result change the answers more than their placebo, "
+    "and two of them do (one, where the cue needs no locating). An intervention that is not seen "
+    "to change the cue in the pictures does not count alone. "
     "Their effect is also larger than in three controls: samples without the cue, another cue "
     "that is no finding, and labels that the cue does not affect. All tests are corrected "
     "together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is shown"
