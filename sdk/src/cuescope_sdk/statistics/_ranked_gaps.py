@@ -24,9 +24,6 @@ from cuescope_sdk.statistics._shapes import (
 IntPerSide = Int[np.ndarray, "cue k"]
 TIE = 1e-9  # rates are shares of few questions: real differences are far larger
 DIGITS = 9
-POWER = 0.8
-POWER_DRAWS = 300
-STEPS = 50
 
 
 def gap_weights(
@@ -146,53 +143,6 @@ class GapTest:
         """The same with the p-values that rankings by chance give: as many of them as cues."""
         maxima = random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
         return replace(self, p_value=maxima_p_values(self.gap, maxima))
-
-    def critical(self, level: float) -> float:
-        """The strength beyond which a gap is found at this level."""
-        return float(np.quantile(self.maxima, 1 - level))
-
-    def smallest_gap(
-        self,
-        rates: PerUnit,
-        k: int,
-        level: float,
-        rng: Generator,
-        *,
-        lowers: bool,
-    ) -> float | None:
-        """The smallest gap that 8 of 10 draws find, had a cue made it in these very answers.
-
-        In each draw k random units are a cue's top and k others its bottom. A cue that `lowers`
-        the rates takes those of the bottom to 0, else those of the top to 1, in so many units that
-        the gap comes about. It is found where the gap is as strong as the `critical` one. None
-        where even the largest gap is missed too often.
-        """
-        # to raise rates is to lower what they lack, so one simulation serves both
-        rates = rates if lowers else 1 - rates
-        count = len(rates)
-        mean = float(rates.mean())
-        if count < 2 * k or mean <= 0:
-            return None
-        critical = self.critical(level)
-        dealt = rng.permuted(np.tile(rates, (POWER_DRAWS, 1)), axis=1)
-        luck = rng.random((POWER_DRAWS, k))
-        before = 0.0
-        for share in np.arange(1, STEPS + 1) / STEPS:
-            spiked = dealt.copy()
-            bottom = spiked[:, k : 2 * k]
-            bottom *= luck >= share
-            gap = spiked[:, :k].mean(axis=1) - bottom.mean(axis=1)
-            variance = spiked.var(axis=1) * count / max(count - 1, 1)
-            # top and bottom are disjoint draws of the same units: their covariance is in it
-            spread = np.sqrt(2 / k * variance)
-            needed = critical * np.maximum(spread, TIE)
-            power = float((gap >= needed).mean())
-            if power >= POWER:
-                # between two steps the power is taken as a straight line
-                part = (POWER - before) / max(power - before, TIE)
-                return float(mean * (share - (1 - part) / STEPS))
-            before = power
-        return None
 
 
 def random_maxima(
