@@ -2,17 +2,19 @@
 
     python benchmarks/nulls/command_line.py --audits 100
 
-Each of the six methods audits toys in which no cue is planted, drawn anew each time: the command is
-run in this process as a person types it, and its report is read back from `--json`. Here as in a
-person's audits all is in play: what is proposed, asked, tested, corrected and called a finding.
+Each method audits toys in which no cue is planted, drawn anew each time, with one flaw a row that
+nobody declared (`flawed_data.py`): the command is run in this process as a person types it, and its
+report is read back from `--json`. Here as in a person's audits all is in play: what is proposed,
+asked, tested, corrected and called a finding. A star says that something was found; behind `?` the
+report says what else may be the reason. Seeds with a star follow each row.
 """
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -22,16 +24,42 @@ from typing import Any, ClassVar
 from unittest.mock import patch
 
 import numpy as np
+from flawed_data import (
+    FLAWS,
+    Clips,
+    Finder,
+    FlawedData,
+    Host,
+    Kitchens,
+    Namer,
+    Seer,
+    Sources,
+    Squares,
+)
 from pydantic import Field
+from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from cuescope.cli import app
 from cuescope.context import Context
 from cuescope_sdk import Frame, Options, Plugin, Sample, digest, generator
-from cuescope_sdk.testing import FakeDataset, FakeModel, PluginShelf
+from cuescope_sdk.testing import FakeModel, PluginShelf
+from cuescope_step_grounding.verification.verdict import BETTER, FITS
 
 METHODS = Path(__file__).parents[2] / "plugins/methods"
-BETTER = "is better than random"  # what step grounding says of traces that fit their own video
+OF_CLIPS = (
+    "none",
+    "clips",
+    "more-clips",
+    "copies",
+    "second",
+    "time",
+    "site",
+    "size-unknown",
+    "size-noisy",
+    "labels",
+)
+OF_PICTURES = ("none", "clips", "copies", "second", "time", "size-unknown", "labels")
 
 
 def toys_of(method: str) -> ModuleType:
@@ -46,9 +74,7 @@ def toys_of(method: str) -> ModuleType:
     return module
 
 
-KITCHENS, QUIZZES, ROOMS, PATCHES = map(
-    toys_of, ("spurlens", "quag", "step-grounding", "saliency")
-)
+QUIZZES, ROOMS, PATCHES = map(toys_of, ("quag", "step-grounding", "saliency"))
 
 
 # --------------------------------------------------------------------------- data drawn anew
@@ -104,27 +130,31 @@ class Rooms(Drawn):
         )
 
 
-class Patches(Drawn):
+class Patches(FlawedData):
     """A patch of the label's colour, one of another, and a mask that goes with neither."""
 
     labels = tuple(PATCHES.COLOURS)
 
-    def draw(self, index: int, rng: np.random.Generator) -> Sample:
-        """An image; half of its cells are the foreground."""
-        pixels, shown = PATCHES.two_patches(rng)
-        cells = rng.permutation(PATCHES.CELLS**2) < PATCHES.CELLS**2 // 2
-        mask = (
-            cells.reshape(PATCHES.CELLS, -1)
-            .repeat(PATCHES.PATCH, 0)
-            .repeat(PATCHES.PATCH, 1)
-        )
-        return Sample(
-            key=f"patches-{index:03d}",
-            frames=(Frame.from_array(pixels),),
-            choices=self.labels,
-            label=next(iter(shown)),
-            annotations={"foreground": mask},
-        )
+    def draw(self) -> Iterator[Sample]:
+        """Images; half of the cells of each are the foreground."""
+        sources = Sources(self.flaw, 60, self.rng)
+        rows = []
+        for _ in range(sources.count):
+            cells = self.rng.permutation(PATCHES.CELLS**2) < PATCHES.CELLS**2 // 2
+            mask = cells.reshape(PATCHES.CELLS, -1)
+            mask = mask.repeat(PATCHES.PATCH, 0).repeat(PATCHES.PATCH, 1)
+            rows.append((*PATCHES.two_patches(self.rng), mask))
+        for number, source in enumerate(sources.of_sample.tolist()):
+            pixels, shown, mask = rows[source]
+            noise = self.rng.integers(-4, 5, pixels.shape)
+            noisy = (pixels + noise).clip(0, 255).astype(np.uint8)
+            yield Sample(
+                key=f"patches-{number:03d}",
+                frames=(Frame.from_array(noisy),),
+                choices=self.labels,
+                label=next(iter(shown)),
+                annotations={"foreground": mask},
+            )
 
 
 class Quiz(Drawn):
@@ -151,40 +181,29 @@ class Quiz(Drawn):
 
 
 @dataclass(frozen=True)
-class Null:
-    """An audit in which nothing is to be found: its plugins, and what else is on the line."""
+class Audited:
+    """A method and what it audits: the flaws its data may have, and what else is on the line."""
 
     method: str
-    says: str
     model: type[Any] | str
     data: type[Any]
     words: Sequence[str] = ()
     tools: Mapping[str, type[Any]] = field(default_factory=dict)
-    planted: tuple[str, str] | None = None
+    flaws: Sequence[str] = ()
+    says: str = ""  # what is there, where the data have no flaws to choose from
+    planted: Sequence[str] = ()  # what is on the line where there is something to find
 
-    def with_cue(self) -> "Null | None":
-        """The same audit with something to find; None where the toys have nothing of the kind."""
-        if self.planted is None:
-            return None
-        without, instead = self.planted
-        words = [instead if word == without else word for word in self.words]
-        return replace(self, words=words, says=f"planted: {instead}")
-
-    def line(self, seed: int, out: Path) -> list[str]:
+    def line(self, flaw: str | None, seed: int, planted: bool, out: Path) -> list[str]:
         """The command."""
         model = self.model if isinstance(self.model, str) else "toy-null"
         line = ["audit", self.method, "--model", model, "--data", "toy-null"]
         for role in self.tools:
             line += ["--tool", f"{role}=toy-{role}"]
-        line += [
-            "-D",
-            f"seed={seed}",
-            "--seed",
-            str(seed),
-            "--device",
-            "cpu",
-            *self.words,
-        ]
+        line += ["-D", f"seed={seed}", "--seed", str(seed), "--device", "cpu"]
+        if flaw is not None:
+            line += ["-D", f"flaw={flaw}"]
+        # an option that is given again counts as it is given last
+        line += [*self.words, *(self.planted if planted else ())]
         return [*line, "--out", str(out), "--no-cache", "--json"]
 
     def shelf(self) -> PluginShelf:
@@ -195,62 +214,79 @@ class Null:
         own |= {("tool", f"toy-{role}"): tool for role, tool in self.tools.items()}
         return PluginShelf(own, installed=True)
 
-    def finds(self, report: Mapping[str, Any]) -> bool:
-        """Whether a report has a finding; of step grounding, that the traces fit their videos."""
-        findings = [score for score in report["scores"] if score["finding"]]
-        if self.method != "step-grounding":
-            return bool(findings)
-        return any(BETTER in str(score["statement"]) for score in findings)
+    def sees(self, report: Mapping[str, Any]) -> "Seen":
+        """What a report shows; of step grounding, that the traces fit their videos."""
+        scores = report["scores"]
+        if self.method == "step-grounding":
+            verdict = report["notes"].get("verdict")
+            return Seen(verdict == BETTER, verdict in (BETTER, FITS))
+        return Seen(
+            starred=any(score["finding"] and not score["doubt"] for score in scores),
+            shown=any(score["finding"] or score["doubt"] for score in scores),
+        )
 
 
-def nulls(folder: Path) -> list[Null]:
-    """An audit a method; `folder` is for a model that is written there."""
-    kitchen = {"proposer": KITCHENS.Namer, "detector": KITCHENS.Finder}
+@dataclass(frozen=True)
+class Seen:
+    """Whether a report has a star, and whether it has a star or a `?`."""
+
+    starred: bool
+    shown: bool
+
+
+def all_audited(folder: Path) -> list[Audited]:
+    """The methods; `folder` is for a model that is written there."""
     clip = _colour_clip(folder)
     quick = ("-O", "faithfulness=0", "-O", "pictures=0")
+    unchecked = (
+        "-O",
+        "null_shuffles=0",
+    )  # it decides nothing, and takes as long as the rest
     return [
-        Null(
-            "trove",
-            "errors that go with nothing",
-            FakeModel,
-            FakeDataset,
-            ("-M", "lean=0"),
-            planted=("lean=0", "lean=1"),
+        Audited(
+            "trove", Seer, Clips, unchecked, flaws=OF_CLIPS, planted=("-D", "cue=0.6")
         ),
-        Null(
+        Audited(
+            "domino", Seer, Clips, unchecked, flaws=OF_CLIPS, planted=("-D", "cue=0.6")
+        ),
+        Audited(
             "spurlens",
-            "errors that go with nothing",
-            KITCHENS.Eyes,
-            KITCHENS.Kitchen,
-            ("-M", "cue=", "-D", "samples=120"),
-            kitchen,
-            ("cue=", "cue=table"),
+            Host,
+            Kitchens,
+            ("-O", "k=50"),
+            {"proposer": Namer, "detector": Finder},
+            flaws=tuple(FLAWS),
+            planted=("-D", "cue=0.4"),
         ),
-        Null(
-            "quag", "answers at random", QUIZZES.Reader, Quiz, ("-M", "reads=nothing")
-        ),
-        Null(
-            "step-grounding",
-            "traces that did not look",
-            ROOMS.Teller,
-            Rooms,
-            ("-M", "looks=false", "-O", "perturbations=", "-O", "shown=0"),
-            planted=("looks=false", "looks=true"),
-        ),
-        Null(
+        Audited(
             "cci",
-            "errors that go with nothing",
             FakeModel,
-            FakeDataset,
-            ("-M", "lean=0", "-D", "frames=1", "-O", "kinds=clusters", *quick),
-            planted=("lean=0", "lean=1"),
+            Squares,
+            ("-M", "lean=0", "-O", "kinds=clusters", *quick),
+            flaws=OF_PICTURES,
+            planted=("-M", "lean=1"),
         ),
-        Null(
+        Audited(
             "saliency",
-            "masks that go with nothing",
             clip[0],
             Patches,
             (*clip[1:], *quick),
+            flaws=("none", "clips", "copies"),
+        ),
+        Audited(
+            "quag",
+            QUIZZES.Reader,
+            Quiz,
+            ("-M", "reads=nothing"),
+            says="answers at random",
+        ),
+        Audited(
+            "step-grounding",
+            ROOMS.Teller,
+            Rooms,
+            ("-M", "looks=false", "-O", "perturbations=", "-O", "shown=0"),
+            says="traces that did not look",
+            planted=("-M", "looks=true"),
         ),
     ]
 
@@ -271,45 +307,60 @@ def _colour_clip(folder: Path) -> tuple[str, str, str]:
     )
 
 
-def audit(null: Null, seed: int, folder: Path) -> bool:
-    """Whether the audit of this seed has a finding."""
-    fitted = partial(Context, registry=null.shelf())
+def audit(audited: Audited, line: Sequence[str]) -> Seen:
+    """What the audit of this command shows."""
+    fitted = partial(Context, registry=audited.shelf())
     with patch("cuescope.context.Context", fitted):
-        done = CliRunner().invoke(
-            app, null.line(seed, folder / f"{null.method}-{seed}")
-        )
+        done = CliRunner().invoke(app, line)
     if done.exit_code:
-        raise RuntimeError(
-            f"{' '.join(null.line(seed, folder))}\n{done.output}"
-        ) from done.exception
-    return null.finds(json.loads(done.stdout))
+        raise RuntimeError(f"{' '.join(line)}\n{done.output}") from done.exception
+    return audited.sees(json.loads(done.stdout))
+
+
+def row(audited: Audited, flaw: str | None, seeds: Sequence[int], planted: bool) -> str:
+    """Of audits with these seeds, how many have a star, and how many show anything."""
+    start = time.perf_counter()
+    seen = []
+    for seed in seeds:
+        with TemporaryDirectory() as runs:
+            line = audited.line(flaw, seed, planted, Path(runs) / "run")
+            seen.append(audit(audited, line))
+    seconds = (time.perf_counter() - start) / len(seeds)
+    starred = [seed for seed, each in zip(seeds, seen, strict=True) if each.starred]
+    shown = sum(each.shown for each in seen)
+    interval = binomtest(len(starred), len(seeds)).proportion_ci(method="exact")
+    says = FLAWS[flaw].says if flaw else audited.says
+    if planted:
+        says = f"planted; {says}"
+    return (
+        f"{audited.method:<15} {says:<38} * {len(starred):>3} of {len(seeds)} "
+        f"[{interval.low:.1%}, {interval.high:.1%}]  * or ? {shown:>3}  ({seconds:.1f} s)"
+        f"{'' if planted else f'  {starred}'}"
+    )
 
 
 def main() -> None:
-    """Print a row a method."""
+    """Print a row a method and flaw."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--audits", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", default="", help="methods whose name contains this")
+    parser.add_argument("--flaw", default="", help="flaws whose name contains this")
     parser.add_argument(
-        "--planted", action="store_true", help="the same, with a cue to be found"
+        "--planted", action="store_true", help="the same, with something to be found"
     )
     given = parser.parse_args()
+    seeds = range(given.first, given.first + given.audits)
     with TemporaryDirectory() as name:
-        for audited in nulls(Path(name)):
-            null = audited.with_cue() if given.planted else audited
-            if null is None or given.only not in null.method:
+        for audited in all_audited(Path(name)):
+            if given.only not in audited.method or (
+                given.planted and not audited.planted
+            ):
                 continue
-            start, found = time.perf_counter(), 0
-            for seed in range(given.first, given.first + given.audits):
-                with TemporaryDirectory() as runs:
-                    found += audit(null, seed, Path(runs))
-            seconds = (time.perf_counter() - start) / max(given.audits, 1)
-            sys.stdout.write(
-                f"{null.method:<16}{null.says:<30}{found:>4} of {given.audits} audits with a "
-                f"finding ({seconds:.1f} s an audit)\n"
-            )
-            sys.stdout.flush()
+            for flaw in audited.flaws or [None]:
+                if given.flaw in (flaw or ""):
+                    sys.stdout.write(f"{row(audited, flaw, seeds, given.planted)}\n")
+                    sys.stdout.flush()
 
 
 if __name__ == "__main__":
