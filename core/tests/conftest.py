@@ -43,9 +43,12 @@ FAKES = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the fakes, importable and without any other plugin."""
+    """The folder of the fakes, importable and without any other plugin.
+
+    For a module: tests of other folders, which may come next, must find no fake installed.
+    """
     folder = tmp_path_factory.mktemp("stubs")
     source = (Path(__file__).parent / "fakes.py").read_text()
     write_dist(folder, "cuescope-fakes", FAKES, {"cuescope_fakes": source})
