@@ -17,7 +17,6 @@ from scipy import sparse, special
 
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.statistics._order import neighbour_p_value
-from cuescope_trove.control import levels
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, partition
 from cuescope_trove.selection import ScoredPairs, Verdict, discovery_part, score
@@ -127,7 +126,7 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
     if not world.are_declared:
         groups = Groups.single(len(true))
     prediction = logits.argmax(axis=1)
-    observations = Observations(
+    return Observations(
         label=label,
         prediction=prediction,
         correct=prediction == label,
@@ -137,12 +136,6 @@ def simulate(world: World, rng: np.random.Generator) -> Observations:
         groups=groups,
         probability=special.softmax(logits, axis=1),
     )
-    if not (world.size and world.is_known):
-        return observations
-    names = [str(number) for number in label.tolist()]
-    measured = size + world.size_noise * rng.normal(size=len(size))
-    control = levels(measured[source].tolist(), names, groups)
-    return replace(observations, control=control)
 
 
 def candidates(cluster: np.ndarray, rng: np.random.Generator) -> sparse.csr_array:
@@ -222,7 +215,7 @@ def null_rows(audits: int) -> Iterator[str]:
 
     *doubted*: audits with a finding in which neighbours agree, so that no finding keeps its star.
     """
-    columns = ("paper=true", "default", "doubted", "label noise", "size")
+    columns = ("paper=true", "default", "doubted", "label noise")
     yield f"{'audits with a finding':<34}" + "".join(map("{:>12}".format, columns))
     for name, world in NULLS.items():
         counts = np.zeros(len(columns), dtype=int)
@@ -240,7 +233,6 @@ def null_rows(audits: int) -> Iterator[str]:
                 table.finding.any(),
                 table.finding.any() and alike,
                 (table.verdict == Verdict.LABEL_NOISE).any(),
-                (table.verdict == Verdict.CONTROL).any(),
             ]
         row = "".join(map("{:>12}".format, counts.tolist()))
         yield f"{name:<34}{row}  of {audits}"

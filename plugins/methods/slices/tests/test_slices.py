@@ -7,8 +7,10 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from cuescope_sdk import Report
+from cuescope_sdk.statistics import Groups
 from cuescope_sdk.testing import Setup
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
+from cuescope_slices.analysis import compare, is_finding
 from cuescope_slices.options import (
     DistillingFailuresOptions,
     DominoOptions,
@@ -22,7 +24,9 @@ from cuescope_slices.scores import (
     fit_mixture,
     george,
     group_folds,
+    make_slice,
 )
+from cuescope_slices.trials import Ranked
 
 LABELS = ("a", "b", "c")
 
@@ -123,3 +127,43 @@ def test_confidence_ranks_frames_by_how_sure_a_still_is() -> None:
     strengths = [occurrence.strength for occurrence in feature.occurrences]
     assert len(strengths) == 450
     assert 1 / 3 <= min(strengths) < max(strengths) <= 1
+
+
+def test_no_finding_stands_beside_an_interval_that_holds_0() -> None:
+    """Of slices that hardly cost a label anything, where test and interval could disagree."""
+    found = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        sequences = int(rng.integers(20, 150))
+        clips = int(rng.integers(1, 4))
+        inside = rng.random(sequences) < rng.uniform(0.1, 0.6)
+        loss = rng.uniform(0.1, 0.7)
+        right = rng.random(sequences) < 0.9 - loss * inside
+        ranked = Ranked(
+            points=Points(
+                embedding=np.zeros((sequences, 2)),
+                label=np.zeros(sequences, dtype=int),
+                probability=np.full((sequences, 2), 0.5),
+                group=np.arange(sequences) // clips,
+                fitted=np.ones(sequences, dtype=bool),
+                prediction=np.where(right, 0, 1),
+                labels=("a", "b"),
+            ),
+            sequence=np.arange(sequences),
+            frame=np.full(sequences, -1),
+            lengths=np.ones(sequences, dtype=int),
+            keys=tuple(map(str, range(sequences))),
+            groups=Groups(
+                np.arange(sequences) // clips, -(-sequences // clips), clips > 1
+            ),
+            slices=(),
+        )
+        members = np.flatnonzero(inside)
+        part = make_slice("slice", members, np.ones(len(members)), {0: 1.0})
+        options = GeorgeOptions(confidence=rng.choice([0.8, 0.95, 0.999]))
+        for pair in compare(ranked, [part], options, rng):
+            if is_finding(pair, options):
+                found += 1
+                assert pair.low is not None
+                assert pair.low > 0
+    assert found >= 10

@@ -30,7 +30,7 @@ def test_every_report_and_plan_says_what_could_be_missed() -> None:
     report = run_audit(TRoVe, Honest, Clips)
     assert not report.findings
     words = report.notes["could have been missed"]
-    assert "in 8 of 10 audits, or 72 points where the embedding splits it" in words
+    assert "in 8 of 10 audits, or 85 points where the embedding splits it" in words
     assert words.endswith("smaller ones may be there")
     assert (
         "if 80% of the answers are right" in Setup(TRoVe).plan().notes["can be found"]
@@ -89,9 +89,12 @@ class Sized(Clips):
 def test_what_goes_with_the_size_is_no_cue(options: dict[str, str]) -> None:
     report = run_audit(TRoVe, Leaning, Sized, **options)
     assert not report.findings
-    name = "'weather'" if options else "the size of the labelled object"
-    assert report.statements[0].startswith(f"It may be {name}")
-    assert by_check(report.evidence, "controlled for").verdict == "refuted"
+    name = "'weather' (rain)" if options else "the size of the labelled object"
+    checks = [item for item in report.evidence if item.check == "other explanations"]
+    assert checks
+    assert all(item.verdict == "refuted" for item in checks)
+    assert all(name in item.detail for item in checks)
+    assert report.doubts
 
 
 class Measuring(Plugin):
@@ -122,8 +125,7 @@ def test_the_detected_size_is_held_alike() -> None:
         TRoVe, Leaning, Clips, options, tools={"detector": Measuring}
     ).report()
     assert not report.findings
-    assert report.statements[0].startswith("It may be the size of the labelled object")
-    assert by_check(report.evidence, "controlled for").n == 160
+    assert "the size of the labelled object" in report.doubts[0]
     unsure = Setup(TRoVe, Leaning, Clips, options, tools={"detector": Unsure}).report()
     assert {unsure.names[score.feature] for score in unsure.findings} == {"red"}
     with pytest.raises(UserError, match="detected-size needs a detector"):

@@ -16,9 +16,9 @@ from cuescope_sdk.data import object_size
 from cuescope_sdk.statistics import GapPlan, Groups
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
+from cuescope_trove.analysis import pair_intervals
 from cuescope_trove.candidates import correction
 from cuescope_trove.candidates.correction import could_pass, p_values
-from cuescope_trove.control import levels
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import (
@@ -91,11 +91,51 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
     assert found >= 10
 
 
-def test_errors_that_follow_the_size_are_no_cue() -> None:
-    counts = verdicts(SIMULATIONS.NULLS["size, known"], 12, 0.0)
-    # 5% promised; the binomial 99.9th percentile of 12
-    assert counts[Verdict.FINDING] <= 4
-    assert counts[Verdict.CONTROL] >= 11
+@pytest.mark.parametrize("clips", [1, 5])
+@pytest.mark.parametrize("discover", [0.0, 0.5])
+def test_no_finding_stands_beside_an_interval_that_holds_0(
+    discover: float, clips: int
+) -> None:
+    """Of audits with cues that are hardly found, where test and interval could disagree."""
+    found = 0
+    for audit in range(12):
+        rng = np.random.default_rng([6, audit])
+        world = WORLD(
+            n=int(rng.integers(12, 60)) * 5,
+            clips=clips,
+            cue_share=rng.uniform(0.15, 0.5),
+            cue_loss=rng.uniform(0.3, 0.8),
+        )
+        options = TRoVeOptions(
+            discover=discover,
+            fdr=rng.choice([0.05, 0.3]),
+            confidence=rng.choice([0.8, 0.95, 0.99]),
+            min_error_contribution=rng.choice([-1.0, 0.1]),
+        )
+        scene = SIMULATIONS.simulate(world, rng)
+        part = discovery_part(scene, discover, rng)
+        table = score(scene, options, rng, part)
+        (gap_low, _), _, (score_low, _) = pair_intervals(table, options)
+        told = table.verdict != Verdict.NOTHING
+        assert (gap_low[told] > 0).all()
+        assert (score_low[table.finding] > 0).all()
+        assert (table.q_value[told] <= options.fdr).all()
+        found += told.any()
+    assert found >= 3
+
+
+def test_a_pair_is_found_from_its_critical_p_value_on() -> None:
+    """The level of an interval is that of the test, whatever the weights of the pairs."""
+    rng = np.random.default_rng(2)
+    scene = SIMULATIONS.simulate(WORLD(cue_share=0.25, cue_loss=0.3, harmed=3), rng)
+    table = score(scene, TRoVeOptions(discover=0.0), rng)
+    critical = table.correction.critical(table.q_value, 0.05)
+    # of labels in which something is found: their share of the rate is what the others leave
+    found = np.unique(table.pairs.label[table.q_value <= 0.05])
+    tested = table.tried & np.isin(table.pairs.label, found)
+    passes = table.q_value[tested] <= 0.05
+    assert np.array_equal(passes, 2 * table.p_value[tested] <= critical[tested])
+    assert 0 < passes.sum() < len(passes)
 
 
 @pytest.mark.parametrize("discover", [0.0, 0.5])
@@ -184,22 +224,6 @@ def test_the_size_of_the_labelled_object(
     assert object_size(sample, str(sample.label)) == size
 
 
-def test_levels_hold_groups_and_quantiles_together() -> None:
-    groups = Groups(np.repeat(np.arange(80), 2), 80, True)
-    values = np.repeat(np.arange(80.0), 2) + np.tile([0.0, 0.4], 80)
-    level = levels(values.tolist(), ["a"] * 160, groups)
-    assert np.array_equal(level[::2], level[1::2])
-    assert np.bincount(level).tolist() == [40, 40, 40, 40]
-    assert levels(["x", None, "y", "x"], ["a"] * 4, Groups.single(4)).tolist() == [
-        0,
-        -1,
-        1,
-        0,
-    ]
-    constant = levels([1.0] * 40, ["a"] * 40, Groups.single(40))
-    assert len(set(constant.tolist())) == 1
-
-
 @pytest.mark.parametrize("kept", [TOGETHER, SPLIT])
 @pytest.mark.parametrize("discover", [0.0, 0.5])
 def test_the_limit_of_detection_is_that_of_the_plan(
@@ -253,17 +277,18 @@ def test_copies_of_a_candidate_are_tried_again_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(1)
-    scene = SIMULATIONS.simulate(SIMULATIONS.NULLS["size, known"], rng)
+    scene = SIMULATIONS.simulate(SIMULATIONS.NULLS["size, unknown"], rng)
     copies = replace(scene, member=sparse.csr_array(sparse.hstack([scene.member] * 3)))
     tried = []
 
-    def among_alike(observations: Any, pair: Any, rng: np.random.Generator) -> float:
+    def suspects(observations: Any, suspects: Any, pair: Any) -> np.ndarray:
         tried.append(pair)
-        return 1.0
+        return observations.label == pair.label
 
-    monkeypatch.setattr(selection, "_among_alike", among_alike)
-    table = score(copies, TRoVeOptions(), rng)
-    explained = table.verdict == Verdict.CONTROL
+    monkeypatch.setattr(selection, "suspect_labels", suspects)
+    monkeypatch.setattr(selection, "unlike_p_value", lambda *_: 1.0)
+    table = score(copies, TRoVeOptions(label_noise=1.0), rng)
+    explained = table.verdict == Verdict.LABEL_NOISE
     assert not table.finding.any()
     assert explained.sum() >= 3 * len(tried) > 0
     # a copy has the verdict of what stands for it

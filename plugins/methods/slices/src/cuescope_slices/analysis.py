@@ -23,7 +23,8 @@ SHARE = 0.25
 class Pair:
     """A slice and a label, and what the slice costs the label; None where it cannot be compared.
 
-    `lost` is the accuracy `outside` the slice less that `inside`.
+    `lost` is the accuracy `outside` the slice less that `inside`. The p-value is two-sided, as the
+    interval has two ends.
     """
 
     number: int
@@ -75,7 +76,7 @@ def compare(
             pair.low = None if np.isnan(low) else float(low)
             pair.high = None if np.isnan(high) else float(high)
             if tested:
-                pair.p_value = gap_p_values(*about, rng).item()
+                pair.p_value = min(1.0, 2 * gap_p_values(*about, rng).item())
     # over all pairs of all slices: each of them could have been reported
     q_values = benjamini_hochberg([pair.p_value for pair in pairs])
     for pair, q_value in zip(pairs, q_values, strict=True):
@@ -84,10 +85,14 @@ def compare(
 
 
 def is_finding(pair: Pair, options: Any) -> bool:
-    """Whether the slice costs the label more than `min_loss`, and more than chance explains."""
-    if pair.lost is None or pair.q_value is None:
+    """Whether the slice costs the label more than `min_loss`, and more than chance explains.
+
+    Both the test and the interval must exclude that it costs nothing.
+    """
+    if pair.lost is None or pair.q_value is None or pair.low is None:
         return False
-    return bool(pair.lost > options.min_loss and pair.q_value <= options.fdr)
+    is_clear = pair.q_value <= options.fdr and pair.low > 0
+    return bool(is_clear and pair.lost > options.min_loss)
 
 
 def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
@@ -100,8 +105,8 @@ def smallest_findable(ranked: Ranked, options: Any, pairs: int) -> float | None:
         count = len(np.unique(points.group[mine]))
         accuracy = points.correct[mine].mean()
         plan = GapPlan(SHARE * count, (1 - SHARE) * count, accuracy)
-        # over the number of pairs: a lone finding needs so small a p-value
-        limit = plan.smallest_drop(options.fdr / pairs)
+        # over the number of pairs, in one direction: a lone finding needs so small a p-value
+        limit = plan.smallest_drop(options.fdr / 2 / pairs)
         if limit is None:
             return None
         limits.append(limit)

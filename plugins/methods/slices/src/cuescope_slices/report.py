@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import mean_interval
 from cuescope_slices.analysis import SHARE, Pair, compare, is_finding, smallest_findable
 from cuescope_slices.trials import Ranked, rank
@@ -72,7 +73,7 @@ def statement(pair: Pair, label: str) -> str:
     """The finding as a sentence."""
     ends = ""
     if pair.low is not None and pair.high is not None:
-        ends = f"; {100 * pair.low:.0f} to {100 * pair.high:.0f} points"
+        ends = f"; {percent(pair.low, unit='')} to {percent(pair.high, unit='')} points"
     return (
         f"In {{feature}}, '{label}' loses {100 * (pair.lost or 0):.0f} points of accuracy "
         f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends}). This goes with the slice; it "

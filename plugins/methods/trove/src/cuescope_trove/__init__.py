@@ -74,7 +74,7 @@ class TRoVe(Plugin):
         from cuescope_trove.trials import candidate_features, check
 
         require_data(audit, self.data_needs, "trove")
-        check(audit, self.options.top_k)
+        check(audit, self.options)
         # before anything is asked: a plan has no answers to plant a cue in
         if audit.context.planning:
             note_plan(audit, self.options)

@@ -11,10 +11,10 @@ from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Estimate, Groups
 from cuescope_sdk.stills import Answers, stack_logits
+from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
 from cuescope_trove.candidates.groups import Candidates
-from cuescope_trove.control import Control, control_of
 from cuescope_trove.maths.calibration import cross_fitted_temperatures
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
@@ -22,9 +22,7 @@ from cuescope_trove.scores import (
     PerSample,
     among_top,
     bias_limits,
-    gap_limits,
     most_common_mistake,
-    selected_confidence,
 )
 from cuescope_trove.selection import (
     ScoredPairs,
@@ -50,7 +48,6 @@ class Analysis:
     observations: Observations
     part: np.ndarray | None
     table: ScoredPairs
-    control: Control | None
     distinct: Distinct
     chosen: Sequence[int]
     shown: ScoredPairs
@@ -99,11 +96,6 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     choice = choose_candidates(audit, options, answers)
     observations, _ = audit.once(observe, audit, options.top_k, CALIBRATION)
     observations = replace(observations, member=choice.candidates.member)
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
-    control = control_of(audit, samples, observations.groups, options)
-    if control is not None:
-        observations = replace(observations, control=control.level)
-    # after the control: what is measured must have the levels with it
     part = discovery_part(observations, options.discover, audit.rng("discover"))
     table = score(observations, options, audit.rng("permutation"), part)
     directions = directions_of(observations, answers.embedding)
@@ -114,7 +106,6 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
         observations,
         part,
         table,
-        control,
         distinct,
         chosen,
         table.of_clusters(chosen),
@@ -166,6 +157,7 @@ def pair_rows(
     mistake = most_common_mistake(table.observations, pairs)
     values = np.array([pairs.error_contribution, table.bias.value, table.score])
     estimates = np.concatenate([values[:, None], bounds], axis=1)
+    p_value = two_sided(table.p_value)
     for pair in ranking(table):
         gap, bias, score = (
             Estimate(*figures) for figures in estimates[..., pair].tolist()
@@ -182,10 +174,10 @@ def pair_rows(
             score=score if scored else None,
             accuracy_with=float(pairs.accuracy_with[pair]),
             accuracy_without=float(pairs.accuracy_without[pair]),
-            p_value=float(table.p_value[pair]) if tried else None,
+            p_value=float(p_value[pair]) if tried else None,
             q_value=float(table.q_value[pair]) if tried else None,
             verdict=Verdict(table.verdict[pair]),
-            retest=float(table.retest[pair]),
+            retest=float(two_sided(table.retest)[pair]),
             suspects=int(table.suspects[pair]),
             first_gap=None if table.first_gap is None else float(table.first_gap[pair]),
             starts=analysis.distinct.starts_of(
@@ -202,34 +194,14 @@ def pair_rows(
 def pair_intervals(
     table: ScoredPairs, options: TRoVeOptions
 ) -> Float[np.ndarray, "3 2 pair"]:
-    """Low and high end of each pair's error contribution, static bias and TRoVe score.
-
-    Findings that were chosen and measured on the same sequences have wider ones: at a level that
-    holds over all that was chosen (Benjamini and Yekutieli, 2005).
-    """
-    everything = np.arange(len(table.pairs))
-    bounds = _intervals(table, everything, options.confidence, options)
-    chosen = np.flatnonzero(table.verdict != Verdict.NOTHING)
-    # with two parts nothing was chosen by the sequences that are measured
-    if table.first_gap is None and len(chosen):
-        tried = max(table.correction.count, len(chosen))
-        strict = selected_confidence(options.confidence, len(chosen), tried)
-        bounds[..., chosen] = _intervals(table, chosen, strict, options)
-    return bounds
-
-
-def _intervals(
-    table: ScoredPairs,
-    chosen: np.ndarray,
-    level: float,
-    options: TRoVeOptions,
-) -> Float[np.ndarray, "3 2 pair"]:
-    pairs = table.pairs.take(chosen)
+    """Low and high end of each pair's error contribution, static bias and TRoVe score."""
     measured = table.observations
     across_labels = options.static_bias == "cluster"
-    gap = gap_limits(measured, pairs, level)
-    bias = bias_limits(measured, pairs, level, across_labels=across_labels)
+    gap = table.gap_low, table.gap_high
+    bias = bias_limits(
+        measured, table.pairs, table.confidence, across_labels=across_labels
+    )
     # uncorrelated: one part counts wrong answers, the other says how sure the wrong ones are
-    static_bias = Estimate(table.bias.value[chosen], *bias)
-    both = Estimate(pairs.error_contribution, *gap).plus(static_bias)
+    static_bias = Estimate(table.bias.value, *bias)
+    both = Estimate(table.pairs.error_contribution, *gap).plus(static_bias)
     return np.array([gap, bias, (both.low, both.high)])

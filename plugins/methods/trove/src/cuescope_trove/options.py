@@ -93,8 +93,8 @@ class TRoVeOptions(Options):
     )
     control: Annotated[str | None, Words()] = Field(
         None,
-        description="annotation that may also explain errors. A finding must hold among samples "
-        "with about the same value; none: the size of the labelled object, if known",
+        description="annotation that may also explain errors: a finding must hold among samples "
+        "that are alike in it too; 'detected-size' asks for a detector, which measures the size",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     null_shuffles: NonNegativeInt = Field(

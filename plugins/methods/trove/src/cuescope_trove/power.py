@@ -121,7 +121,8 @@ def _chance_to_pass(
 ) -> float:
     # both conditions are about one measured loss, so the harder one decides
     exceeds = plan.exceeds(loss, options.min_error_contribution)
-    return min(plan.power(loss, threshold), exceeds)
+    # the power is of one direction, and a finding pays for both
+    return min(plan.power(loss, threshold / 2), exceeds)
 
 
 def smallest_loss(
@@ -182,7 +183,7 @@ def limit(
         measured.label,
         rng,
         share=kept.shown(share),
-        threshold=options.fdr / tried,
+        threshold=options.fdr / 2 / tried,
     )
     rate = float(measured.values.mean())
     found = found and _undiluted(found, kept.contrast(share), rate)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
-from cuescope_sdk.report import signed
+from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
     CALIBRATION,
@@ -26,11 +26,6 @@ STATIC_BIAS_WORDS = {
     "label": "over the cluster's misclassified frames of the label (as the published code)",
     "cluster": "over all misclassified frames of the cluster (as eq. 2 is printed)",
 }
-SIZE_UNKNOWN = (
-    "nothing: the object's size is not known, and errors that follow it can look like a cue. "
-    "Boxes, masks or a number under 'object_size' make it known. -O control=NAME compares only "
-    "samples that are alike in another annotation"
-)
 
 
 def scores(
@@ -91,7 +86,6 @@ def scores(
         statement,
         labels=len(audit.labels),
         starts=analysis.distinct.starts,
-        control=analysis.control.name if analysis.control else "",
     )
     for row in rows:
         yield from _pair_scores(row, say(row))
@@ -140,9 +134,6 @@ def _note_selection(audit: Audit, options: TRoVeOptions, analysis: Analysis) -> 
             f"cues were looked for in {first} sequences; all figures are of the other "
             f"{len(analysis.part) - first}",
         )
-    audit.note(
-        "controlled for", analysis.control.name if analysis.control else SIZE_UNKNOWN
-    )
     missed = limit_words(analysis.observations, table, options, audit.rng("limit"))
     audit.note("could have been missed", missed)
 
@@ -162,14 +153,13 @@ def _pair_scores(row: PairRow, words: str | None) -> Iterator[Score]:
         )
 
     tested = {"n": row.n, "p_value": row.p_value, "q_value": row.q_value}
-    explained = row.verdict in (Verdict.LABEL_NOISE, Verdict.CONTROL)
     yield score_of(
         "trove_score",
         row.score,
         **tested,
         finding=row.verdict == Verdict.FINDING,
         # a large loss that is not shown would look overlooked, not explained
-        always_reported=explained,
+        always_reported=row.verdict == Verdict.LABEL_NOISE,
         statement=words,
     )
     yield score_of("error_contribution", row.gap, **tested)
@@ -182,7 +172,6 @@ def statement(
     *,
     labels: int,
     starts: int = 1,
-    control: str = "",
 ) -> str | None:
     """A pair in a few sentences: what is lost, and what a still frame is taken for, or why not.
 
@@ -194,23 +183,17 @@ def statement(
     words = (
         f"Where {{feature}} is on screen, {label} is right {round(100 * row.gap.value)} points "
         f"less often ({row.accuracy_with:.0%} instead of {row.accuracy_without:.0%}; "
-        f"{signed(100 * row.gap.low, 0)} to {signed(100 * row.gap.high, 0)} points)."
+        f"{percent(row.gap.low, unit='')} to {percent(row.gap.high, unit='')} points)."
     )
     if row.first_gap is not None:
         first = round(100 * row.first_gap)
         words += (
             f" In the part of the data where it was looked for, it was {first} points."
         )
-    p_value = f"p = {row.retest:.2g}"
     if row.verdict == Verdict.LABEL_NOISE:
         return (
             f"It may be label noise: {words} But up to {row.suspects} samples of {label} with it "
-            f"may be mislabelled, and without them the loss is not clear ({p_value})."
-        )
-    if row.verdict == Verdict.CONTROL:
-        return (
-            f"It may be {control}: {words} But among sequences with about the same value of it, "
-            f"the loss is not clear ({p_value})."
+            f"may be mislabelled, and without them the loss is not clear (p = {row.retest:.2g})."
         )
     return (
         f"{words} {_still_frame_sentence(row, labels)}{_starts_sentence(row, starts)}"

@@ -32,8 +32,7 @@ class Observations:
     frame_static (frame, class): calibrated probabilities of its still clip; `member`: a sparse
     (frame, cluster) of the clusters that it is in, one or several. `groups` says which sequences
     were drawn together.
-    `probability` (sample, class) are those of the sequences, where label errors are looked for;
-    `control` is the level of what else may explain errors (an object's size), -1 where unknown.
+    `probability` (sample, class) are those of the sequences, where label errors are looked for.
     """
 
     label: np.ndarray
@@ -44,7 +43,6 @@ class Observations:
     member: sparse.csr_array
     groups: Groups
     probability: np.ndarray | None = None
-    control: np.ndarray | None = None
 
     @property
     def classes(self) -> int:
@@ -102,7 +100,6 @@ class Observations:
             member=self.member[frames],
             groups=self.groups.take(chosen),
             probability=None if self.probability is None else self.probability[chosen],
-            control=None if self.control is None else self.control[chosen],
         )
 
 
@@ -347,30 +344,26 @@ def label_parts(observations: Observations, pairs: Pairs) -> Iterator[LabelPart]
         )
 
 
-def selected_confidence(confidence: float, chosen: int, tried: float) -> float:
-    """The confidence at which the intervals of what was chosen hold over all that was chosen.
-
-    Figures that were chosen among those tried, on the same data, look larger than they are (false
-    coverage rate: Benjamini and Yekutieli, 2005).
-    """
-    return 1 - (1 - confidence) * chosen / tried
-
-
 def gap_limits(
     observations: Observations,
     pairs: Pairs,
-    confidence: float,
+    confidence: float | PerPair,
 ) -> tuple[PerPair, PerPair]:
     """Interval of the error contribution of each pair; groups of sequences count as one draw."""
     low = np.full(len(pairs), -1.0)
     high = np.full(len(pairs), 1.0)
+    of_pair = np.broadcast_to(confidence, len(pairs))
     for part in label_parts(observations, pairs):
-        low[part.pairs], high[part.pairs] = gap_intervals(
-            part.values,
-            part.present,
-            part.groups,
-            confidence=confidence,
-        )
+        # pairs of one confidence in one go: those that were not found are most
+        for level in np.unique(of_pair[part.pairs]):
+            columns = of_pair[part.pairs] == level
+            chosen = part.pairs[columns]
+            low[chosen], high[chosen] = gap_intervals(
+                part.values,
+                part.present[:, columns],
+                part.groups,
+                confidence=float(level),
+            )
     # one group says nothing of how much groups vary
     return np.nan_to_num(low, nan=-1.0), np.nan_to_num(high, nan=1.0)
 
@@ -378,7 +371,7 @@ def gap_limits(
 def bias_limits(
     observations: Observations,
     pairs: Pairs,
-    confidence: float,
+    confidence: float | PerPair,
     *,
     across_labels: bool = False,
 ) -> tuple[PerPair, PerPair]:
@@ -394,12 +387,13 @@ def bias_limits(
     starts = np.searchsorted(cell[order], wanted, side="left")
     ends = np.searchsorted(cell[order], wanted, side="right")
     bias = observations.frame_bias
+    of_pair = np.broadcast_to(confidence, len(pairs))
     for pair in np.flatnonzero(ends > starts):
         frames = observations.member_frame[order[starts[pair] : ends[pair]]]
         drawn = observations.groups.take(observations.frame_sample[frames])
         low[pair], high[pair] = mean_interval(
             bias[frames],
             drawn,
-            confidence=confidence,
+            confidence=float(of_pair[pair]),
         )
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)

@@ -3,7 +3,7 @@
 Cues are looked for in one part of the groups and measured in the other (`discover`), so that the
 figure of a finding is not the largest of many. What stood out in the first part has more of the
 error budget of the second (Genovese, Roeder and Wasserman, 2006). What is found is then tried again
-without the sequences that look mislabelled, and among sequences that are alike in `control`.
+without the sequences that look mislabelled.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,8 @@ from enum import IntEnum
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
-from scipy import sparse
+from scipy import sparse, stats
 
-from cuescope_sdk.statistics import gap_p_values
 from cuescope_trove.candidates.correction import (
     CLEAR,
     Correction,
@@ -38,7 +37,7 @@ from cuescope_trove.scores import (
     SampleMask,
     StaticBias,
     compare,
-    label_parts,
+    gap_limits,
     meets,
     static_bias,
 )
@@ -60,18 +59,18 @@ class Verdict(IntEnum):
     NOTHING = 0
     FINDING = 1
     LABEL_NOISE = 2
-    CONTROL = 3
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
     """Everything that a finding needs, per pair. `score` is meaningful where `scored`.
 
-    `p_value` and `q_value` are NaN where a pair was not tried. `retest` is the p-value that is left
-    of a found pair, and speaks against it where `verdict` is LABEL_NOISE or CONTROL; `suspects`
-    counts its sequences that may be mislabelled; `correction` is what p-values paid. `first_gap` is
-    the error contribution in the part where cues were looked for, None where there was one part.
-    `observations` are those measured.
+    `p_value` (one-sided) and `q_value` are NaN where a pair was not tried. `confidence` is that of
+    its intervals; `gap_low` and `gap_high` are that of its error contribution. `retest` is the
+    p-value that is left of a found pair, and speaks against it where `verdict` is LABEL_NOISE;
+    `suspects` counts its sequences that may be mislabelled; `correction` is what p-values paid.
+    `first_gap` is the error contribution in the part where cues were looked for, None where there
+    was one part. `observations` are those measured.
     """
 
     observations: Observations
@@ -79,6 +78,9 @@ class ScoredPairs:
     bias: StaticBias
     p_value: np.ndarray
     q_value: np.ndarray
+    confidence: np.ndarray
+    gap_low: np.ndarray
+    gap_high: np.ndarray
     verdict: np.ndarray
     retest: np.ndarray
     suspects: np.ndarray
@@ -122,6 +124,9 @@ class ScoredPairs:
             bias=StaticBias(self.bias.value[kept], self.bias.n_frames[kept]),
             p_value=self.p_value[kept],
             q_value=self.q_value[kept],
+            confidence=self.confidence[kept],
+            gap_low=self.gap_low[kept],
+            gap_high=self.gap_high[kept],
             verdict=self.verdict[kept],
             retest=self.retest[kept],
             suspects=self.suspects[kept],
@@ -193,28 +198,27 @@ def score(
     correction = Correction.of(measured, pairs, p_value, weight, rng)
     q_value = correction.q_values(p_value)
     bias = static_bias(measured, pairs, across_labels=options.static_bias == "cluster")
-    found = passes(measured, pairs, bias, options) & (q_value <= options.fdr)
+    passed = q_value <= options.fdr
+    confidence = np.full(len(pairs), options.confidence)
+    # with two parts nothing was chosen by the sequences that are measured
+    if part is None:
+        # the interval of what passed pays for all that was tried, as its p-value did
+        error = (1 - options.confidence) / options.fdr
+        critical = correction.critical(q_value, options.fdr)
+        confidence[passed] = 1 - error * np.minimum(critical[passed], options.fdr)
+    gap_low, gap_high = gap_limits(measured, pairs, confidence)
+    if part is None:
+        about = pairs.take(passed), p_value[passed], confidence[passed]
+        gap_low[passed] = np.maximum(gap_low[passed], excluded_by_test(*about))
+    found = passes(measured, pairs, bias, options) & passed & (gap_low > 0)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     leader = _leaders(measured, pairs, found, p_value)
     is_leader = found & (leader == np.arange(len(pairs)))
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
-
-    def explain(tried: PairMask, verdict_of_failed: Verdict) -> None:
-        # as much weaker as what stands for it: what no longer passes helps no other to pass
-        own = np.maximum(p_value, SMALLEST)
-        retest[found] = own[found] * (retest / own)[leader[found]]
-        failed = tried & (correction.q_values(retest) > options.fdr)
-        verdict[found & failed[leader]] = verdict_of_failed
-
-    if measured.control is not None:
-        for number in np.flatnonzero(is_leader).tolist():
-            retest[number] = _among_alike(measured, pairs.take([number]), rng)
-        explain(is_leader, Verdict.CONTROL)
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
-    kept = is_leader & (verdict == Verdict.FINDING)
-    unlike = UNLIKE / max(int(kept.sum()), 1)
-    for number in np.flatnonzero(kept).tolist():
+    unlike = UNLIKE / max(int(is_leader.sum()), 1)
+    for number in np.flatnonzero(is_leader).tolist():
         pair = pairs.take([number])
         removed = suspect_labels(measured, suspects, pair)
         count = mislabelled_count[number] = removed.sum()
@@ -224,15 +228,22 @@ def score(
         # How answers look is asked of both parts: that is not what a pair was chosen for.
         if few and unlike_p_value(observations, pair, rng) > unlike:
             elsewhere = _elsewhere(measured, ~removed, pair, options, rng)
-            # a loss must survive each explanation, so the worse p-value counts
+            # without them the loss may be clearer by luck
             retest[number] = max(retest[number], elsewhere)
-    explain(kept, Verdict.LABEL_NOISE)
+    # as much weaker as what stands for it: what no longer passes helps no other to pass
+    own = np.maximum(p_value, SMALLEST)
+    retest[found] = own[found] * (retest / own)[leader[found]]
+    failed = is_leader & (correction.q_values(retest) > options.fdr)
+    verdict[found & failed[leader]] = Verdict.LABEL_NOISE
     return ScoredPairs(
         observations=measured,
         pairs=pairs,
         bias=bias,
         p_value=p_value,
         q_value=q_value,
+        confidence=confidence,
+        gap_low=gap_low,
+        gap_high=gap_high,
         verdict=verdict,
         retest=retest,
         suspects=mislabelled_count[leader],
@@ -262,6 +273,18 @@ def _leaders(
             if len(before):
                 leader[of_label[column]] = of_label[before[0]]
     return leader
+
+
+def excluded_by_test(pairs: Pairs, p_value: PerPair, confidence: PerPair) -> PerPair:
+    """The lower end of each error contribution, as far as its one-sided p-value tells.
+
+    Test-based limits (Miettinen, 1976): a gap is as many standard errors from 0 as its p-value
+    says. They are above 0 exactly where the p-value is below the error of that end.
+    """
+    # 0.5 says nothing of the error, and excludes nothing
+    errors = stats.norm.isf(np.minimum(p_value, 0.49))
+    needed = stats.norm.isf((1 - confidence) / 2)
+    return np.asarray(pairs.error_contribution * (1 - needed / errors))
 
 
 def weights(first_p: PerPair) -> PerPair:
@@ -306,18 +329,6 @@ def _elsewhere(
     if not (same.error_contribution > options.min_error_contribution).any():
         return 1.0
     [p_value] = p_values(rest, same, rng, np.array([True]))
-    return float(p_value)
-
-
-def _among_alike(observations: Observations, pair: Pairs, rng: Generator) -> float:
-    """The p-value of a pair, answers dealt only among groups that are alike in `control`."""
-    assert observations.control is not None
-    [part] = label_parts(observations, pair)
-    level = observations.control[part.samples]
-    # -1 is unknown: such sequences are alike in nothing, so they are no stratum
-    known = level >= 0
-    about = part.values[known], part.present[known], part.groups.take(known)
-    [p_value] = gap_p_values(*about, rng, strata=level[known])
     return float(p_value)
 
 

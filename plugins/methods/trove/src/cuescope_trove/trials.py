@@ -7,18 +7,21 @@ from cuescope_sdk import Audit, Feature, Occurrence, UserError
 from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
 from cuescope_sdk.tools import NameGuess
 from cuescope_trove.candidates.groups import Candidates, components, several_clusterings
+from cuescope_trove.control import check_control
 from cuescope_trove.maths.clustering import best_clusters
 from cuescope_trove.options import TRoVeOptions
 
 
-def check(audit: Audit, top_k: int) -> None:
+def check(audit: Audit, options: TRoVeOptions) -> None:
     """Raise UserError where TRoVe cannot work."""
-    if top_k >= len(audit.labels):
+    if options.top_k >= len(audit.labels):
         raise UserError(
             "trove: with this top_k every answer counts as right",
             expected=f"top_k below the {len(audit.labels)} labels",
-            got=str(top_k),
+            got=str(options.top_k),
         )
+    if options.control is not None:
+        check_control(audit, options.control)
     # pairs are of labels: an open answer belongs to none of them
     require_closed_labels(audit, "trove")
 

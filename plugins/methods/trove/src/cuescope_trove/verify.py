@@ -1,4 +1,4 @@
-"""Checks of what TRoVe found: the null, label noise, what is held alike, and what is on screen."""
+"""Checks of what TRoVe found: the null, label noise, other explanations, and what is on screen."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,16 +18,11 @@ from cuescope_trove.checks.annotated_cues import (
     rank_annotated_frames,
 )
 from cuescope_trove.checks.detector import check_with_detector
-from cuescope_trove.control import Control
+from cuescope_trove.control import conditions
 from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, label_parts
-from cuescope_trove.selection import (
-    ScoredPairs,
-    Verdict,
-    losses_that_pass,
-    shuffle_within_labels,
-)
+from cuescope_trove.selection import Verdict, losses_that_pass, shuffle_within_labels
 
 NAMED = 8  # samples that look mislabelled
 
@@ -60,10 +55,8 @@ def evidence(
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
             yield check_labels(audit, analysis)
-        found = comparisons(audit, analysis, features)
+        found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)
-        if analysis.control is not None:
-            yield check_control(analysis.control, analysis.shown)
         if options.null_shuffles:
             # of what is shown: all candidates, twenty times over, would cost more than the audit
             member = analysis.observations.member[:, analysis.chosen]
@@ -149,6 +142,7 @@ def _verdict(explained: int, held: int) -> EvidenceVerdict:
 
 def comparisons(
     audit: Audit,
+    options: TRoVeOptions,
     analysis: Analysis,
     features: Sequence[Feature],
 ) -> list[Comparison]:
@@ -174,26 +168,7 @@ def comparisons(
                 shows=part.present[:, column],
                 values=part.values,
                 answers=[audit.labels[answer] for answer in commonest],
+                measured=conditions(options.control, of_label),
             )
             found.append(comparison)
     return found
-
-
-def check_control(control: Control, table: ScoredPairs) -> Evidence:
-    """Whether what was found holds among sequences that are alike in the control."""
-    explained = int((table.verdict == Verdict.CONTROL).sum())
-    held = int(table.finding.sum())
-    words = (
-        f"{held} findings hold among sequences with about the same value; {explained} losses go "
-        "with the value, so they are no findings"
-    )
-    unknown = int((control.level < 0).sum())
-    if unknown:
-        words += f"; it is unknown for {unknown}"
-    return Evidence(
-        check=f"controlled for: {control.name}",
-        verdict=_verdict(explained, held),
-        detail=words,
-        value=float(explained),
-        n=len(control.level),
-    )

@@ -66,11 +66,34 @@ class Correction:
         return cls(pairs.label, families)
 
     def q_values(self, p_value: PerPair) -> PerPair:
-        """The smallest false discovery rate at which a pair is found; NaN: not tested."""
+        """The smallest false discovery rate at which a pair is found; NaN: not tested.
+
+        p-values are of losses alone. A gain could have been found as well, so they count twice, as
+        both ends of an interval do.
+        """
         corrected = np.full(len(p_value), np.nan)
         for chosen, test in self.families:
             corrected[chosen] = test.corrected(p_value[chosen])
-        return q_values_in_families(corrected, self.labels)
+        return two_sided(q_values_in_families(corrected, self.labels))
+
+    def critical(self, q_value: PerPair, fdr: float) -> PerPair:
+        """The two-sided p-value that each pair must reach to be found; NaN: not tested.
+
+        Labels in which something is found, by `q_value`, share the rate; a label's pairs share its
+        part as their null tells (the inverse of `q_values`).
+        """
+        result = np.full(len(q_value), np.nan)
+        found = len(np.unique(self.labels[q_value <= fdr]))
+        level = fdr / 2 * found / max(len(self.families), 1)
+        for chosen, test in self.families:
+            draws = len(test.largest)
+            # so many draws may be as strong; none is where the level is below what they can tell
+            allowed = int(level * (1 + draws)) - 1
+            strongest = np.append(test.largest, np.inf)[draws - 1 - allowed]
+            by_draws = test.p_value * np.exp(test.strength - strongest)
+            by_bound = level * test.share / len(chosen)
+            result[chosen] = two_sided(np.maximum(by_draws, by_bound))
+        return result
 
     @property
     def count(self) -> float:
@@ -80,6 +103,11 @@ class Correction:
         # the typical family: each has a share of the level, and pays for its own tests
         each = [EVEN / test.critical(EVEN) for _, test in self.families]
         return len(self.families) * float(np.median(each))
+
+
+def two_sided(p_value: PerPair) -> PerPair:
+    """Of one-sided p-values, or of what was made of them: twice as large, 1 at most."""
+    return np.asarray(np.minimum(2 * p_value, 1.0))
 
 
 def p_values(
@@ -132,5 +160,5 @@ def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask
         wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
         least = least_gap_p_value(n_with, groups.count - n_with, wrong)
         # within the label: another one's pairs are no part of its correction
-        possible[part.pairs] = can_pass(least, fdr)
+        possible[part.pairs] = can_pass(two_sided(least), fdr)
     return possible
