@@ -142,10 +142,12 @@ def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> 
     if np.isnan(held.left):
         left = "there are no samples with and without it that are alike in this"
     else:
-        points = percent(max(held.left * np.sign(held.gap), 0.0), unit=" points")
+        sign = np.sign(held.gap)
+        points = percent(max(held.left * sign, 0.0), unit=" points")
+        rough = percent(held.rough * sign, unit=" points")
         left = (
-            f"{points} are left among samples that are alike in this (p = "
-            f"{held.p_value:.3f})"
+            f"{points} are left among samples that are alike in this. A rough measure of it could "
+            f"leave {rough}, and this is not clearly more (p = {held.p_value:.3f})"
         )
     of_label = f" of '{comparison.label}'" if comparison.label else ""
     return (

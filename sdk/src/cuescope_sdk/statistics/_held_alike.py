@@ -12,7 +12,7 @@ from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
 
 UNITS_A_LEVEL = 20
 MOST_LEVELS = 10
-LEFT = 0.05  # p-value from which on nothing may be left
+LEFT = 0.05  # p-value from which on what is left is not clear
 ROUNDING = 1e-9  # of a sum of squares, below which nothing is left of it
 
 
@@ -20,28 +20,32 @@ ROUNDING = 1e-9  # of a sum of squares, below which nothing is left of it
 class HeldAlike:
     """A gap, and what is left of it among samples that are alike in some conditions.
 
-    `gap` is the mean value with less that without. `p_value` is two-sided, of `left` being 0;
-    `matters` is that of the conditions telling nothing of the values, beyond the gap itself. NaN is
-    left where none with and without are alike.
+    `gap` is the mean value with less that without. `rough` is what would be left of a gap that the
+    conditions made alone, had they been measured as roughly as `RELIABILITY` says; `p_value` is
+    two-sided, of no more being left than that. `matters` is the p-value of the conditions telling
+    nothing of the values, beyond the gap itself. NaN is left where none with and without are alike.
     """
 
     gap: float
     left: float
+    rough: float
     p_value: float
     matters: float
 
-    # what is measured stands for the condition roughly: boxes that are two thirds noise-free leave
-    # a third of what the condition explains (regression dilution; Frost and Thompson, 2000)
-    LEAST_LEFT: ClassVar[float] = 2 / 3
-    MATTERS: ClassVar[float] = 0.1  # p-value of a condition that tells of the values
+    # the share of what is measured that is no noise; the rest leaves a part of what a condition
+    # explains (regression dilution; Frost and Thompson, 2000)
+    RELIABILITY: ClassVar[float] = 2 / 3
+    # p-value of a condition that may tell of the values; at 0.1 twice as many rough ones slip by
+    MATTERS: ClassVar[float] = 0.3
 
     @property
     def explains(self) -> bool:
         """Whether the conditions may be why there is a gap: too little is left of it."""
         if np.isnan(self.left):
             return True
-        little = self.left * np.sign(self.gap) < self.LEAST_LEFT * abs(self.gap)
-        return self.matters <= self.MATTERS and (little or self.p_value > LEFT)
+        more = (self.left - self.rough) * np.sign(self.gap) > 0
+        is_clear = more and self.p_value <= LEFT
+        return self.matters <= self.MATTERS and not is_clear
 
 
 def gap_held_alike(
@@ -72,8 +76,13 @@ def gap_held_alike(
     value_left = value - alike @ (alike.T @ value)
     spread = float(marked_left @ marked_left)
     if free < 1 or spread <= ROUNDING * units.count:
-        return HeldAlike(gap, np.nan, 1.0, 0.0)
+        return HeldAlike(gap, np.nan, gap, 1.0, 0.0)
     left = float(marked_left @ value_left) / spread
+    centred = marked - marked.mean()
+    whole = float(centred @ centred)
+    # noise is the larger part of a measure the more of the rest goes with what is marked
+    dilution = (1 - HeldAlike.RELIABILITY) * whole / spread
+    rough = dilution * gap
     residual = value_left - left * marked_left
     unexplained = float(residual @ residual)
     of_gap = value - np.where(marked == 1, with_mean, without_mean)
@@ -81,14 +90,15 @@ def gap_held_alike(
     more = alike.shape[1] - 1
     # a value that is the same everywhere leaves no error, and nothing to explain
     if more == 0 or explained <= ROUNDING or unexplained <= ROUNDING:
-        return HeldAlike(gap, left, float(unexplained > ROUNDING), 1.0)
+        return HeldAlike(gap, left, rough, float(unexplained > ROUNDING), 1.0)
     matters = stats.f.sf(explained / more / (unexplained / free), more, free)
     _, of_unit = np.unique(units.means(groups.codes), return_inverse=True)
-    scores = np.bincount(of_unit, marked_left * residual)
+    weight = marked_left / spread - dilution * centred / whole
+    scores = np.bincount(of_unit, weight * residual)
     count = len(scores)
-    error = np.sqrt(count / max(1, count - 1) * (scores @ scores)) / spread
-    p_value = 2 * stats.t.sf(abs(left) / error, max(1, count - 2))
-    return HeldAlike(gap, left, float(p_value), float(matters))
+    error = np.sqrt(count / max(1, count - 1) * (scores @ scores))
+    p_value = 2 * stats.t.sf(abs(left - rough) / error, max(1, count - 2))
+    return HeldAlike(gap, left, rough, float(p_value), float(matters))
 
 
 def _columns(condition: Float[np.ndarray, " unit"]) -> Float[np.ndarray, "unit column"]:
