@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image, ImageFilter
 
 from cuescope_sdk import Audit, Context, Detection, Evidence, Frame, Options, Sample
-from cuescope_sdk.data import Comparison, other_explanations
+from cuescope_sdk.data import Comparison, other_explanations, picture_quality
+from cuescope_sdk.data._conditions import QUALITY
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.statistics._held_alike import gap_held_alike
 
@@ -173,3 +175,66 @@ def test_a_site_takes_the_star(tmp_path: Path) -> None:
     evidence = checked(about, tmp_path)[0]
     assert evidence.verdict == "refuted"
     assert "the site" in evidence.detail
+
+
+# --------------------------------------------------------------------------------- picture quality
+
+
+def photo(rng: np.random.Generator) -> np.ndarray:
+    """Smooth noise, as light and as busy as it happens."""
+    coarse = rng.integers(20, 160, (12, 12), dtype=np.uint8)
+    smooth = Image.fromarray(coarse).resize((96, 96), Image.Resampling.BICUBIC)
+    grain = rng.normal(0, 4, (96, 96))
+    return np.clip(np.asarray(smooth) + grain, 0, 255)
+
+
+def with_poster(grey: np.ndarray, share: float) -> np.ndarray:
+    """A bright poster with lines covers this share of it, from the corner."""
+    side = round(96 * share**0.5)
+    poster = np.full((side, side), 250.0)
+    poster[::4] = 10
+    return np.block([[poster, grey[:side, side:]], [grey[side:]]])
+
+
+def frame_of(grey: np.ndarray) -> Frame:
+    return Frame.from_array(np.repeat(grey[..., None], 3, axis=2).astype(np.uint8))
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.6])
+def test_a_large_bright_thing_is_no_quality(share: float) -> None:
+    """Beside its box a picture is as it was; with it, it would be brighter and sharper."""
+    rng = np.random.default_rng(0)
+    side = round(96 * share**0.5)
+    plain = [photo(rng) for _ in range(30)]
+    frames = [frame_of(with_poster(grey, share)) for grey in plain]
+    before = picture_quality([frame_of(grey) for grey in plain], [None] * 30)
+    beside = picture_quality(frames, [(0.0, 0.0, float(side), float(side))] * 30)
+    for name in QUALITY[:3]:
+        change = beside[name].mean() - before[name].mean()
+        assert abs(change) < 0.5 * before[name].std() + 1
+    with_thing = picture_quality(frames, [None] * 30)
+    brightness = with_thing[QUALITY[1]] - before[QUALITY[1]]
+    assert brightness.mean() > 0
+
+
+def test_quality_is_told_from_files(tmp_path: Path) -> None:
+    """Blur, darkness and coarse storage are measured; a drawn frame has no compression."""
+    rng = np.random.default_rng(1)
+    picture = frame_of(photo(rng)).load()
+    good, blurred, dark = (tmp_path / f"{number}.jpg" for number in range(3))
+    picture.save(good, quality=95)
+    picture.filter(ImageFilter.GaussianBlur(2)).save(blurred, quality=95)
+    picture.point(lambda value: value // 3).save(dark, quality=20)
+    frames = [Frame.from_file(path) for path in (good, blurred, dark)]
+    quality = picture_quality([*frames, frame_of(photo(rng))], [None] * 4)
+    sharpness, brightness, _, compression = quality.values()
+    assert sharpness[0] > 2 * sharpness[1]
+    assert brightness[0] > 2 * brightness[2]
+    assert compression[0] == compression[1] < compression[2]
+    assert np.isnan(compression[3])
+
+
+def test_nothing_is_told_where_a_thing_is_everywhere() -> None:
+    frame = frame_of(photo(np.random.default_rng(2)))
+    quality = picture_quality([frame], [(0.0, 0.0, 96.0, 96.0)])
+    assert np.isnan(list(quality.values())).all()

@@ -2,7 +2,7 @@
 
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
-from cuescope_sdk.data._conditions import is_number, object_size
+from cuescope_sdk.data._conditions import is_number, object_size, picture_quality
 from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
     Episode,
@@ -68,6 +68,7 @@ __all__ = [
     "object_size",
     "other_explanations",
     "parse_timed_actions",
+    "picture_quality",
     "printable_name",
     "probe_all",
     "require_data",

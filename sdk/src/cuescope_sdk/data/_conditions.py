@@ -38,9 +38,11 @@ PLACES_AND_TIMES = (
 FEW_PLACES = 20  # more words than these tell samples apart, and make none alike
 SEEN = 0.3  # score of a detection that counts
 SIDE = 256  # pixels, to which a picture is made smaller before it is measured
+LEAST_BESIDE = 0.1  # of a picture: less than this tells nothing of its quality
 
 PerSample = Float[np.ndarray, " sample"]
 Conditions = dict[str, PerSample]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 Boxes = Sequence[Detection]
 
 
@@ -49,12 +51,10 @@ def conditions_of(
     samples: Sequence[Sample],
     label: str | None,
     answers: Sequence[str],
-    *,
-    pictures: bool,
 ) -> Conditions:
     """The values of each condition by its name, NaN where one is unknown.
 
-    `answers` name things that may be on screen too; `pictures` says whether to look at them.
+    `answers` name things that may be on screen too.
     """
     place = {sample.key: number for number, sample in enumerate(audit.samples)}
     conditions = {ORDER: _numbers(place.get(sample.key) for sample in samples)}
@@ -71,8 +71,6 @@ def conditions_of(
     if answers:
         shown = (None if boxes is None else _shows(boxes, answers) for boxes in things)
         conditions[ANSWER] = _numbers(shown)
-    if pictures:
-        conditions |= _quality(samples)
     return conditions
 
 
@@ -169,29 +167,51 @@ def _shows(boxes: Boxes, answers: Sequence[str]) -> bool:
 # --------------------------------------------------------------------------------- picture quality
 
 
-def _quality(samples: Sequence[Sample]) -> Conditions:
-    """Sharpness, brightness, contrast and compression of the middle frame of each sample."""
-    measured = np.full((len(samples), 4), np.nan)
-    for number, sample in enumerate(samples):
+def picture_quality(
+    frames: Sequence[Frame], things: Sequence[Box | None]
+) -> Conditions:
+    """Sharpness, brightness, contrast and compression of each frame, beside a thing in it.
+
+    `things` are boxes in pixels, None where there is none. A lamp makes its pictures bright, and a
+    poster sharp: measured with them, quality would explain whatever such a thing does.
+    """
+    measured = np.full((len(frames), len(QUALITY)), np.nan)
+    for number, (frame, thing) in enumerate(zip(frames, things, strict=True)):
         # what cannot be read any more is unknown: the audit itself is done
         with suppress(BadDataError):
-            if sample.frames:
-                frame = sample.frames[len(sample.frames) // 2]
-                measured[number] = _picture_quality(frame)
+            measured[number] = (*_quality_beside(frame, thing), _quantisation(frame))
     return dict(zip(QUALITY, measured.T, strict=True))
 
 
-def _picture_quality(frame: Frame) -> tuple[float, float, float, float]:
+def _quality_beside(frame: Frame, thing: Box | None) -> tuple[float, float, float]:
+    """Medians and quartiles: small things that no box tells of change them little."""
     picture = frame.load().convert("L")
-    pixels = picture.width * picture.height
-    density = np.nan
-    if frame.source is not None and frame.source.count == 1:
-        with suppress(OSError):
-            density = frame.source.path.stat().st_size / pixels
+    width, height = picture.size
     picture.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     grey = np.asarray(picture, dtype=float)
+    beside = np.ones(grey.shape, dtype=bool)
+    if thing is not None:
+        rows, cols = grey.shape
+        x0, y0, x1, y1 = np.array(thing) * np.array([cols / width, rows / height] * 2)
+        # cells that a box only touches show the thing too
+        beside[
+            int(max(y0, 0)) : int(np.ceil(y1)), int(max(x0, 0)) : int(np.ceil(x1))
+        ] = False
     middle = grey[1:-1, 1:-1]
     around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
-    # variance of the Laplacian (Pech-Pacheco et al., 2000)
-    sharpness = float(np.var(around - 4 * middle)) if middle.size else np.nan
-    return sharpness, float(grey.mean()), float(grey.std()), density
+    edges = np.abs(around - 4 * middle)[beside[1:-1, 1:-1]]
+    if beside.mean() < LEAST_BESIDE or not edges.size:
+        return np.nan, np.nan, np.nan
+    low, brightness, high = np.percentile(grey[beside], (25, 50, 75))
+    # the Laplacian, as Pech-Pacheco et al. (2000), but its median: one edge may have all variance
+    return float(np.median(edges)), float(brightness), float(high - low)
+
+
+def _quantisation(frame: Frame) -> float:
+    """How coarsely a JPEG is stored, whatever it shows; NaN for other files."""
+    if frame.source is None or frame.source.count > 1:
+        return np.nan
+    with suppress(OSError), Image.open(frame.source.path) as image:
+        tables = getattr(image, "quantization", {})
+        return float(np.mean(tables[0])) if 0 in tables else np.nan
+    return np.nan

@@ -52,14 +52,11 @@ class Comparison:
 def other_explanations(
     audit: Audit,
     comparisons: Sequence[Comparison],
-    *,
-    pictures: bool = False,
 ) -> Iterator[Evidence]:
     """Whether each finding holds among samples that are alike in what can be measured.
 
     Methods with findings about samples yield it from `verify`, with a comparison a finding; the
-    engine takes the star of a finding that does not hold (docs/adr/0026). `pictures`: alike in
-    sharpness, brightness, contrast and compression too, where a detector must see the thing first.
+    engine takes the star of a finding that does not hold (docs/adr/0026).
     """
     held: set[str] = set()
     unknown: set[str] = set()
@@ -70,7 +67,6 @@ def other_explanations(
             comparison.samples,
             comparison.label,
             comparison.answers,
-            pictures=pictures,
         )
         conditions |= comparison.measured
         telling = {

@@ -1,12 +1,12 @@
 """Checks of what was found."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from cuescope_sdk import Audit, Detector, Evidence, Proposer
-from cuescope_sdk.data import Comparison, other_explanations
+from cuescope_sdk import Audit, Detector, Evidence, Proposer, Sample
+from cuescope_sdk.data import Comparison, other_explanations, picture_quality
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.checks.descriptions import attach_descriptions
@@ -18,12 +18,14 @@ from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
 from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import largest_k
+from cuescope_spurlens.spuriosity.detections import CueDetections
 from cuescope_spurlens.spuriosity.labels import WRONG_LABELS
 from cuescope_spurlens.trials import Study
 
 UNPARSED = 0.05  # share of answers that are neither yes nor no
 OTHER_REASONS = "the gap is no matter of size or labels"
 LABELS = "labels: the gap outlives all that may be wrong"
+Box = tuple[float, float, float, float]
 LABEL_DOUBTS = {
     "recognition": "But images that are labelled wrongly may make this gap: see the check "
     f"'{LABELS}'.",
@@ -51,11 +53,7 @@ def check_results(
     attach_curves(audit, results)
     yield from check_other_reasons(results)
     yield from check_sizes(results)
-    comparisons = list(image_comparisons(results))
-    # the picture's quality moves what a detector sees, and what the model says; in drawn pictures
-    # that come from no file, a thing is most of what makes them bright
-    files = all(sample.frames[0].source for sample in audit.samples)
-    yield from other_explanations(audit, comparisons, pictures=files)
+    yield from other_explanations(audit, list(image_comparisons(results)))
     # a detector that repeats the annotations contradicts no label: then this one speaks
     yield from check_labels(audit, results)
     for spec, detector in detectors.items():
@@ -205,6 +203,7 @@ def image_comparisons(results: Results) -> Iterator[Comparison]:
         shows = np.arange(len(rows)) < len(top)
         kept = ~case.doubts.rows[rows]
         images = rows[kept].tolist()
+        cue = case.detections.select(rows[kept], [result.strongest])
         yield Comparison(
             feature=case.feature_key(result.cue),
             # of no label: the object's size is held alike already where it is known
@@ -212,7 +211,24 @@ def image_comparisons(results: Results) -> Iterator[Comparison]:
             samples=case.samples_at(images),
             shows=shows[kept],
             values=yes_rates(results.study.questions(case, images), results.answers),
+            # it moves what a detector sees, and what the model says
+            measured=quality_beside(case.samples_at(images), cue),
         )
+
+
+def quality_beside(
+    samples: Sequence[Sample], cue: CueDetections
+) -> Mapping[str, np.ndarray]:
+    """The quality of each picture beside the cue; `cue` has the detections of one."""
+    frames = []
+    boxes: list[Box | None] = []
+    for row, sample in enumerate(samples):
+        shows = cue.scores[row, 0] > 0
+        number = cue.frames[row, 0] if shows else len(sample.frames) // 2
+        frames.append(sample.frames[number])
+        x0, y0, x1, y1 = cue.boxes[row, 0].tolist()
+        boxes.append((x0, y0, x1, y1) if shows else None)
+    return picture_quality(frames, boxes)
 
 
 def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
