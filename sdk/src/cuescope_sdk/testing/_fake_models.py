@@ -70,6 +70,8 @@ class FakeModel(Plugin):
         # all options change answers, so all are in it
         self.fingerprint = digest("fake-model", options.model_dump())
         self.facts = {"reliance on the red corner": str(options.lean)}
+        # by the key of a frame: methods show a frame many times, and each is read once
+        self._pixels: dict[str, Float[np.ndarray, "row col 3"]] = {}
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Whatever each trial asks for."""
@@ -94,7 +96,7 @@ class FakeModel(Plugin):
 
     def see(self, trial: Trial) -> Float[np.ndarray, " dim"]:
         """Green patch of each class, red corner, blue corner (0 to 1), then noise; grey gives 0."""
-        pixels = np.stack([pixels_of(frame) for frame in trial.sample.frames])
+        pixels = np.stack(list(map(self.pixels, trial.sample.frames)))
         if trial.edit is not None:
             if not isinstance(trial.edit, HideTokens):
                 raise UserError(
@@ -108,9 +110,15 @@ class FakeModel(Plugin):
             )
         return np.asarray(FEATURES @ pixels.mean(axis=0).ravel())
 
+    def pixels(self, frame: Frame) -> Float[np.ndarray, "row col 3"]:
+        """A frame as it sees it, 8 x 8, from 0 to 1."""
+        if frame.key not in self._pixels:
+            self._pixels[frame.key] = pixels_of(frame)
+        return self._pixels[frame.key]
+
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The 8 x 8 pixels that it sees, uint8."""
-        return [np.rint(pixels_of(frame) * 255).astype(np.uint8) for frame in frames]
+        return [np.rint(self.pixels(frame) * 255).astype(np.uint8) for frame in frames]
 
     def patch_features(
         self,
@@ -122,7 +130,8 @@ class FakeModel(Plugin):
         strip[:, 3:5] = 1
         features = []
         for frame in frames:
-            tokens = np.concatenate([pixels_of(frame), strip], axis=2, dtype=np.float32)
+            pixels = self.pixels(frame)
+            tokens = np.concatenate([pixels, strip], axis=2, dtype=np.float32)
             features.append(tokens)
         return features
 
