@@ -376,7 +376,10 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
 
 def missing_from(needs: Requirements, has: Capabilities) -> list[str]:
     """What a model lacks, in words."""
-    missing = [f"output '{name}'" for name in sorted(needs.outputs - has.outputs)]
-    missing += [f"edit '{name}'" for name in sorted(needs.edits - has.edits)]
+    why = has.why_not
+    missing = [
+        f"output '{name}'{why(name)}" for name in sorted(needs.outputs - has.outputs)
+    ]
+    missing += [f"edit '{name}'{why(name)}" for name in sorted(needs.edits - has.edits)]
     missing += [f"open {name}" for name in sorted(needs.exposes - has.exposes)]
     return missing

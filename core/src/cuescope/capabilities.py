@@ -27,6 +27,7 @@ class Capabilities(Value):
     `exposes` names what a readout can look at: "patches" for `HasPatches`, "choices" for
     `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
     `max_frames` None means any number; `min_frames` 0 that a question is answered without any.
+    `notes` say in words, by the name of an edit, output or inside, how it is done or why it is not.
     """
 
     outputs: frozenset[Output]
@@ -34,6 +35,11 @@ class Capabilities(Value):
     exposes: frozenset[str] = frozenset()
     min_frames: int = 1
     max_frames: int | None = None
+    notes: Mapping[str, str] = {}
+
+    def why_not(self, name: str) -> str:
+        """The reason that is noted for what is missing, to follow its name; empty where none is."""
+        return f" ({self.notes[name]})" if name in self.notes else ""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def missing_of(requires: Requirements, has: Capabilities) -> list[str]:
         *sorted(requires.edits - has.edits),
         *sorted(requires.exposes - has.exposes),
     ]
-    return [WORDS["needs"].get(name, name) for name in names]
+    return [WORDS["needs"].get(name, name) + has.why_not(name) for name in names]
 
 
 def refusal(method: Any, has: Capabilities) -> str | None:

@@ -95,7 +95,8 @@ class Intervention(Plugin, ABC):
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:
         """What model and tools lack for it, in a line; None where nothing does."""
         needs = cls.requires
-        edits = [f"the edit '{edit}'" for edit in sorted(needs.edits - has.edits)]
+        lacking = sorted(needs.edits - has.edits)
+        edits = [f"the edit '{edit}'{has.why_not(edit)}" for edit in lacking]
         if edits:
             return f"the model does not take {' and '.join(edits)}"
         if outputs := sorted(needs.outputs - has.outputs):

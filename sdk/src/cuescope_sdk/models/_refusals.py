@@ -41,7 +41,7 @@ def refuse_unanswerable(
             raise UserError(
                 f"{name} does not take this edit inside the model",
                 expected=", ".join(sorted(capabilities.edits)) or "a plain trial",
-                got=f"the edit '{trial.edit.kind}'",
+                got=f"the edit '{trial.edit.kind}'{capabilities.why_not(trial.edit.kind)}",
             )
         # sorted: the same line every time
         for output in sorted(trial.outputs - capabilities.outputs):

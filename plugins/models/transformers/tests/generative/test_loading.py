@@ -159,8 +159,19 @@ def test_a_model_with_closed_layers_answers_and_refuses_edits(
     alone = [plugin.respond([one])[0].logits for one in asked]
     np.testing.assert_allclose(together, alone, atol=1e-5)
     edit: Edit = ALL
-    for ask in (lambda: plugin.respond([trial(1, edit=edit)]), lambda: plugin.fusion):
-        assert f"{kind} cannot be edited or looked into" in said(ask)
+    has = plugin.capabilities
+    assert not {"average-attention", "average-tokens"} & has.edits
+    # a plan says it in the same words, before any weight is read
+    reason = has.notes["average-attention"]
+    assert reason in said(lambda: plugin.respond([trial(1, edit=edit)]))
+    assert f"{kind} cannot be edited or looked into" in said(lambda: plugin.fusion)
+    assert reason in said(lambda: plugin.fusion)
+
+
+def test_a_choice_without_a_token_is_a_sentence(build: Build, trial: MakeTrial) -> None:
+    line = said(lambda: build("internvl").respond([trial(1, choices=("yes", " "))]))
+    assert "has a choice that" in line
+    assert "got ' '" in line
 
 
 def test_a_model_that_does_not_say_what_is_visual(

@@ -59,22 +59,36 @@ class TransformersVLM(Plugin, LazyWeights):
         wording = {"scoring", "max_new_tokens", "prompt", "question", "fps"}
         large = {"device_map", "quantization", "attn_implementation"}
         self.device = str(model.files.device)
-        self.fingerprint = model.fingerprint(options.model_dump(include=wording))
+        family = model.family
+        self.fingerprint = model.fingerprint(
+            options.model_dump(include=wording), *family.identity
+        )
         self.facts = {
             **model.facts,
             "choices are scored by": options.scoring,
             **options.model_dump(include=large, exclude_none=True),
         }
-        patches = frozenset({"patches"} if shows_patches(model) else ())
-        changes: dict[str, Any] = {
-            "exposes": patches | {"fusion"},
-            "min_frames": int(model.needs_image),
-        }
-        if not embeds(model):
-            changes["outputs"] = self.capabilities.outputs - {"embedding"}
+        if family.hides is not None:
+            self.facts["tokens are hidden"] = family.hides
+        outputs = {"logits", "text"}
+        if embeds(model):
+            outputs.add("embedding")
+        exposes = {"patches"} if shows_patches(model) else set()
+        edits = {"hide-tokens"} if family.hides else set()
+        if family.why_not_averaged is None:
+            edits |= {"average-attention", "average-tokens"}
+            exposes.add("fusion")
         # transformers' own attention takes no edit and shows no weights
         if options.attn_implementation is not None:
-            changes |= {"exposes": patches, "edits": frozenset()}
+            edits = set()
+            exposes.discard("fusion")
+        changes: dict[str, Any] = {
+            "outputs": frozenset(outputs),
+            "edits": frozenset(edits),
+            "exposes": frozenset(exposes),
+            "min_frames": int(model.needs_image),
+            "notes": family.notes,
+        }
         self.capabilities = self.capabilities.model_copy(update=changes)
 
     @classmethod

@@ -5,13 +5,11 @@ and frames together, so that no question has touched them. (InstructBLIP's Q-For
 question before: its tokens depend on it.) Hidden tokens are not among them.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from inspect import signature
 
 import numpy as np
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from cuescope_sdk.fusion import VIDEO
 from cuescope_sdk.torch import to_array
@@ -20,9 +18,10 @@ from cuescope_transformers.generative.batches import (
     batches,
     require_visual_tokens,
 )
-from cuescope_transformers.generative.generation import generate_tokens
-from cuescope_transformers.generative.inputs import Batch, Inputs
-from cuescope_transformers.generative.loading import GenerativeModel, blocks
+from cuescope_transformers.generative.generation import reach
+from cuescope_transformers.generative.inputs import Batch
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import blocks, language_side
 
 
 def embeds(model: GenerativeModel) -> bool:
@@ -49,44 +48,21 @@ def embeddings(
     return means
 
 
-class _ReachedError(Exception):
-    """The language side has got its tokens: nothing more has to run."""
-
-
 def _read(
     model: GenerativeModel, batch: Batch
 ) -> tuple[Float[Tensor, "row token dim"], Bool[Tensor, "row token"]]:
     """What the first layer gets, and which of it is visual; all else of the pass is left out."""
-    network = model.network
-    is_pair = network.config.is_encoder_decoder
-    # where there is an encoder, it is the side that frames enter
-    reader = network.get_encoder() if is_pair else network.get_decoder()
-    got: Inputs = {}
-    with _until(blocks(reader)[0], got):
-        # the pass ends before the token
-        generate_tokens(model, batch, None, most=1)
+    side = language_side(model.network)
+    first = blocks(side)[0]
+    got = reach(model, batch, first)
     if batch.cross is None:
-        tokens = got["hidden_states"]
+        # families differ in what their layers call their tokens
+        tokens = got[next(iter(signature(first.forward).parameters))]
+        # Gemma 3n's layers work on several versions of a token at once
+        if tokens.ndim > 3:
+            tokens = reach(model, batch, side)["inputs_embeds"]
         return tokens, (batch.modality == VIDEO).to(tokens.device)
     # Mllama's layers are handed the tiles of a row one by one
     tiles = got["cross_attention_states"]
     tiles = tiles.reshape(len(batch.cross), -1, tiles.shape[-1])
     return tiles, (batch.cross == VIDEO).to(tiles.device)
-
-
-@contextmanager
-def _until(layer: nn.Module, got: Inputs) -> Iterator[None]:
-    """Within it a pass ends as it reaches the layer, whose arguments are then in `got`."""
-
-    def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
-        got.update(kwargs)
-        # families hand the tokens over by place or by name
-        if args:
-            got["hidden_states"] = args[0]
-        raise _ReachedError
-
-    with layer.register_forward_pre_hook(stop, with_kwargs=True):
-        try:
-            yield
-        except _ReachedError:
-            return

@@ -1,13 +1,20 @@
 """One run of `generate` over a batch: what is fed, what is edited, what comes out."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
 
 from cuescope_sdk.fusion import TEXT
@@ -93,6 +100,38 @@ def _generate(
             logits_processor=LogitsProcessorList([steps]),
             return_dict_in_generate=True,
         )
+
+
+class _ReachedError(Exception):
+    """A module has got its arguments: nothing more has to run."""
+
+
+def reach(
+    model: GenerativeModel,
+    batch: Batch,
+    module: nn.Module,
+    within: AbstractContextManager[Any] | None = None,
+) -> Inputs:
+    """What a module is first called with, by name; all else of the pass is left out."""
+    got: Inputs = {}
+
+    def stop(module: nn.Module, args: Any, kwargs: Any) -> None:
+        got.update(named(module, args), **kwargs)
+        raise _ReachedError
+
+    with (
+        within or nullcontext(),
+        module.register_forward_pre_hook(stop, with_kwargs=True),
+        suppress(_ReachedError),
+    ):
+        # the pass ends before the token
+        generate_tokens(model, batch, None, most=1)
+    return got
+
+
+def named(module: nn.Module, args: Sequence[Any]) -> Inputs:
+    """Arguments by place, under the names that the module's forward pass has for them."""
+    return dict(zip(signature(module.forward).parameters, args, strict=False))
 
 
 def _cache(network: Any) -> Inputs:

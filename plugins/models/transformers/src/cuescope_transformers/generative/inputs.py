@@ -15,7 +15,8 @@ from transformers.video_utils import VideoMetadata
 from cuescope_sdk import Sample, UserError
 from cuescope_sdk.fusion import OTHER, TEXT, VIDEO
 from cuescope_sdk.torch import quiet
-from cuescope_transformers.generative.loading import GenerativeModel, arguments
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import arguments
 from cuescope_transformers.generative.prompts import Medium
 
 Modality = Int8[Tensor, "row token"]
@@ -90,6 +91,9 @@ def network_inputs(
     # with labels a model computes a loss too
     # a processor may give more than its network takes
     taken = arguments(model.network.forward) - {"labels"}
+    # some hand on by `kwargs` what the network inside takes
+    if "kwargs" in taken:
+        taken |= arguments(model.network.base_model.forward)
     outputs = processor_outputs(model, samples, prompts)
     return {
         name: _to_device(value, model)

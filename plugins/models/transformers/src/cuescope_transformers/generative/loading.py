@@ -8,11 +8,12 @@ from typing import Any
 
 import transformers
 from PIL import Image
-from torch import nn
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
+from cuescope_transformers.generative.family import Family, family_of
+from cuescope_transformers.generative.modules import arguments, fusion_shape
 from cuescope_transformers.generative.stock_attention import stock_fusion
 from cuescope_transformers.loading import BUILDERS, OWNER
 from cuescope_transformers.options import VLMOptions
@@ -54,10 +55,6 @@ class GenerativeModel:
                 return network, fusion_shape(network, stock_fusion(network))
         except UserError as reason:
             return network, reason
-        except (AttributeError, StopIteration) as reason:  # a model of another make
-            return network, UserError(
-                f"the sizes of its layers cannot be read ({reason})"
-            )
 
     @cached_property
     def network(self) -> Any:
@@ -77,6 +74,11 @@ class GenerativeModel:
                 else "Ask it for plain answers.",
             )
         return shape
+
+    @cached_property
+    def family(self) -> Family:
+        """What can be hidden and averaged, by the modules; the weights stay closed."""
+        return family_of(self.files, self.visual)
 
     @property
     def rows(self) -> int:
@@ -183,10 +185,6 @@ class GenerativeModel:
         )
 
 
-def arguments(function: Any) -> frozenset[str]:
-    return frozenset(inspect.signature(function).parameters)
-
-
 def find_generative(options: VLMOptions, context: Context) -> GenerativeModel:
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
     files = options.find(OWNER, context, builder_of)
@@ -210,9 +208,22 @@ def is_generative(config: Any) -> bool:
     return type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
 
 
+def _require_words(config: Any, source: Source) -> None:
+    """Raises UserError for a network that reads no prompt, or is run in some way of its own."""
+    network: Any = transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING[type(config)]
+    generates = issubclass(network, transformers.GenerationMixin)
+    if not generates or "input_ids" not in arguments(network.forward):
+        raise UserError(
+            f"{OWNER}: {source.title} reads no question",
+            expected="a model that goes on with the words of a prompt",
+            got=f"the architecture '{config.model_type}' ({network.__name__})",
+        )
+
+
 def builder_of(config: Any, source: Source) -> Any:
     """The Auto class for a configuration; raises UserError for one that answers no question."""
     if is_generative(config):
+        _require_words(config, source)
         return transformers.AutoModelForMultimodalLM
     # code of the model's own names its Auto class here
     auto = getattr(config, "auto_map", None) or {}
@@ -228,33 +239,3 @@ def builder_of(config: Any, source: Source) -> Any:
         got=f"the architecture '{config.model_type}'",
         remedy=remedy,
     )
-
-
-def fusion_shape(network: Any, layers: int) -> FusionShape:
-    """From the configuration of the language side and the modules of one of its blocks."""
-    config = network.config.get_text_config()
-    heads = config.num_attention_heads
-    dim = config.hidden_size
-    weights = 0  # of the linear maps beside attention
-    for name, module in blocks(network.get_decoder())[0].named_modules():
-        if (
-            isinstance(module, nn.Linear)
-            and "attn" not in name
-            and "attention" not in name
-        ):
-            weights += module.weight.numel()
-    return FusionShape(
-        layers=layers,
-        heads=heads,
-        # without grouped queries each head has keys of its own
-        kv_heads=getattr(config, "num_key_value_heads", None) or heads,
-        # some models' heads are wider than their share
-        head_dim=getattr(config, "head_dim", None) or dim // heads,
-        dim=dim,
-        mlp_multiplications=weights,
-    )
-
-
-def blocks(side: Any) -> Any:
-    # the first list of modules is that of the layers
-    return next(part for part in side.modules() if isinstance(part, nn.ModuleList))

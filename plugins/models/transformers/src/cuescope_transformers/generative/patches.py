@@ -17,14 +17,15 @@ from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
-from cuescope_transformers.generative.hiding.families import TOWERS
+from cuescope_transformers.generative.family import PACKED, TOWERS, WITH_TOWER
 from cuescope_transformers.generative.inputs import (
     Inputs,
     media_of,
     network_inputs,
     processor_outputs,
 )
-from cuescope_transformers.generative.loading import GenerativeModel, arguments
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import arguments
 from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
 
@@ -232,13 +233,10 @@ def _tiled_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
 
 
 TOWER = ImageEncoder(_whole_image, _tower_layers, _image_features, _tower_grid)
-PACKED = ImageEncoder(_unpack_pixels, _packed_layers, _image_features, _packed_grid)
+BLOCKED = ImageEncoder(_unpack_pixels, _packed_layers, _image_features, _packed_grid)
 TILED = ImageEncoder(_join_tiles, _tiled_layers, _run_tiled, _tiled_grid)
 ENCODERS: dict[str, ImageEncoder] = {
-    **dict.fromkeys(("qwen2_vl", "qwen2_5_vl"), PACKED),
-    **dict.fromkeys(
-        ("llava", "llava_next", "llava_next_video", "llava_onevision"), TOWER
-    ),
-    "paligemma": TOWER,
+    **dict.fromkeys(PACKED, BLOCKED),
+    **dict.fromkeys(WITH_TOWER, TOWER),
     "mllama": TILED,
 }

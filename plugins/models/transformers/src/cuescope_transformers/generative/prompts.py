@@ -19,6 +19,7 @@ PLAIN_OF = {
     "instructblip": ("{words}", " "),
     "instructblipvideo": ("{words}", " "),
     "florence2": ("{words}", ""),
+    "fuyu": ("{words}\n", ""),
 }
 
 

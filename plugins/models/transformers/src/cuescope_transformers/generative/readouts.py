@@ -23,7 +23,8 @@ from cuescope_transformers.generative.batches import (
 from cuescope_transformers.generative.embedding import embeddings
 from cuescope_transformers.generative.generation import generate_tokens, predict_logits
 from cuescope_transformers.generative.inputs import Batch, Modality
-from cuescope_transformers.generative.loading import GenerativeModel, blocks
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import blocks
 from cuescope_transformers.generative.prompts import (
     Tokens,
     answer_tokens,
@@ -124,7 +125,16 @@ def answers_of(model: GenerativeModel, row: Row) -> list[Tokens]:
         ]
     chat = bool(getattr(model.processor, "chat_template", None))
     gap = gap_before_answer(row.prompt, model.kind, chat, tokenizer.all_special_tokens)
-    return [answer_tokens(tokenizer, row.prompt, gap, choice) for choice in choices]
+    answers = [answer_tokens(tokenizer, row.prompt, gap, choice) for choice in choices]
+    for choice, answer in zip(choices, answers, strict=True):
+        if not answer:
+            raise UserError(
+                f"sample '{row.trial.sample.key}' has a choice that {model.title} cannot read",
+                expected="a choice with a token or more",
+                got=f"'{choice}'",
+                remedy="Leave it out, or write it in words.",
+            )
+    return answers
 
 
 def rows_to_feed(answers: Sequence[Tokens]) -> dict[Tokens, list[int]]:

@@ -1,6 +1,8 @@
 """The attention of stock models, switched to one that edits can reach."""
 
 import inspect
+import re
+from collections.abc import Set
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -20,6 +22,26 @@ MERGED = "merged"
 # parts of the names of modules or classes: the library marks cross-attention in no other way
 CROSS = ("cross", "encoder_attn", "encdec")
 
+CACHES = frozenset(("past_key_values", "past_key_value", "cache_params", "layer_past"))
+KEYWORDS = re.compile(r"(\w+)=([\w.]+)")
+# what attention is given beside queries, keys and values, and `fused_attention` heeds
+PLAIN = frozenset(
+    (
+        "attention_mask",
+        "cu_seq_lens_k",
+        "cu_seq_lens_q",
+        "dropout",
+        "is_causal",
+        "max_length_k",
+        "max_length_q",
+        "position_bias",
+        "position_ids",
+        "scaling",
+        "sliding_window",
+    )
+)
+NAMED = 4  # layers that a refusal names
+
 # weak: what is known of a model goes with it
 _positions: "WeakKeyDictionary[nn.Module, tuple[int, bool]]" = WeakKeyDictionary()
 
@@ -29,28 +51,17 @@ def stock_fusion(model: Any) -> int:
 
     Those are the attention modules outside its vision, audio and resampling towers, encoder before
     decoder; the self- and cross-attention of one block share its number. Raises UserError for a
-    model whose attention does not go through the library's interface.
+    model of which an edit would reach a part only.
     """
+    reason = why_closed(model)
+    if reason is not None:
+        raise UserError(f"{type(model).__name__}: {reason}")
     # again is harmless: the name is written over by the same
     AttentionInterface.register(NAME, _stock_attention)
     # under a name that has no masks the library would make none
     AttentionMaskInterface.register(NAME, sdpa_mask)
-    modules = _fusion_attention(model)
-    title = type(model).__name__
-    if not modules:
-        raise UserError(
-            f"{title}: no attention that can be edited",
-            expected="a model that calls the attention interface of transformers",
-        )
-    for _, module in modules:
-        kind = type(module).__name__
-        if MERGED in kind.lower():
-            raise UserError(
-                f"{title}: {kind} takes two sequences of keys for one",
-                expected="self- and cross-attention apart",
-            )
     blocks: dict[str, int] = {}
-    for name, module in modules:
+    for name, module in _fusion_attention(model):
         layer = blocks.setdefault(_block_of(name), len(blocks))
         words = f"{name} {type(module).__name__}".lower()
         cross = any(word in words for word in CROSS)
@@ -60,14 +71,80 @@ def stock_fusion(model: Any) -> int:
     return len(blocks)
 
 
+def why_closed(model: Any) -> str | None:
+    """Why an edit of attention would not reach all that mixes tokens, in words; None where it does.
+
+    Weights are not looked at: the modules alone say it.
+    """
+    modules = _fusion_attention(model)
+    if not modules:
+        return "no attention of it goes through the attention interface of transformers"
+    for name, module in modules:
+        if reason := _not_ours(module):
+            return f"{type(module).__name__} ({_block_of(name)}) {reason}"
+    mixers = _other_mixers(model, {name for name, _ in modules})
+    if mixers:
+        kinds = ", ".join(sorted({type(module).__name__ for _, module in mixers}))
+        layers = sorted({_number_of(name) for name, _ in mixers})
+        numbers = ", ".join(map(str, layers[:NAMED]))
+        more = f" and {len(layers) - NAMED} more" if len(layers) > NAMED else ""
+        return f"{kinds} mixes tokens beside attention in layer {numbers}{more}"
+    return None
+
+
+def _not_ours(module: Any) -> str | None:
+    """Why `fused_attention` could not stand in for a module's own, after its class's name."""
+    if MERGED in type(module).__name__.lower():
+        return "takes two sequences of keys for one"
+    call = inspect.getsource(type(module).forward).partition("attention_interface(")[2]
+    for keyword, value in KEYWORDS.findall(call.partition("**")[0]):
+        own = value.removeprefix("self.")
+        # a cap or a sink that a configuration leaves out is handed over as None
+        if keyword not in PLAIN and (
+            own == value or getattr(module, own, None) is not None
+        ):
+            return f"attends with {keyword}, which averaging does not know"
+    return None
+
+
+def _other_mixers(model: Any, attention: Set[str]) -> list[tuple[str, Any]]:
+    """The modules of the decoder that keep something of earlier tokens, and are no attention.
+
+    Gated delta, state spaces and short convolutions do, and indexers that choose the keys.
+    """
+    decoder = model.get_decoder()
+    mixers = []
+    for name, module in model.named_modules():
+        below = f"{name}."
+        around = any(other.startswith(below) for other in attention)
+        if name in attention or around or not _keeps(module):
+            continue
+        mixers.append((name, module))
+    inside = set(decoder.modules())
+    # a block hands the cache on to what it holds, and keeps nothing itself
+    for part in decoder.modules():
+        if isinstance(part, nn.ModuleList):
+            inside -= set(part)
+    innermost = []
+    for name, module in mixers:
+        # a block is named by what it holds
+        holds = any(other.startswith(f"{name}.") for other, _ in mixers)
+        if module in inside and not holds:
+            innermost.append((name, module))
+    return innermost
+
+
+def _keeps(module: nn.Module) -> bool:
+    return bool(CACHES & inspect.signature(module.forward).parameters.keys())
+
+
 def _fusion_attention(model: Any) -> list[tuple[str, Any]]:
     """The attention modules, by name, that are outside the towers."""
     towers = []
     # the modules of a tower carry its configuration, whatever the family calls them
     for name, config in vars(model.config).items():
-        if name.endswith("_config") and not name.startswith(
-            ("text", "decoder", "encoder")
-        ):
+        tower = name.endswith("_config") and config is not None
+        if tower and not name.startswith(("text", "decoder", "encoder")):
             towers.append(type(config))
     below_towers: tuple[str, ...] = ()
     attention = []
@@ -98,6 +175,12 @@ def _block_of(name: str) -> str:
         (index for index, part in enumerate(parts) if part.isdigit()), default=-1
     )
     return ".".join(parts[: last + 1])
+
+
+def _number_of(name: str) -> int:
+    """The last number in it: that of the block."""
+    numbers = [int(part) for part in name.split(".") if part.isdigit()]
+    return numbers[-1] if numbers else 0
 
 
 def _stock_attention(

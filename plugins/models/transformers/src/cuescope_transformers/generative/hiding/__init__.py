@@ -10,32 +10,25 @@ leaked would turn an answer into NaN.
 from collections.abc import Sequence
 
 from cuescope_sdk import HideTokens, Trial, UserError
+from cuescope_transformers.generative.family import hides_by_hand
+from cuescope_transformers.generative.hiding.door import without_visual
 from cuescope_transformers.generative.hiding.families import HIDING
-from cuescope_transformers.generative.hiding.masks import grey_out, mark_hidden
+from cuescope_transformers.generative.hiding.masks import grey_out, hidden_pixels
 from cuescope_transformers.generative.inputs import (
     Batch,
     network_inputs,
+    pixels_name,
     with_modalities,
 )
-from cuescope_transformers.generative.loading import GenerativeModel, arguments
+from cuescope_transformers.generative.loading import GenerativeModel
 
 
 def require_hiding(model: GenerativeModel, trial: Trial, edit: HideTokens) -> None:
     """Raises UserError where the model hides no tokens, or the mask is over other frames."""
-    if model.kind not in HIDING:
+    if model.family.hides is None:
         raise UserError(
             f"{model.title} cannot leave tokens out",
-            expected=", ".join(HIDING),
-            got=f"the architecture '{model.kind}'",
-        )
-    # Mllama hides keys by hooks, and needs no argument of `generate`
-    if model.kind != "mllama" and "mm_encoder_outputs" not in arguments(
-        model.network.forward
-    ):
-        raise UserError(
-            f"{model.title} cannot leave tokens out",
-            expected="a transformers whose `generate` takes `mm_encoder_outputs`",
-            remedy="pip install -U transformers",
+            got=model.family.why_not_hidden,
         )
     frames, rows, cols = edit.shape
     count = len(trial.sample.frames)
@@ -64,7 +57,11 @@ def hide(
     # without frames there are no pixels to mark
     if not samples[0].frames:
         return with_modalities(model, inputs)
-    mark_hidden(model, inputs, masked, prompts)
+    marks = hidden_pixels(model, inputs, masked, prompts)
+    if not hides_by_hand(model.files):
+        return without_visual(model, inputs, marks)
+    name = pixels_name(inputs)
+    inputs[name] = inputs[name].masked_fill(marks[name], float("nan"))
     return HIDING[model.kind](model, inputs)
 
 

@@ -10,9 +10,9 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from cuescope_sdk import UserError
 from cuescope_sdk.fusion import OTHER
 from cuescope_sdk.torch import hook_input
+from cuescope_transformers.generative.family import PACKED, WITH_TOWER
 from cuescope_transformers.generative.hiding.masks import cells_with_nan, spread_nan
 from cuescope_transformers.generative.hiding.tokens import (
     gather_visible,
@@ -29,11 +29,10 @@ from cuescope_transformers.generative.inputs import (
     pixels_name,
     with_modalities,
 )
-from cuescope_transformers.generative.loading import GenerativeModel, arguments
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import arguments
 
 VisibleKeys = Bool[Tensor, "row key"]
-
-TOWERS = ("clip_vision_model", "siglip_vision_model")
 
 
 # --------------------------------------------- an image tower and a projector: LLaVA, PaliGemma
@@ -49,7 +48,8 @@ def without_patches(model: GenerativeModel, inputs: Inputs) -> Batch:
     base = model.network.base_model
     medium = medium_of(inputs)
     name = pixels_name(inputs)
-    tower = _require_tower(model, base.vision_tower)
+    # some towers are wrapped, and others stand alone
+    tower = getattr(base.vision_tower, "vision_model", base.vision_tower)
     # only videos go through the resampler
     pooling = getattr(base, "vision_resampler", None) if medium == "video" else None
     merge = _patches_a_side(base.config, medium)
@@ -90,17 +90,6 @@ def _patches_a_side(config: Any, medium: str) -> int:
         return int(config.spatial_pool_stride)
     side = config.vision_config.image_size // config.vision_config.patch_size
     return 2 if side % 2 == 0 else 1  # LLaVA-OneVision halves it by interpolation
-
-
-def _require_tower(model: GenerativeModel, tower: Any) -> Any:
-    kind = tower.config.model_type
-    if kind not in TOWERS:
-        raise UserError(
-            f"{model.title} cannot leave tokens out",
-            expected=" or ".join(TOWERS),
-            got=f"the image tower '{kind}'",
-        )
-    return getattr(tower, "vision_model", tower)
 
 
 # ---------------------------------------------------------- packed patches: Qwen2-VL, Qwen2.5-VL
@@ -261,12 +250,7 @@ def _cross_visible(visible: VisibleKeys) -> Any:
 
 
 HIDING: dict[str, Callable[[GenerativeModel, Inputs], Batch]] = {
-    "qwen2_vl": without_packed,
-    "qwen2_5_vl": without_packed,
-    "llava": without_patches,
-    "llava_next": without_patches,
-    "llava_next_video": without_patches,
-    "llava_onevision": without_patches,
-    "paligemma": without_patches,
+    **dict.fromkeys(PACKED, without_packed),
+    **dict.fromkeys(WITH_TOWER, without_patches),
     "mllama": without_keys,
 }

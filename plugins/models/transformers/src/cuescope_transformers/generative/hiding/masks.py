@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
 from cuescope_sdk import Frame, Sample
-from cuescope_transformers.generative.inputs import Inputs, network_inputs, pixels_name
+from cuescope_transformers.generative.inputs import Inputs, network_inputs
 from cuescope_transformers.generative.loading import GenerativeModel
 
 Images = Float[Tensor, "*image channel height width"]
@@ -23,28 +22,32 @@ Share = Float[np.ndarray, "height width"]
 Draw = Callable[[Pixels, Share], np.ndarray]
 
 
-def mark_hidden(
+def hidden_pixels(
     model: GenerativeModel,
     inputs: Inputs,
     masked: Sequence[tuple[Sample, Masks]],
     prompts: Sequence[str],
-) -> None:
-    """Make NaN of the pixels in `inputs` of which more than a quarter is under the masks.
+) -> dict[str, Bool[Tensor, "*pixel"]]:
+    """True for the pixels in `inputs`, by name, of which more than a quarter is under the masks.
 
     Two drawings of the masks go the way of the frames, resized, cut and padded alike: the first is
     the brighter one there. What blurs over the edge of a mask is less.
     """
+
     # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
     # normalising keeps their order, whatever it does to their values
-    name = pixels_name(inputs)
-
-    def process(draw: Draw) -> Tensor:
+    def process(draw: Draw) -> Inputs:
         samples = [redraw(sample, masks, draw) for sample, masks in masked]
-        return torch.as_tensor(network_inputs(model, samples, prompts)[name])
+        return network_inputs(model, samples, prompts)
 
     bright = process(lambda pixels, share: np.rint(WHITE * share)[..., None])
     dim = process(lambda pixels, share: np.rint(DIM * (1 - share))[..., None])
-    inputs[name] = inputs[name].masked_fill(bright > dim, float("nan"))
+    floats = [
+        name
+        for name, value in inputs.items()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    ]
+    return {name: bright[name] > dim[name] for name in floats}
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:

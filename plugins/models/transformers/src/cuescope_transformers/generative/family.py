@@ -1,0 +1,140 @@
+"""What a family allows, read off its modules before any weight is: a plan refuses what a run would.
+
+The modules are built without memory from the configuration. Nothing here goes by a family's name:
+a family of the usual shape (an encoder, placeholders in the prompt, a language model that is handed
+embeddings) needs no code.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from cuescope_sdk import UserError
+from cuescope_sdk.torch import quiet
+from cuescope_transformers.generative.modules import (
+    arguments,
+    fusion_shape,
+    language_side,
+)
+from cuescope_transformers.generative.stock_attention import why_closed
+
+TOWERS = ("clip_vision_model", "siglip_vision_model")
+WITH_TOWER = (
+    "llava",
+    "llava_next",
+    "llava_next_video",
+    "llava_onevision",
+    "paligemma",
+)
+PACKED = ("qwen2_vl", "qwen2_5_vl")
+
+ENCODER = (
+    "before the encoder: no layer of the encoder or of the language model reads them"
+)
+DOOR = (
+    "at the language model's door: its layers never read them; the convolutions of the encoder "
+    "read grey in their place"
+)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Where tokens are hidden, or why they are not; why attention is closed to edits, or None."""
+
+    hides: str | None
+    why_not_hidden: str
+    why_not_averaged: str | None
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells answers under hidden tokens from those where they were hidden elsewhere."""
+        return () if self.hides in (None, ENCODER) else (self.hides,)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """By kind of edit: how it is done, or why it is not."""
+        notes = {"hide-tokens": self.hides or self.why_not_hidden}
+        if self.why_not_averaged is not None:
+            names = ("average-attention", "average-tokens", "fusion")
+            notes |= dict.fromkeys(names, self.why_not_averaged)
+        return notes
+
+
+def family_of(files: Any, visual: frozenset[int]) -> Family:
+    """Of the files of a model whose placeholders are `visual`."""
+    by_hand = hides_by_hand(files)
+    try:
+        network = skeleton(files)
+    # code of a model's own may do anything while it is built
+    except Exception as error:
+        reason = f"its modules cannot be looked at without weights ({error})"
+        return Family(ENCODER if by_hand else None, reason, reason)
+    why_not_averaged = why_closed(network) or _why_unsized(network)
+    if by_hand:
+        return Family(ENCODER, "", why_not_averaged)
+    why_not_hidden = why_without_door(network, visual)
+    if why_not_hidden is not None:
+        return Family(None, why_not_hidden, why_not_averaged)
+    hides = DOOR if overlapping(network) else ENCODER
+    return Family(hides, "", why_not_averaged)
+
+
+def hides_by_hand(files: Any) -> bool:
+    """Whether tokens are left out by what is written for the family (`hiding.families`)."""
+    kind = files.config.model_type
+    if kind in WITH_TOWER and files.config.vision_config.model_type not in TOWERS:
+        return False
+    # Mllama hides keys by hooks, and needs no argument of `generate`
+    takes = "mm_encoder_outputs" in arguments(files.network_class.forward)
+    return kind == "mllama" or (kind in (*WITH_TOWER, *PACKED) and takes)
+
+
+def _why_unsized(network: Any) -> str | None:
+    try:
+        fusion_shape(network, layers=0)
+    except UserError as reason:
+        return str(reason)
+    return None
+
+
+def skeleton(files: Any) -> Any:
+    """The network of some files without its weights."""
+    held = getattr(files, "held", None)
+    if held is not None:
+        return held
+    # building writes into the configuration
+    config = deepcopy(files.config)
+    cls = files.network_class
+    with quiet(), torch.device("meta"):
+        if issubclass(cls, PreTrainedModel):
+            return cls._from_config(config)
+        return cls.from_config(config, trust_remote_code=files.trust_remote_code)
+
+
+def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
+    """Why a language model cannot be handed fewer visual tokens; None where it can."""
+    if not visual:
+        return "no placeholder in its prompt stands for a visual token"
+    side = language_side(network)
+    taken = arguments(side.forward)
+    pixels = sorted(name for name in taken if "pixel_values" in name)
+    if pixels or "inputs_embeds" not in taken:
+        return f"its {type(side).__name__} is not handed embeddings of words and frames"
+    return None
+
+
+def overlapping(network: Any) -> bool:
+    """Whether a convolution before the language side mixes neighbouring patches."""
+    outside = language_side(network).modules()
+    hearing = network.get_encoder(modality="audio")
+    apart = set(outside) | (set() if hearing is network else set(hearing.modules()))
+    convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+    return any(
+        isinstance(module, convolutions) and module.kernel_size != module.stride
+        for module in network.modules()
+        if module not in apart
+    )

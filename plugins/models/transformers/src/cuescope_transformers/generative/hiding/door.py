@@ -1,0 +1,155 @@
+"""Hiding at the language model's door: what it would read of a mask is not there.
+
+The pixels under the masks are grey, so that nothing is known of them. The tokens that read one of
+them are followed through the encoder (`trace`), and are taken out of all that the language model is
+handed: embeddings, features for its later layers, types of tokens. Positions are those of the whole
+prompt.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor, nn
+
+from cuescope_transformers.generative.generation import named, reach
+from cuescope_transformers.generative.hiding.trace import Local, Masked, differs
+from cuescope_transformers.generative.inputs import (
+    Batch,
+    Inputs,
+    is_among,
+    with_modalities,
+)
+from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import arguments, language_side
+
+Kept = Bool[Tensor, "row token"]
+NOISE = 4.0  # of normalised pixels, which lie within 3 or so
+SEED = 0
+# the language model's own affair, and that of the shorter prompt
+OF_THE_PASS = (
+    "past_key_values",
+    "use_cache",
+    "attention_mask",
+    "position_ids",
+    "input_ids",
+)
+
+
+@torch.inference_mode()
+def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Batch:
+    """The batch without the visual tokens that read a pixel that is True in `marks`.
+
+    `inputs` are of frames that are grey there; nothing in the encoder reads one of them either.
+    """
+    whole = with_modalities(model, inputs)
+    door = language_side(model.network)
+    passes = []
+    for noise in (False, True):
+        local = Local()
+        traced = {**inputs, **(_noise(inputs, marks) if noise else {})}
+        passes.append((local, reach(model, replace(whole, inputs=traced), door, local)))
+    (one, plain), (other, noisy) = passes
+    hidden = [mine.hidden(its) for mine, its in zip(one.seen, other.seen, strict=True)]
+    reads = differs(plain["inputs_embeds"], noisy["inputs_embeds"]).any(dim=-1)
+    handed = reach(model, whole, door, Masked(hidden))
+    visual = is_among(inputs["input_ids"], model.visual)
+    kept = inputs["attention_mask"].bool() & ~(visual & reads)
+    return _shorter(model, inputs, kept, visual, handed)
+
+
+def _noise(inputs: Inputs, marks: Inputs) -> Inputs:
+    """The marked pixels anew."""
+    drawn = {}
+    for name, marked in marks.items():
+        pixels = inputs[name]
+        rng = torch.Generator().manual_seed(SEED)
+        noise = NOISE * torch.randn(pixels.shape, generator=rng)
+        drawn[name] = torch.where(marked.to(pixels.device), noise.to(pixels), pixels)
+    return drawn
+
+
+def _shorter(
+    model: GenerativeModel,
+    inputs: Inputs,
+    kept: Kept,
+    visual: Bool[Tensor, "row token"],
+    handed: Inputs,
+) -> Batch:
+    """The batch of the tokens that are kept; of what is handed over, theirs."""
+    tokens = inputs["input_ids"]
+    most = int(kept.sum(dim=1).max())
+    # stable: what stays keeps its order; padding comes before it, or behind it for an encoder
+    order = kept.int().argsort(dim=1, stable=True)[:, -most:]
+    if model.network.config.is_encoder_decoder:
+        order = kept.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+    fills = ~kept.gather(1, order)
+    left: Inputs = {
+        "input_ids": tokens.gather(1, order).masked_fill(
+            fills, model.tokenizer.pad_token_id
+        )
+    }
+    if "position_ids" in arguments(model.network.forward):
+        # `generate` would count positions without what is gone: they are taken of the whole prompt
+        positions = model.network._prepare_position_ids_for_generation(
+            tokens, dict(inputs)
+        )
+        index = order.expand(*positions.shape[:-1], -1)
+        left["position_ids"] = positions.expand(
+            *positions.shape[:-2], *tokens.shape
+        ).gather(-1, index)
+    for name, value in inputs.items():
+        if name not in left and getattr(value, "shape", None) == tokens.shape:
+            left[name] = value.gather(1, order).masked_fill(fills, 0)
+    select = partial(_select, order, fills, visual, kept)
+    given = {
+        name: select(value) for name, value in handed.items() if name not in OF_THE_PASS
+    }
+    batch = with_modalities(model, left)
+    return replace(
+        batch, around=partial(_handed_over, language_side(model.network), given)
+    )
+
+
+def _select(
+    order: Int[Tensor, "row kept"],
+    fills: Kept,
+    visual: Kept,
+    kept: Kept,
+    value: Any,
+) -> Any:
+    """What is left of an argument that has an entry for each token, or for each visual one."""
+    select = partial(_select, order, fills, visual, kept)
+    if isinstance(value, dict):
+        return {name: select(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(select, value))
+    if not isinstance(value, Tensor) or not value.ndim:
+        return value
+    if value.shape[:2] == kept.shape:
+        beyond = [1] * (value.ndim - 2)
+        index = order.view(*order.shape, *beyond).expand(-1, -1, *value.shape[2:])
+        # False, where it says which tokens are visual
+        return value.gather(1, index).masked_fill(fills.view(*fills.shape, *beyond), 0)
+    if value.shape[-2:] == kept.shape:
+        return value.gather(-1, order.expand(*value.shape[:-2], -1, -1))
+    if len(value) == int(visual.sum()):
+        return value[kept[visual].to(value.device)]
+    return value
+
+
+@contextmanager
+def _handed_over(door: nn.Module, given: Inputs) -> Iterator[None]:
+    """Within it the first call of the language side gets these arguments in place of its own."""
+    # the prompt's; the answer's tokens come one by one
+    calls: Iterator[Inputs] = iter([given])
+
+    def hand_over(module: nn.Module, args: Any, kwargs: Any) -> Any:
+        return (), {**named(module, args), **kwargs, **next(calls, {})}
+
+    with door.register_forward_pre_hook(hand_over, with_kwargs=True):
+        yield
