@@ -148,6 +148,17 @@ def _photo(path: Path, rng: np.random.Generator) -> np.ndarray:
     )
 
 
+def smooth_backgrounds(side: int) -> list[tuple[str, object]]:
+    """Any colours, and no detail: what the backgrounds of the limits are not."""
+
+    def make(rng: np.random.Generator) -> np.ndarray:
+        colours = rng.uniform(0, 255, (4, 4, 3)).astype(np.float32)
+        smooth = cv2.resize(colours, (side, side), interpolation=cv2.INTER_CUBIC)
+        return smooth.clip(0, 255)
+
+    return [("colours", make)]
+
+
 def draft(
     world: World, subset: str, known: bool, rng: np.random.Generator
 ) -> tuple[Draft, Case]:
@@ -305,10 +316,19 @@ class Result:
 
 
 def run(
-    world: World, known: bool, seed: int, each: int, judges: Judges | None = None
+    world: World,
+    known: bool,
+    seed: int,
+    each: int,
+    judges: Judges | None = None,
+    *,
+    smooth: bool = False,
 ) -> Result:
-    """Calibrate on one half of the world, judge on the other."""
+    """Calibrate on one half of the world, judge on the other, perhaps on smooth backgrounds."""
     first, second = world.halves(seed)
+    if smooth:
+        side = len(second.things[0].pixels)
+        second = replace(second, backgrounds=smooth_backgrounds(side))
     clean_half = list(clean_cases(first, 4 * each, known, seed))
     subsets = [case.subset for case in clean_half]
     sources = [case.source.key for case in clean_half]
@@ -360,6 +380,9 @@ def main() -> None:
         "--background", choices=["known", "not known"], help="[default: both]"
     )
     parser.add_argument(
+        "--smooth", action="store_true", help="backgrounds without detail, limits not"
+    )
+    parser.add_argument(
         "--models", action="store_true", help="ask a real CLIP and YOLO too"
     )
     given = parser.parse_args()
@@ -371,7 +394,14 @@ def main() -> None:
             if given.background not in (None, "known" if known else "not known"):
                 continue
             results = [
-                run(WORLDS[name](given.objects, seed), known, seed, given.each, judges)
+                run(
+                    WORLDS[name](given.objects, seed),
+                    known,
+                    seed,
+                    given.each,
+                    judges,
+                    smooth=given.smooth,
+                )
                 for seed in range(given.seeds)
             ]
             title = (

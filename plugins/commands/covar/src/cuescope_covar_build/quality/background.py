@@ -1,5 +1,6 @@
 """Is the background a new one, the one that was asked for, and is nothing else in it."""
 
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import cv2
@@ -8,7 +9,6 @@ from jaxtyping import Float, Int
 
 from cuescope_covar_build.quality.cases import (
     Mask,
-    Matrix,
     Pixels,
     Plane,
     Scores,
@@ -34,6 +34,10 @@ LEAST = 64  # pixels of background that are compared at all
 FINE = 1.0  # px, blur before the correlation
 WINDOW = 15  # px, side of the window of the correlation
 SMOOTH = 1.5  # grey levels: standard deviation of a channel in a smooth window
+# How far the source is smoothed for its layout, as shares of the longest side: the edited image is
+# smoothed by the first of these too, and may have been smoothed by any of them.
+SMOOTHED = (0.01, 0.014, 0.022, 0.041, 0.081)
+FAINT = 1.0  # squared grey levels: less is rounding
 SIDE = 96  # px, longest side of the copy in which further objects are looked for
 WINDOWS = (4, 6, 9, 13, 18)  # px in that copy, sides of what may be an object
 FREE = 0.6  # share of a window that must be clear of the object
@@ -42,11 +46,15 @@ USUAL = 0.8  # quantile over the windows
 COLOURS = 8  # levels a channel
 RATIO = 3.0  # nats, the largest log-likelihood ratio of a colour
 COPIES = (5, 9, 14)  # px in that copy, sides of what may be the object again
+Likeness = Callable[[Pixels, Pixels, Mask], float | None]
 
 
 def background_scores(view: View) -> Scores:
     """Amounts of what is wrong with the background; 0 is nothing."""
-    scores: Scores = {"background_unchanged": unchanged_share(view)}
+    scores: Scores = {
+        "background_unchanged": most_alike(view, likeness_of_details),
+        "background_layout": most_alike(view, likeness_of_layout),
+    }
     expected = expected_background(view)
     if expected is not None:
         pixels, covers = expected
@@ -80,35 +88,73 @@ def expected_background(view: View) -> tuple[Pixels, Mask] | None:
     return (pixels, known) if known.any() else None
 
 
-def unchanged_share(view: View) -> float | None:
-    """How much of the background is the source's own, 0 to 1: its mean likeness.
+def most_alike(view: View, likeness: Likeness) -> float | None:
+    """How much of the source's own background is still there; None where nothing can be compared.
 
     Compared where the source would lie under the known geometry, and in place; the larger counts.
     """
-    shares = []
+    figures = []
+    for source, clear in _places_of_source(view):
+        figures.append(likeness(source, view.edited, clear))
+    known = [figure for figure in figures if figure is not None]
+    return max(known, default=None)
+
+
+def _places_of_source(view: View) -> Iterator[tuple[Pixels, Mask]]:
+    """The source as it may lie over the edited image, and where both are clear of the object."""
+    geometries = []
     if view.geometry is not None:
-        shares += _mean_likeness(view, view.geometry)
+        geometries.append(view.geometry)
     # an editor that ignored the geometry leaves the source's background in place
     if view.source.shape == view.edited.shape and not view.in_place:
-        shares += _mean_likeness(view, np.eye(3))
-    return max(shares, default=None)
+        geometries.append(np.eye(3))
+    for geometry in geometries:
+        source = view.source
+        away = view.source_mask
+        clear = coverage(source.shape, geometry, view.size)
+        is_moved = not np.allclose(geometry, np.eye(3))
+        if is_moved or source.shape != view.edited.shape:
+            source = move(source, geometry, view.size)
+            # a pixel with any of the object in it is left out
+            away = move(away.astype(np.float32), geometry, view.size) > 0.01
+        yield source, clear & view.background & ~grow(away, 3)
 
 
-def _mean_likeness(view: View, geometry: Matrix) -> list[float]:
-    """One figure; none where too little can be compared."""
-    source = view.source
-    away = view.source_mask
-    clear = coverage(source.shape, geometry, view.size)
-    is_moved = not np.allclose(geometry, np.eye(3))
-    if is_moved or source.shape != view.edited.shape:
-        source = move(source, geometry, view.size)
-        # a pixel with any of the object in it is left out
-        away = move(away.astype(np.float32), geometry, view.size) > 0.01
-    clear &= view.background & ~grow(away, 3)
+def likeness_of_details(first: Pixels, second: Pixels, inside: Mask) -> float | None:
+    """Mean local likeness, 0 to 1; None where too little can be compared."""
+    if inside.sum() < LEAST:
+        return None
+    likeness = local_likeness(smooth(first, FINE), smooth(second, FINE), inside)
+    return float(likeness[inside].mean())
+
+
+def likeness_of_layout(source: Pixels, edited: Pixels, inside: Mask) -> float | None:
+    """How much closer the smoothed source comes to the edited image than one colour does.
+
+    In halvings of the distance; 0 is no closer. A background that was smoothed has no details left
+    to compare, but it is a multiple of the smoothed source in each channel, whatever its tone.
+    """
+    small, clear = _small(edited, inside)
+    other, _ = _small(source, inside)
     if clear.sum() < LEAST:
-        return []
-    likeness = local_likeness(smooth(source, FINE), smooth(view.edited, FINE), clear)
-    return [float(likeness[clear].mean())]
+        return None
+    side = max(clear.shape)
+    expected = _centre(smooth(small, SMOOTHED[0] * side, clear), clear)
+    distances = []
+    for share in SMOOTHED:
+        layout = _centre(smooth(other, share * side, clear), clear)
+        power = np.maximum((layout**2).mean(axis=0), 1e-3)
+        # a negative of the source is another background
+        gain = ((layout * expected).mean(axis=0) / power).clip(0)
+        distances.append(((expected - gain * layout) ** 2).mean() + FAINT)
+    alone = (expected**2).mean() + FAINT
+    return float(0.5 * np.log2(alone / min(distances)))
+
+
+def _centre(pixels: Pixels, where: Mask) -> Float[np.ndarray, "pixel 3"]:
+    """The pixels of a mask, less their mean colour."""
+    chosen = pixels[where].astype(np.float64)
+    return np.asarray(chosen - chosen.mean(axis=0))
 
 
 class Window:
@@ -257,7 +303,8 @@ def like_object(view: View) -> float | None:
     """How much a window of the background has the object's colours, over what is usual there.
 
     The log-likelihood ratio of each colour under the object and under the background, averaged over
-    the window; the unit is nats a pixel.
+    the window; the unit is nats a pixel. A window that is smoother than the object counts for less:
+    a smooth background has any colours somewhere, but no edges there.
     """
     if view.background.sum() < LEAST:
         return None
@@ -269,14 +316,24 @@ def like_object(view: View) -> float | None:
     ratio = np.log(own / other)[code] * free
     # one rare colour must not decide alone
     ratio = ratio.clip(-RATIO, RATIO).astype(np.float32)
+    edges = _edges(small)
+    on_object = shrink_to(view.edited_mask, free.shape) > 0.1
+    of_object = max(float(edges[on_object].mean()), 1.0)
     excesses = []
     for side in COPIES:
         window = Window(free, side)
         mean = cv2.blur(ratio, window.size) / window.weight
-        means = mean[window.weight > FREE]
+        busy = cv2.blur(edges * free, window.size) / window.weight / of_object
+        means = (mean * busy.clip(0, 1))[window.weight > FREE]
         if means.size >= LEAST:
             excesses.append(float(means.max() - np.quantile(means, USUAL)))
     return max(excesses, default=None)
+
+
+def _edges(pixels: Pixels) -> Plane:
+    """The largest difference of neighbours in any channel, in grey levels."""
+    square = np.ones((3, 3), np.uint8)
+    return channel_max(cv2.dilate(pixels, square) - cv2.erode(pixels, square))
 
 
 def _small(pixels: Pixels, where: Mask) -> tuple[Pixels, Mask]:
