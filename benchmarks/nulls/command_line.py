@@ -59,6 +59,7 @@ OF_CLIPS = (
     "size-noisy",
     "labels",
 )
+OF_KITCHENS = (*OF_CLIPS, "quality", "hidden-3", "hidden-8")
 OF_PICTURES = ("none", "clips", "copies", "second", "time", "size-unknown", "labels")
 
 
@@ -255,7 +256,7 @@ def all_audited(folder: Path) -> list[Audited]:
             Kitchens,
             ("-O", "k=50"),
             {"proposer": Namer, "detector": Finder},
-            flaws=tuple(FLAWS),
+            flaws=OF_KITCHENS,
             planted=("-D", "cue=0.4"),
         ),
         Audited(

@@ -75,6 +75,9 @@ FLAWS: Mapping[str, Flaw] = {
     "hidden-3": Flaw("3% of objects not annotated", hidden=0.03),
     "hidden-8": Flaw("8% of objects not annotated", hidden=0.08),
     "labels": Flaw("5% wrong labels, recall .7", noise=0.05, recall=0.7),
+    "labels-unknown": Flaw("5% wrong labels, unknown class", noise=0.05, recall=0.0),
+    "recall": Flaw("nothing is wrong, recall .7", recall=0.7),
+    "unknown": Flaw("nothing is wrong, unknown class", recall=0.0),
 }
 
 
@@ -84,6 +87,7 @@ class FlawOptions(Options):
     seed: int = Field(0, description="of all that is drawn")
     flaw: str = Field("none", description="what is wrong with the data")
     cue: float = Field(0.0, description="what a planted cue does to the rate of errors")
+    imagined: float = Field(0.0, description="what it adds to yes where no object is")
 
 
 @dataclass(frozen=True)
@@ -320,6 +324,7 @@ class Kitchens(FlawedData):
         of_sample = sources.of_sample
         there, labelled = there[of_sample], labelled[of_sample]
         rate = expit(odds)[of_sample] - self.options.cue * (there & ~things[:, 0])
+        rate = rate + self.options.imagined * (~there & things[:, 0])
         says_yes = sources.luck(rng) < rate
         scores = things * rng.uniform(0.3, 1.0, things.shape)
         sees = _detect(there, flaw, rng)
@@ -353,7 +358,8 @@ def _detect(there: np.ndarray, flaw: Flaw, rng: np.random.Generator) -> np.ndarr
     """A detector's scores for the object; it knows none where the size is not known."""
     low, high = rng.uniform(0.05, 0.4, len(there)), rng.uniform(0.3, 1.0, len(there))
     hit = rng.random(len(there)) < np.where(there, flaw.recall, 0.1)
-    return hit * np.where(there, high, low) * (flaw.told != "unknown")
+    knows = flaw.told != "unknown" and flaw.recall > 0
+    return hit * np.where(there, high, low) * knows
 
 
 class Host(Plugin):
