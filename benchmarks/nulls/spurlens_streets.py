@@ -194,7 +194,8 @@ def main() -> None:
     given = parser.parse_args()
     counts: Counter[str] = Counter()
     for seed in range(given.seeds):
-        starred, doubted = [], []
+        starred: list[str] = []
+        doubted: list[str] = []
         for score in audit(seed, given.lean).headlines:
             if score.finding or score.doubt:
                 kept = score.finding and not score.doubt
