@@ -20,6 +20,7 @@ from cuescope_sdk.data._conditions import (
     Conditions,
     PerSample,
     conditions_of,
+    picture_quality,
 )
 from cuescope_sdk.report import percent
 
@@ -68,6 +69,9 @@ def other_explanations(
             comparison.label,
             comparison.answers,
         )
+        if not comparison.measured.keys() & set(QUALITY):
+            # findings of a label mostly compare the same samples
+            conditions |= audit.once(quality_of_files, comparison.samples)
         conditions |= comparison.measured
         telling = {
             name: values for name, values in conditions.items() if _tells(values)
@@ -84,6 +88,19 @@ def other_explanations(
             yield doubt
     if doubted < len(comparisons):
         yield _holding(len(comparisons) - doubted, held, unknown)
+
+
+def quality_of_files(samples: Sequence[Sample]) -> Conditions:
+    """The quality of each sample's middle frame; nothing of frames that come from no file.
+
+    In drawn pictures the things themselves are most of what makes them bright or sharp.
+    """
+    frames = [
+        sample.frames[len(sample.frames) // 2] for sample in samples if sample.frames
+    ]
+    if len(frames) < len(samples) or any(frame.source is None for frame in frames):
+        return {}
+    return picture_quality(frames, [None] * len(frames))
 
 
 def _tells(values: PerSample) -> bool:

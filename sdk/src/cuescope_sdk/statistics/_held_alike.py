@@ -12,7 +12,9 @@ from cuescope_sdk.statistics._shapes import BoolPerSample, PerSample
 
 UNITS_A_LEVEL = 20
 MOST_LEVELS = 10
-LEFT = 0.05  # p-value from which on what is left is not clear
+# p-value from which on what is left is not clear; at 0.05 a tenth of what noisy sizes made stays,
+# for a gap is found where chance made it larger
+LEFT = 0.005
 ROUNDING = 1e-9  # of a sum of squares, below which nothing is left of it
 
 
@@ -35,8 +37,8 @@ class HeldAlike:
     # the share of what is measured that is no noise; the rest leaves a part of what a condition
     # explains (regression dilution; Frost and Thompson, 2000)
     RELIABILITY: ClassVar[float] = 2 / 3
-    # p-value of a condition that may tell of the values; at 0.1 twice as many rough ones slip by
-    MATTERS: ClassVar[float] = 0.3
+    # p-value of a condition that may tell of the values: at 0.1 three times as many slip by
+    MATTERS: ClassVar[float] = 0.5
 
     @property
     def explains(self) -> bool:
