@@ -1,11 +1,11 @@
 """Whether maps of several starts of CCI's k-means lie on the object more than maps of one.
 
-    python benchmarks/cci_starts.py --each 2
+    python benchmarks/cci_starts.py --each 1
 
 Real CLIP on composites of cut-outs and photos that `tests/real_scenes.py` never takes: docs/cci.md
 has figures of those already. Needs $CUESCOPE_REAL_ASSETS. The figure of an image is the IoU of its
-map with the object, at the object's area; of one start it is the mean of three audits, each with
-another start. Intervals hold for images of one cut-out together.
+map with the object, at the object's area; of one start it is the mean over the three starts whose
+maps are averaged. Intervals hold for images of one cut-out together.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import runpy
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,10 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope.application import Runner
+from cuescope_cci.options import CCIOptions
+from cuescope_cci.trials import ask_images
 from cuescope_saliency.scores import iou_at_area
-from cuescope_sdk import Audit, Context, Request, generator
+from cuescope_sdk import Audit, Context, Request, Sample, generator
 from cuescope_sdk.explain import Explainer, canvas_masks, canvas_samples, foreground_of
 from cuescope_sdk.maths import upsample
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
@@ -46,7 +49,8 @@ CLASSES = {
 }
 SIZE = (0.16, 0.6)  # mean side of the object, as a share of the frame's
 RIVALS = ("clip-surgery", "grad-eclip")
-STARTS = (1, 2, 3)  # seeds of the audits of one start each
+STARTS = 3
+ONE, SEVERAL = "CCI, 1 start", "CCI, 3 starts"
 
 
 def composites(each: int, seed: int) -> Iterator[Any]:
@@ -76,18 +80,37 @@ def composites(each: int, seed: int) -> Iterator[Any]:
             yield REAL_SCENES["Scene"](name, label, pixels, mask, factors)
 
 
-def overlaps(audit: Audit, method: Explainer) -> np.ndarray:
+def overlaps(audit: Audit, method: Explainer) -> list[float]:
     """The IoU of each image's map about its label with its object."""
-    own = audit.samples
-    samples = canvas_samples(audit, own)
-    masks = canvas_masks(audit, own, [foreground_of(sample) for sample in own])
-    maps = method.maps(audit, samples, [str(sample.label) for sample in samples])
-    return np.array(
-        [
-            iou_at_area(upsample(importance, mask.shape), mask)
-            for importance, mask in zip(maps, masks, strict=True)
-        ]
-    )
+    figures = []
+    for sample in audit.samples:
+        [drawn] = canvas_samples(audit, [sample])
+        [importance] = method.maps(audit, [drawn], [str(sample.label)])
+        figures.append(overlap(audit, sample, importance))
+    return figures
+
+
+def overlap(audit: Audit, sample: Sample, importance: np.ndarray) -> float:
+    """The IoU of a map with the object of its image, at the object's area."""
+    [mask] = canvas_masks(audit, [sample], [foreground_of(sample)])
+    return iou_at_area(upsample(importance, mask.shape), mask)
+
+
+def overlaps_by_start(audit: Audit) -> dict[str, list[float]]:
+    """The same of CCI: the mean over single starts, and of their mean map."""
+    options = CCIOptions(starts=STARTS)
+    figures: dict[str, list[float]] = {ONE: [], SEVERAL: []}
+    for sample in audit.samples:
+        [image] = ask_images(audit, options, canvas_samples(audit, [sample]))
+        singles = []
+        for start in (image, *image.further):
+            alone = replace(image, cluster=start.cluster, drops=start.drops, further=())
+            importance = alone.map_of(str(sample.label), options.negative)
+            singles.append(overlap(audit, sample, importance))
+        mean = image.map_of(str(sample.label), options.negative)
+        figures[ONE].append(float(np.mean(singles)))
+        figures[SEVERAL].append(overlap(audit, sample, mean))
+    return figures
 
 
 def words(ends: tuple[float | None, float | None]) -> str:
@@ -101,7 +124,7 @@ def render(
     """Each map's IoU, and what three starts gain over it."""
     _, codes = np.unique(stamps, return_inverse=True)
     groups = Groups(codes, int(codes.max()) + 1, declared=True)
-    several = figures["CCI, 3 starts"]
+    several = figures[SEVERAL]
     table = Table("maps", "IoU", "interval", "3 starts gain", "interval", "s an image")
     for name, values in figures.items():
         gain = several - values
@@ -111,7 +134,7 @@ def render(
             words(mean_interval(values, groups)),
             f"{gain.mean():+.3f}",
             words(change_interval(gain, groups, bound=None)),
-            f"{seconds[name] / len(values):.2f}",
+            f"{seconds[name] / len(values):.2f}" if name in seconds else "",
         )
     return table
 
@@ -121,6 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--each", type=int, default=2, help="photos of each cut-out")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rivals", nargs="*", default=RIVALS, help="of saliency")
     given = parser.parse_args()
     console = Console()
     made = list(composites(given.each, given.seed))
@@ -130,9 +154,9 @@ def main() -> None:
         data = Path(folder)
         REAL_SCENES["write"](data, made, REAL_SCENES["coco_classes"](ASSETS))
 
-        def measure(spec: str, options: dict[str, Any], seed: int) -> np.ndarray:
+        def session_of(method: str) -> Any:
             request = Request(
-                method="cci",
+                method=method,
                 model="open-clip:ViT-B-16-quickgelu",
                 model_options={
                     "checkpoint": str(
@@ -142,34 +166,26 @@ def main() -> None:
                 },
                 data=f"folder:{data}",
                 data_options={"choices": str(data / "classes.txt")},
-                seed=seed,
                 device="cpu",
             )
             # a cache for each: else the second would not pay for what the first asked
-            context = Context(
-                device="cpu", seed=seed, cache=data / f"{spec}-{options}-{seed}"
-            )
-            session = Runner(context, data / "runs").session(request)
-            method = session.parts.context.build("method", spec, options)
-            return overlaps(session.audit, method)
+            name = method.replace(":", "-")
+            context = Context(device="cpu", seed=given.seed, cache=data / name)
+            return Runner(context, data / "runs").session(request)
 
-        def timed(name: str, spec: str, options: dict[str, Any], seed: int) -> None:
+        begun = time.perf_counter()
+        for name, values in overlaps_by_start(session_of("cci").audit).items():
+            figures[name] = np.array(values)
+            console.print(name, f"{figures[name].mean():.3f}", highlight=False)
+        seconds[SEVERAL] = time.perf_counter() - begun
+        for rival in given.rivals:
             begun = time.perf_counter()
-            values = measure(spec, options, seed)
-            seconds[name] = time.perf_counter() - begun
-            figures[name] = values
-            console.print(name, f"{values.mean():.3f}", highlight=False)
-
-        for seed in STARTS:
-            timed(f"CCI, 1 start ({seed})", "cci", {"starts": 1}, seed)
-        timed("CCI, 3 starts", "cci", {"starts": 3}, given.seed)
-        for rival in RIVALS:
-            timed(rival, f"saliency:{rival}", {}, given.seed)
-    singles = [figures.pop(f"CCI, 1 start ({seed})") for seed in STARTS]
-    figures["CCI, 1 start"] = np.mean(singles, axis=0)
-    seconds["CCI, 1 start"] = np.mean(
-        [seconds[f"CCI, 1 start ({seed})"] for seed in STARTS]
-    )
+            session = session_of(f"saliency:{rival}")
+            figures[rival] = np.array(
+                overlaps(session.audit, session.parts.method.plugin)
+            )
+            seconds[rival] = time.perf_counter() - begun
+            console.print(rival, f"{figures[rival].mean():.3f}", highlight=False)
     stamps = [scene.factors["stamp"] for scene in made]
     console.print(f"{len(made)} composites of {len(set(stamps))} cut-outs")
     console.print(render(figures, seconds, stamps))

@@ -36,6 +36,12 @@ def test_a_negative_drop_is_kept_or_made_zero_and_never_turns_the_map_over() -> 
     )  # sum is zero
 
 
+def test_the_papers_sum_has_signs() -> None:
+    assert weights(np.array([2.0, -1.0, 1.0]), "signed") == pytest.approx(
+        [1.0, -0.5, 0.5]
+    )
+
+
 def test_nothing_lost_is_nothing_important() -> None:
     assert not weights(np.zeros(4)).any()
     assert not weights(np.array([-1.0, -2.0]), "zero").any()

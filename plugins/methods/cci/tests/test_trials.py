@@ -1,7 +1,7 @@
 """Clusters of patch embeddings, and what is asked of them."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from cuescope_cci.trials import (
     AnsweredImage,
     ClusteredImage,
     PatchClusters,
-    importance_maps,
+    Start,
     patch_clusters,
     with_text,
 )
@@ -125,32 +125,29 @@ def test_an_image_is_asked_whole_then_without_each_cluster() -> None:
     assert np.array_equal(masks, [(cluster == number)[None] for number in range(3)])
 
 
-def test_maps_are_the_mean_over_the_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maps_are_the_mean_over_the_starts() -> None:
     """The second start has other clusters, and hiding them costs another choice."""
-    from cuescope_cci import trials
-
     left, top = np.array([[0, 1], [0, 1]]), np.array([[0, 0], [1, 1]])
-    of_left, of_top = (
-        np.array([[3.0, 0, 0], [1, 0, 0]]),
-        np.array([[0.0, 0, 0], [2, 0, 0]]),
+    of_left = np.array([[3.0, 0, 0], [1, 0, 0]])
+    of_top = np.array([[0.0, 0, 0], [2, 0, 0]])
+    image = AnsweredImage(picture(), left, np.zeros(3), of_left)
+    assert image.map_of("owl", "keep").tolist() == [[0.75, 0.25]] * 2
+    both = replace(image, further=(Start(top, of_top),))
+    assert both.map_of("owl", "keep").tolist() == [[0.375, 0.125], [0.875, 0.625]]
+
+
+def test_the_papers_way_has_one_start_unless_it_is_set() -> None:
+    paper = CCIOptions(paper=True)
+    assert (paper.starts, paper.metric, paper.negative, paper.region) == (
+        1,
+        "euclidean",
+        "signed",
+        "iou",
     )
-
-    def image(cluster: np.ndarray, drops: np.ndarray) -> AnsweredImage:
-        return AnsweredImage(picture(), cluster, np.zeros(3), drops)
-
-    asked: list[int] = []
-
-    def other(
-        audit: object, options: object, samples: object, start: int
-    ) -> list[AnsweredImage]:
-        asked.append(start)
-        return [image(top, of_top)]
-
-    monkeypatch.setattr(trials, "ask_images", other)
-    given: Any = (None, CCIOptions(starts=2), [image(left, of_left)], ["owl"])
-    [mean] = importance_maps(*given)
-    assert asked == [1]
-    assert mean.tolist() == [[0.375, 0.125], [0.875, 0.625]]
+    assert CCIOptions(paper=True, starts=2).starts == 2
+    assert CCIOptions(paper=False) == CCIOptions(starts=3)
+    with pytest.raises(ValueError, match="boolean"):
+        CCIOptions.model_validate({"paper": "true"})
 
 
 def test_a_text_of_its_own_takes_the_place_of_the_choices() -> None:

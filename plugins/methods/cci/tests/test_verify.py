@@ -180,12 +180,15 @@ def test_a_picture_for_each_kind_that_is_there(many: Many, part_audit: Any) -> N
 # --------------------------------------------------------------------------------- whole audits
 
 
-def test_each_trial_passes_respond_once() -> None:
+@pytest.mark.parametrize("starts", [1, 3])
+def test_each_trial_passes_respond_once(starts: int) -> None:
     """With the maps of the faithfulness check, which are about images asked before."""
     passed: Counter[tuple[str, str, bytes]] = Counter()
     with temporary_cache() as cache:
         setup = Setup(
-            CCI, options={"steps": 4, "faithfulness": 16}, data_options=IMAGES
+            CCI,
+            options={"steps": 4, "faithfulness": 16, "starts": starts},
+            data_options=IMAGES,
         )
         session = setup.session(cache)
         respond = session.audit.respond
@@ -210,7 +213,11 @@ def test_each_trial_passes_respond_once() -> None:
         "objects-hidden",
         "background-hidden",
     }
-    assert set(passed.values()) == {1}
+    # two starts of so few patches may have a cluster in common
+    most = {"cluster-hidden": starts}
+    assert all(
+        count <= most.get(condition, 1) for (_, condition, _), count in passed.items()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -353,8 +360,12 @@ def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> No
         audited(changing(label=None), target="true")
 
 
-def test_a_plan_is_bounded_and_not_by_much() -> None:
-    setup = Setup(CCI, options={"steps": 4, "faithfulness": 8}, data_options=IMAGES)
+@pytest.mark.parametrize(
+    "given", [{"starts": 1}, {"starts": 4}, {"target": "text", "text": "a pond"}]
+)
+def test_a_plan_is_bounded_and_not_by_much(given: dict[str, Any]) -> None:
+    options = {"steps": 4, "faithfulness": 8, **given}
+    setup = Setup(CCI, options=options, data_options=IMAGES)
     plan, asked = setup.plan(), setup.report().cost.trials
     assert plan.more is not None
     assert asked <= plan.trials + plan.more < 2 * asked

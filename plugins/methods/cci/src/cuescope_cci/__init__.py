@@ -133,8 +133,9 @@ class CCI(Plugin):
         texts: Sequence[str],
     ) -> Iterator[np.ndarray]:
         """The importance map (row, col) of each canvas sample for its text, on the patch grid."""
-        from cuescope_cci.trials import ask_images, importance_maps, with_text
+        from cuescope_cci.trials import ask_images, with_text
 
         asked = [with_text(*pair) for pair in zip(samples, texts, strict=True)]
         images = ask_images(audit, self.options, asked)
-        yield from importance_maps(audit, self.options, images, texts)
+        for image, text in zip(images, texts, strict=True):
+            yield image.map_of(text, self.options.negative)

@@ -66,7 +66,7 @@ class CCIBenchOptions(Options):
         description="for failures: segmenter=SPEC where the data has no masks; text-generator",
     )
     cci_options: PluginOptions = Field(
-        {"starts": 3}, description="options of `cci`; the paper's text has starts=1"
+        {}, description="options of `cci`; the paper's text is paper=true"
     )
     pictures: NonNegativeInt = Field(
         2, description="images shown with the maps of all explainers (figure 3; --html)"

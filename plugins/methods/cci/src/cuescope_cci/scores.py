@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
+from cuescope_cci.options import Negative
 from cuescope_sdk.maths import energy_share, upsample
 from cuescope_sdk.statistics import Groups, mean_interval
 
@@ -16,20 +17,18 @@ ClusterMap = Int[np.ndarray, "row col"]
 LEVEL = 0.05  # of what gets a star, corrected
 
 
-def weights(
-    drops: PerCluster, negative: Literal["keep", "zero"] = "keep"
-) -> PerCluster:
+def weights(drops: PerCluster, negative: Negative = "keep") -> PerCluster:
     """w_k = drop_k / sum of drops (section 3, "Importance Scoring"), whatever the drops' unit.
 
     The paper leaves open what a negative drop means. Deviates: the sum is of absolute values,
-    which is the paper's where no drop is negative. Where nothing is lost by hiding anything, all
-    weights are 0.
+    which is the paper's where no drop is negative; `signed` is the paper's. Where nothing is lost
+    by hiding anything, all weights are 0.
     """
     values = np.asarray(drops, dtype=np.float64)
     if negative == "zero":
         values = np.maximum(values, 0)
     # Divided by a sum of mixed signs that happens to be negative, the map would be turned over.
-    total = np.abs(values).sum()
+    total = values.sum() if negative == "signed" else np.abs(values).sum()
     # nothing was lost by hiding anything: 0 / 0 would make the map NaN
     if total == 0:
         return np.zeros(len(values))
@@ -39,7 +38,7 @@ def weights(
 def importance_map(
     cluster: ClusterMap,
     drops: PerCluster,
-    negative: Literal["keep", "zero"] = "keep",
+    negative: Negative = "keep",
 ) -> Float[np.ndarray, "row col"]:
     """The map S = sum of w_k m_k: each patch has the weight of its cluster."""
     return np.asarray(weights(drops, negative)[cluster])

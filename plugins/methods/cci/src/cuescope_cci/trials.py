@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_cci.kmeans import euclidean_kmeans
-from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import ClusterMap, PerCluster, importance_map
+from cuescope_cci.options import CCIOptions, Negative
+from cuescope_cci.scores import ClusterMap, importance_map
 from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
 from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
@@ -76,6 +76,10 @@ class ClusteredImage:
     def trials(self) -> Iterator[Trial]:
         """The image as it is, then without each cluster."""
         yield Trial(sample=self.sample)
+        yield from self.hidden_trials()
+
+    def hidden_trials(self) -> Iterator[Trial]:
+        """The image without each cluster."""
         for number in range(self.clusters):
             # Hidden from attention, not painted over: a grey patch would be new evidence.
             yield self.hide(self.cluster == number, "cluster-hidden")
@@ -90,15 +94,25 @@ class ClusteredImage:
 
 
 @dataclass(frozen=True, eq=False)
+class Start:
+    """One start of the k-means: a cluster map (row, col), and `drops` (cluster, choice)."""
+
+    cluster: np.ndarray
+    drops: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class AnsweredImage(ClusteredImage):
     """An image with the answers: `logits` (choice) as it is, `drops` (cluster, choice) without.
 
-    `outcomes` are those of its `trials`, in order.
+    `outcomes` are those of its `trials`, in order. The clusters are those of the first start of the
+    k-means; maps are made of the `further` ones too.
     """
 
     logits: np.ndarray
     drops: np.ndarray
     outcomes: Sequence[Outcome] = ()
+    further: Sequence[Start] = ()
 
     @property
     def prediction(self) -> str:
@@ -110,21 +124,56 @@ class AnsweredImage(ClusteredImage):
         """Whether there is a true class, and the predicted one is another."""
         return self.sample.label is not None and self.sample.label != self.prediction
 
-    def drops_for(self, choice: str) -> PerCluster:
-        """The similarity that one of the choices loses without each cluster."""
-        return self.drops[:, self.sample.choices.index(choice)]
+    def map_of(
+        self,
+        text: str,
+        negative: Negative,
+    ) -> Float[np.ndarray, "row col"]:
+        """The map about one of the choices: the mean over the starts of the k-means."""
+        choice = self.sample.choices.index(text)
+        maps = []
+        for start in (Start(self.cluster, self.drops), *self.further):
+            drops = start.drops[:, choice]
+            maps.append(importance_map(start.cluster, drops, negative))
+        # maps of two starts correlate by 0.3 to 0.6 only: their mean is steadier
+        return np.asarray(np.mean(maps, axis=0))
 
 
 def ask_images(
     audit: Audit,
     options: CCIOptions,
     samples: Sequence[Sample],
-    start: int = 0,
 ) -> list[AnsweredImage]:
-    """Cluster the images, which are on the model's canvas already, and hide each cluster.
+    """Cluster the images, which are on the model's canvas already, and hide each cluster."""
+    images = _cluster_images(audit, options, samples)
+    outcomes = iter(
+        audit.respond(chain.from_iterable(image.trials() for image in images))
+    )
+    answered = []
+    for image in images:
+        # one trial for the whole image
+        of_image = list(islice(outcomes, image.clusters + 1))
+        whole, *without = map(_logits, of_image)
+        drops = whole - np.stack(without)
+        answered.append(
+            AnsweredImage(image.sample, image.cluster, whole, drops, of_image)
+        )
+    for number in range(1, options.starts):
+        starts = _ask_start(audit, options, answered, number)
+        answered = [
+            replace(image, further=(*image.further, start))
+            for image, start in zip(answered, starts, strict=True)
+        ]
+    return answered
 
-    Each `start` of the k-means is another draw.
-    """
+
+def _cluster_images(
+    audit: Audit,
+    options: CCIOptions,
+    samples: Sequence[Sample],
+    start: int = 0,
+) -> list[ClusteredImage]:
+    """Each `start` of the k-means is another draw."""
     names = ["patch-clusters"]
     # the first start keeps its plain name, and so the answers that are cached under it
     if start:
@@ -141,58 +190,40 @@ def ask_images(
     images = []
     for sample, outcome in zip(samples, maps, strict=True):
         images.append(ClusteredImage(sample, np.asarray(outcome.response.readout)))
-    outcomes = iter(
-        audit.respond(chain.from_iterable(image.trials() for image in images))
-    )
-    answered = []
-    for image in images:
-        of_image = list(
-            islice(outcomes, image.clusters + 1)
-        )  # one trial for the whole image
-        # In float64: a drop is a small difference of large logits.
-        logits = np.array(
-            [outcome.response.logits for outcome in of_image], dtype=np.float64
-        )
-        drops = logits[0] - logits[1:]
-        answered.append(
-            AnsweredImage(image.sample, image.cluster, logits[0], drops, of_image)
-        )
-    return answered
+    return images
 
 
-def importance_maps(
+def _logits(outcome: Outcome) -> np.ndarray:
+    # In float64: a drop is a small difference of large logits.
+    return np.asarray(outcome.response.logits, dtype=np.float64)
+
+
+def _ask_start(
     audit: Audit,
     options: CCIOptions,
     images: Sequence[AnsweredImage],
-    texts: Sequence[str],
-) -> Iterator[Float[np.ndarray, "row col"]]:
-    """The map of each image about its text: the mean over the starts of the k-means.
-
-    The images, of the first start, were asked about their texts.
-    """
+    number: int,
+) -> Iterator[Start]:
+    """What a further start costs each image: whole, it has been asked."""
     samples = [image.sample for image in images]
-    # start 0 is what the images were asked with already
-    others = [
-        ask_images(audit, options, samples, start) for start in range(1, options.starts)
-    ]
-    for *of_image, text in zip(images, *others, texts, strict=True):
-        maps = []
-        for image in of_image:
-            drops = image.drops_for(text)
-            maps.append(importance_map(image.cluster, drops, options.negative))
-        # maps of two starts correlate by 0.3 to 0.6 only: their mean is steadier
-        yield np.mean(maps, axis=0)
+    clustered = _cluster_images(audit, options, samples, number)
+    trials = chain.from_iterable(image.hidden_trials() for image in clustered)
+    outcomes = iter(audit.respond(trials))
+    for image, again in zip(images, clustered, strict=True):
+        without = list(map(_logits, islice(outcomes, again.clusters)))
+        yield Start(again.cluster, image.logits - np.stack(without))
 
 
 def most_trials(audit: Audit, options: CCIOptions) -> int:
     """How many trials follow the images' canvases, at most.
 
     Each image has its clusters, is asked whole and without each of them (again for a text that is
-    none of the choices), without its objects, without its background, and with its mask drawn.
+    none of the choices), without its objects, without its background, and with its mask drawn. Each
+    start of the k-means has clusters of its own.
     """
     # a text of its own is asked apart from the choices
     texts = 2 if options.target == "text" else 1
-    trials = texts * (options.k + 2) + 3
+    trials = texts * (1 + options.starts * (options.k + 1)) + 3
     check = FaithfulnessCheck(options.faithfulness, options.steps)
     # 1: the embeddings of all classes
     return len(audit.samples) * trials + check.most_trials(audit) + 1

@@ -17,7 +17,7 @@ from cuescope_cci.error_source import (
 )
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import is_mixed
-from cuescope_cci.trials import AnsweredImage, answers_about, importance_maps
+from cuescope_cci.trials import AnsweredImage, answers_about
 from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.statistics import gap_intervals
@@ -55,7 +55,8 @@ class AuditedMaps:
         """The importance map (row, col) of each canvas sample for its text."""
         images = [self.images[sample.key] for sample in samples]
         about = answers_about(audit, self.options, images, choices)
-        yield from importance_maps(audit, self.options, about, choices)
+        for image, choice in zip(about, choices, strict=True):
+            yield image.map_of(choice, self.options.negative)
 
 
 def check_alone(row: PullRow) -> Evidence:

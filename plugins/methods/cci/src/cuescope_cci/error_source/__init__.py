@@ -17,12 +17,7 @@ from cuescope_cci.error_source.regions import (
 )
 from cuescope_cci.options import CCIOptions, Rule
 from cuescope_cci.scores import Mask, Region, region_of_map
-from cuescope_cci.trials import (
-    AnsweredImage,
-    answers_about,
-    ask_images,
-    importance_maps,
-)
+from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
 from cuescope_sdk.explain import canvas_samples, foreground_of
@@ -161,8 +156,8 @@ def source_answers(
     targets = [_target(options, image) for image in images]
     about = answers_about(audit, options, images, targets)
     sources = []
-    maps = importance_maps(audit, options, about, targets)
-    for image, importance in zip(images, maps, strict=True):
+    for image, asked, target in zip(images, about, targets, strict=True):
+        importance = asked.map_of(target, options.negative)
         factors = {}
         for name, value in image.sample.annotations.get("factors", {}).items():
             # as texts: a manifest may have 1 in one row and "1" in another
