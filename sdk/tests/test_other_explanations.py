@@ -26,9 +26,11 @@ def world(kind: str, seed: int) -> tuple[Any, Any, Any]:
     chance = 0.85 - 0.35 * cue
     if kind == "cue beside a condition":
         chance = np.clip(chance + 0.1 * condition, 0, 1)
-    if kind == "condition":
+    if kind.startswith("condition"):
         cue = condition + 0.8 * rng.normal(size=N) < -0.6
         chance = 1 / (1 + np.exp(-1.2 * condition - 1))
+    if kind == "condition, of which a third is noise":
+        condition = condition + 0.7 * rng.normal(size=N)
     if kind == "sorted by the cue":
         condition = np.arange(N) + 0.0
         cue = condition < 90
@@ -41,7 +43,8 @@ def world(kind: str, seed: int) -> tuple[Any, Any, Any]:
     [
         ("cue", 0, 1),
         ("cue beside a condition", 0, 1),
-        ("condition", 27, 30),
+        ("condition", 29, 30),
+        ("condition, of which a third is noise", 28, 30),
     ],
 )
 def test_conditions_explain_what_they_made(kind: str, least: int, most: int) -> None:

@@ -96,10 +96,16 @@ def gap_held_alike(
     matters = stats.f.sf(explained / more / (unexplained / free), more, free)
     _, of_unit = np.unique(units.means(groups.codes), return_inverse=True)
     weight = marked_left / spread - dilution * centred / whole
-    scores = np.bincount(of_unit, weight * residual)
+    # residuals are small where a sample draws the fit to itself (HC3: MacKinnon and White, 1985)
+    leverage = (alike**2).sum(axis=1) + marked_left**2 / spread
+    scores = np.bincount(
+        of_unit, weight * residual / np.maximum(1 - leverage, ROUNDING)
+    )
     count = len(scores)
     error = np.sqrt(count / max(1, count - 1) * (scores @ scores))
-    p_value = 2 * stats.t.sf(abs(left - rough) / error, max(1, count - 2))
+    # the fewer of both sides tell how much that side varies
+    fewer = min(int(marked.sum()), len(marked) - int(marked.sum()))
+    p_value = 2 * stats.t.sf(abs(left - rough) / error, max(1, fewer - 1))
     return HeldAlike(gap, left, rough, float(p_value), float(matters))
 
 
