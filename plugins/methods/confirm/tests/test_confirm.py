@@ -11,6 +11,7 @@ from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
 from cuescope_confirm.locating.linear import (
+    MANY,
     Linear,
     PatchModel,
     Region,
@@ -18,8 +19,9 @@ from cuescope_confirm.locating.linear import (
     learn,
     learn_region,
 )
+from cuescope_confirm.locating.pictures import learn_look
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.manipulation import Recogniser, describe
+from cuescope_confirm.manipulation import Recogniser
 from cuescope_confirm.scores import (
     Decision,
     Effect,
@@ -118,13 +120,14 @@ def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
 
     with_cue = [picture(1) for _ in range(40)]
     without = [picture(0) for _ in range(40)]
-    rows = np.stack([describe(frame) for frame in (*with_cue, *without)])
+    look = learn_look([*with_cue, *without], rng)
+    rows = look.read([*with_cue, *without])
     shows = np.arange(80) < 40
     data = Training(shows, np.full(80, "cup"), Groups.single(80))
-    model = learn(rows, data, rng)
+    model = learn(rows, data, rng, MANY)
     assert (model.auroc or 0) > 0.95
     ends = [float(np.median(model.scores(rows[side]))) for side in (shows, ~shows)]
-    recogniser = Recogniser(model, *ends)
+    recogniser = Recogniser(look, model, *ends)
     shares = [
         recogniser.share_left([picture(cue) for _ in range(20)]) for cue in (1, 0.5, 0)
     ]

@@ -14,6 +14,7 @@ from cuescope_confirm.manipulation import LEAST, recogniser_of, share_changed
 from cuescope_confirm.scores import (
     NO_MORE,
     POWER,
+    SECOND,
     SPREAD,
     Control,
     Decision,
@@ -21,7 +22,6 @@ from cuescope_confirm.scores import (
     Measure,
     Ruling,
     Verdict,
-    accuracy_lost,
     correct,
     decide,
     effect_of,
@@ -32,6 +32,7 @@ from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, W
 from cuescope_sdk.statistics import Estimate, Groups, change_interval
 
 EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+ALIKE = 2  # times as large is a region of the same size
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = (
     "a difference from the controls: answers change as much where a cause has no effect"
@@ -40,6 +41,22 @@ UNLIKE = "a second kind of change that does no more than its placebo"
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
 )
+
+
+Party = tuple[Witness, ...]
+Part = tuple[Witness, Bool[np.ndarray, " pair"]]
+
+
+def is_coarse(witness: Witness) -> bool:
+    """Whether all of a frame is changed, with whatever is in it."""
+    return witness.plugin.needs == "frames"
+
+
+def is_full(witness: Witness, taken: float | None) -> bool:
+    """Whether it changes all of the cue, as far as is known, and no more than its region."""
+    # what changes a whole picture is about this cue only as far as pictures show it
+    took_it = witness.plugin.needs != "still" if taken is None else taken >= LEAST
+    return took_it and not witness.plugin.partial and not is_coarse(witness)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,16 +79,12 @@ class Testimony(Witness):
     @property
     def is_coarse(self) -> bool:
         """Whether all of a frame is changed, with whatever is in it."""
-        return self.plugin.needs == "frames"
+        return is_coarse(self)
 
     @property
     def is_full(self) -> bool:
         """Whether it changes all of the cue, as far as is known, and no more than its region."""
-        # what changes a whole picture is about this cue only as far as pictures show it
-        took_it = (
-            self.plugin.needs != "still" if self.taken is None else self.taken >= LEAST
-        )
-        return took_it and not self.plugin.partial and not self.is_coarse
+        return is_full(self, self.taken)
 
     @property
     def confirms(self) -> bool:
@@ -87,13 +100,17 @@ class Testimony(Witness):
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A cue with all that was measured of it; `lost` is accuracy over all samples."""
+    """A cue with all that was measured of it; `lost` is accuracy over all samples.
+
+    `effect` is how large it is, `together` the test of all full witnesses.
+    """
 
     target: Target
     measured: Sequence[Testimony]
     unmeasured: Sequence[Witness]
     ruling: Ruling
     effect: Estimate[float] | None = None
+    together: Effect | None = None
     lost: Estimate[float] | None = None
 
     @property
@@ -170,7 +187,7 @@ class Results:
 
 
 def measure(dossier: Dossier) -> Results:
-    """Every witness's effect; p-values are corrected over all findings and witnesses (Holm)."""
+    """Every witness's effect, and that of all full ones together; p-values are corrected (Holm)."""
     study = dossier.study
     # placebos are no tests of their own, and cost no correction
     tested = [
@@ -178,94 +195,207 @@ def measure(dossier: Dossier) -> Results:
         for witness in dossier.witnesses
         if witness.target.role == "finding" and is_tested(study, witness)
     ]
-    # two-sided intervals whose lower ends are those of one-sided tests
-    confidence = 1 - 2 * (1 - study.options.confidence) / max(len(tested), 2)
-    effects = []
-    for witness in tested:
-        with_cue = witness.answers.with_cue
-        effect = effect_of(
-            change_beyond(witness, PLACEBO)[with_cue],
-            groups_of(witness.answers, with_cue),
-            controls_of(dossier, witness),
-            study.rng("effect", witness.target.cue.id, witness.spec),
-            confidence,
-            change_beyond(witness, AS_IS)[with_cue],
+    taken: dict[Witness, float | None] = {}
+    parties: list[Party] = [(witness,) for witness in tested]
+    for target in dossier.targets:
+        of_target = [witness for witness in tested if witness.target is target]
+        taken |= _shares_taken(study, target, of_target)
+        party = tuple(
+            witness for witness in of_target if is_full(witness, taken[witness])
         )
-        effects.append(effect)
-    by_witness = dict(zip(tested, correct(effects), strict=True))
-    rows = [_row(dossier, target, by_witness) for target in dossier.targets]
+        if len(set(map(_kind, party))) > 1:
+            parties.append(party)
+    # two-sided intervals whose lower ends are those of one-sided tests
+    confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
+    effects = correct([_effect_of(dossier, party, confidence) for party in parties])
+    by_party = dict(zip(parties, effects, strict=True))
+    rows = []
+    for target in dossier.targets:
+        measured = []
+        for witness in tested:
+            if witness.target is target:
+                effect = by_party.pop((witness,))
+                measured.append(_testimony(study, witness, effect, taken[witness]))
+        # what is left is of all together
+        together = [by_party[party] for party in by_party if party[0].target is target]
+        rows.append(_row(dossier, target, measured, next(iter(together), None)))
     rows.sort(key=_rank)
-    return Results(study, rows, len(tested), confidence)
+    return Results(study, rows, len(parties), confidence)
+
+
+def _shares_taken(
+    study: Study,
+    target: Target,
+    witnesses: Sequence[Witness],
+) -> dict[Witness, float | None]:
+    """How much of the cue each witness takes out or puts in; None where pictures cannot tell."""
+    recogniser = recogniser_of(study, target) if witnesses else None
+    if recogniser is None:
+        return dict.fromkeys(witnesses)
+    taken = {witness: share_changed(recogniser, witness) for witness in witnesses}
+    # edits of the model leave the pictures: of their region the others' changes tell
+    shares = [
+        share
+        for witness, share in taken.items()
+        if share is not None and witness.plugin.needs == "region"
+    ]
+    for witness in witnesses:
+        if shares and witness.edits_model and witness.plugin.needs == "region":
+            taken[witness] = max(shares)
+    return taken
+
+
+def _kind(witness: Witness) -> tuple[str, str]:
+    """What it is beside, and which way it goes: witnesses of one kind may err alike."""
+    return witness.plugin.placebo, witness.plugin.effect
+
+
+def _effect_of(
+    dossier: Dossier,
+    party: Party,
+    confidence: float,
+) -> Effect:
+    """What some witnesses do to a cue: of each sample the mean over those that changed it."""
+    study = dossier.study
+    showing = [(witness, witness.answers.with_cue) for witness in party]
+    change, groups = _mean_changes(showing, PLACEBO)
+    alone, _ = _mean_changes(showing, AS_IS)
+    controls: dict[Control, Measure] = {}
+    for name, parts in controls_of(dossier, party).items():
+        controls[name] = _mean_changes(parts, PLACEBO)
+    names = [witness.spec for witness in party]
+    rng = study.rng("effect", party[0].target.cue.id, *names)
+    return effect_of(change, groups, controls, rng, confidence, alone)
+
+
+def _mean_changes(parts: Sequence[Part], column: int) -> Measure:
+    """Beyond a column, of each sample the mean over some pairs of several witnesses."""
+    changes: dict[str, list[float]] = {}
+    samples = {}
+    for witness, rows in parts:
+        values = change_beyond(witness, column)[rows].tolist()
+        for pair, value in zip(
+            compress(witness.answers.pairs, rows), values, strict=True
+        ):
+            sample = pair.case.sample
+            samples[sample.key] = sample
+            changes.setdefault(sample.key, []).append(value)
+    means = np.array(list(map(np.mean, changes.values())))
+    return means, Groups.of(list(samples.values()))
+
+
+def _testimony(
+    study: Study,
+    witness: Witness,
+    effect: Effect,
+    taken: float | None,
+) -> Testimony:
+    options = study.options
+    decision = decide(
+        effect,
+        level=1 - options.confidence,
+        margin=options.margin,
+        claimed=_claimed(witness.target),
+    )
+    return Testimony(**vars(witness), effect=effect, decision=decision, taken=taken)
+
+
+def _claimed(target: Target) -> float:
+    # an effect far below the gap in the run would not explain it
+    return target.direction.sure_gap * OF_GAP
 
 
 def _row(
     dossier: Dossier,
     target: Target,
-    effects: Mapping[Witness, Effect],
+    measured: Sequence[Testimony],
+    together: Effect | None,
 ) -> Row:
-    options = dossier.study.options
-    measured = []
-    unmeasured = []
-    recogniser = recogniser_of(dossier.study, target)
-    # an effect far below the gap in the run would not explain it
-    claimed = target.direction.sure_gap * OF_GAP
-    for witness in dossier.witnesses_of(target):
-        effect = effects.get(witness)
-        if effect is None:
-            unmeasured.append(witness)
-            continue
-        level = 1 - options.confidence
-        decision = decide(effect, level=level, margin=options.margin, claimed=claimed)
-        taken = None if recogniser is None else share_changed(recogniser, witness)
-        testimony = Testimony(
-            **vars(witness), effect=effect, decision=decision, taken=taken
-        )
-        measured.append(testimony)
-    measured = _with_checks_of_place(measured)
+    study = dossier.study
+    asked = {testimony.spec for testimony in measured}
+    unmeasured = [
+        witness for witness in dossier.witnesses_of(target) if witness.spec not in asked
+    ]
     ruling = _ruling(target, measured, unmeasured)
-    row = Row(target, measured, unmeasured, ruling)
+    row = Row(target, measured, unmeasured, ruling, together=together)
     if not measured:
         return row
-    pooled = Estimate.pooled(
-        [_own_interval(testimony, options.confidence) for testimony in row.pooled]
-    )
+    sizes = {
+        testimony: _size_of(testimony, testimony.answers.values, study)
+        for testimony in row.pooled
+    }
+    pooled = Estimate.pooled(list(sizes.values()))
     row = replace(row, effect=pooled)
-    if ruling.verdict != "causes":
+    if together is not None and ruling.missing in (POWER, SECOND, DIFFERENCE):
+        row = replace(row, ruling=_by_all(study, row, together, sizes))
+    if row.ruling.verdict != "causes":
         return row
     # what several witnesses cannot tell from nothing is no cause, however sure one of them is
-    if pooled.low <= 0 or pooled.value < options.margin:
+    if pooled.low <= 0 or pooled.value < study.options.margin:
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
     # what is not shown to cause answers has cost none
-    return replace(row, lost=_lost(row, options.confidence))
+    return replace(row, lost=_lost(row, study))
 
 
-def _with_checks_of_place(measured: Sequence[Testimony]) -> list[Testimony]:
-    """Edits of the model leave the pictures: of their region the others' changes tell."""
-    shares = [
-        testimony.taken
-        for testimony in measured
-        if testimony.taken is not None and testimony.plugin.needs == "region"
+def _by_all(
+    study: Study,
+    row: Row,
+    together: Effect,
+    sizes: Mapping[Testimony, Estimate[float]],
+) -> Ruling:
+    """A cause by all full witnesses together, where each alone has too few samples.
+
+    Witnesses of two kinds must have a size worth the name.
+    """
+    options = study.options
+    is_sure = together.corrected <= 1 - options.confidence
+    is_small = together.high < max(options.margin, _claimed(row.target))
+    if not is_sure or is_small or not row.target.direction.shown:
+        return row.ruling
+    telling = [
+        testimony
+        for testimony, size in sizes.items()
+        if size.value >= options.margin / 2
     ]
-    if not shares:
-        return list(measured)
-    return [
-        replace(testimony, taken=max(shares))
-        if testimony.edits_model and testimony.plugin.needs == "region"
-        else testimony
-        for testimony in measured
-    ]
-
-
-def _own_interval(testimony: Testimony, confidence: float) -> Estimate[float]:
-    """What a witness does beyond its placebo, with an interval of its own, not for all tests."""
-    rows = testimony.answers.with_cue
-    change = change_beyond(testimony, PLACEBO)[rows]
-    groups = groups_of(testimony.answers, rows)
-    low, high = change_interval(change, groups, confidence=confidence)
-    value = float(change.mean())
-    return Estimate(
-        value, value if low is None else low, value if high is None else high
+    if len(set(map(_kind, telling))) < 2:
+        return row.ruling
+    sides = {testimony.removes for testimony in telling}
+    return Ruling(
+        "causes", necessary=True in sides, sufficient=False in sides, together=True
     )
+
+
+def _size_of(
+    testimony: Testimony,
+    values: Float[np.ndarray, "pair 3"],
+    study: Study,
+) -> Estimate[float]:
+    """What all of the cue does to these values, with an interval of its own, not for all tests.
+
+    A test asks for more than the placebo. A size is told from what the same change does where there
+    is no cue, at a place as like it as any, where that is known: another place is other damage
+    (difference in differences). Where a part of the cue was changed, all of it is taken to do in
+    proportion more (the estimator of Wald, 1940, with the cue in the picture as the treatment).
+    """
+    shows = testimony.answers.with_cue
+    confidence = study.options.confidence
+
+    def mean_of(rows: Bool[np.ndarray, " pair"], beyond: int) -> Estimate[float]:
+        change = _signed(testimony, values[:, CHANGED] - values[:, beyond])[rows]
+        groups = groups_of(testimony.answers, rows)
+        low, high = change_interval(change, groups, confidence=confidence)
+        mean = float(change.mean())
+        return Estimate(
+            mean, mean if low is None else low, mean if high is None else high
+        )
+
+    is_elsewhere = testimony.plugin.placebo in ("elsewhere", "other frames")
+    if is_elsewhere and (~shows).sum() >= study.options.least:
+        size = mean_of(shows, AS_IS).minus(mean_of(~shows, AS_IS))
+    else:
+        size = mean_of(shows, PLACEBO)
+    part = 1.0 if testimony.taken is None else min(max(testimony.taken, LEAST), 1.0)
+    return Estimate(size.value / part, size.low / part, size.high / part)
 
 
 def is_tested(study: Study, witness: Witness) -> bool:
@@ -295,11 +425,18 @@ def change_beyond(
 ) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond a column, positive where it is what a cause would do."""
     values = witness.answers.values
+    return _signed(witness, values[:, CHANGED] - values[:, column])
+
+
+def _signed(
+    witness: Witness,
+    change: Float[np.ndarray, " pair"],
+) -> Float[np.ndarray, " pair"]:
     sign = witness.target.direction.sign
     # putting a cue in does the reverse of taking it out
-    if witness.plugin.effect == "inserts":
-        sign = -sign
-    return np.asarray(sign * (values[:, CHANGED] - values[:, column]))
+    return np.asarray(
+        -sign * change if witness.plugin.effect == "inserts" else sign * change
+    )
 
 
 def groups_of(
@@ -311,22 +448,35 @@ def groups_of(
     return Groups.of([pair.case.sample for pair in pairs])
 
 
-def controls_of(dossier: Dossier, witness: Witness) -> dict[Control, Measure]:
-    """What a witness does where a cause would do nothing, as far as enough samples tell it."""
+def controls_of(dossier: Dossier, party: Party) -> dict[Control, list[Part]]:
+    """Where a cause would do nothing, as far as enough samples tell what is done there."""
     study = dossier.study
-    controls: dict[Control, Measure] = {}
-    without = ~witness.answers.with_cue
-    # fewer would decide nothing, and cost the power
-    if without.sum() >= study.options.least:
-        change = change_beyond(witness, PLACEBO)[without]
-        controls["without the cue"] = change, groups_of(witness.answers, without)
-    for name, placebo in witness.target.placebos.items():
-        for other in dossier.witnesses_of(placebo):
-            if other.plugin is witness.plugin and is_tested(study, other):
-                # a placebo is changed where it is, and nowhere else
-                groups = groups_of(other.answers, other.answers.with_cue)
-                controls[name] = change_beyond(other, PLACEBO), groups
+    controls: dict[Control, list[Part]] = {}
+    for witness in party:
+        without = ~witness.answers.with_cue
+        # fewer would decide nothing, and cost the power
+        if without.sum() >= study.options.least:
+            controls.setdefault("without the cue", []).append((witness, without))
+        for name, placebo in witness.target.placebos.items():
+            for other in dossier.witnesses_of(placebo):
+                if other.plugin is not witness.plugin or not is_tested(study, other):
+                    continue
+                if _is_as_large(witness, other):
+                    # a placebo is changed where it is, and nowhere else
+                    part = other, other.answers.with_cue
+                    controls.setdefault(name, []).append(part)
     return controls
+
+
+def _is_as_large(witness: Witness, other: Witness) -> bool:
+    """Whether both change about as much of a frame: a larger region is more damage by itself."""
+    if witness.plugin.needs != "region":
+        return True
+    areas = []
+    for side in (witness, other):
+        located = side.target.located
+        areas.append((located.area or 0.0) if located else 0.0)
+    return max(areas) <= ALIKE * min(areas)
 
 
 def _ruling(
@@ -385,11 +535,7 @@ def _is_of_one_kind(measured: Sequence[Testimony]) -> bool:
     large as what the cue does; what comes from a donor leaves edges.
     """
     saying = [testimony for testimony in measured if testimony.decision == NO_MORE]
-    kinds = {
-        (testimony.plugin.placebo, testimony.removes)
-        for testimony in saying
-        if testimony.is_full
-    }
+    kinds = {_kind(testimony) for testimony in saying if testimony.is_full}
     located = saying[0].target.located if saying else None
     is_learned = located is not None and located.auroc is not None
     is_exact = all(
@@ -398,8 +544,12 @@ def _is_of_one_kind(measured: Sequence[Testimony]) -> bool:
     return is_learned and not is_exact and len(kinds) < 2
 
 
-def _lost(row: Row, confidence: float) -> Estimate[float] | None:
-    """In the middle of the witnesses, of those that take the cue out where there are any."""
+def _lost(row: Row, study: Study) -> Estimate[float] | None:
+    """What the cue does to right answers times how often it is there.
+
+    The population-attributable risk (Levin, 1953) by intervention, in the middle of the witnesses,
+    of those that take the cue out where there are any.
+    """
     if row.target.direction.toward == "its own answer":  # right ones and wrong ones
         return None
     # a clip that stands still is no sample as it is
@@ -409,17 +559,16 @@ def _lost(row: Row, confidence: float) -> Estimate[float] | None:
         if testimony.removes or not testimony.is_coarse
     ]
     removing = [testimony for testimony in able if testimony.removes] or able
+    if not removing:
+        return None
+    pooled = Estimate.pooled(
+        [_size_of(testimony, testimony.answers.right, study) for testimony in removing]
+    )
     share = share_showing(row.target)
-    figures = []
-    for testimony in removing:
-        answers = testimony.answers
-        with_cue = answers.with_cue
-        right = answers.right[with_cue]
-        gain = right[:, CHANGED] - right[:, PLACEBO]
-        gain = gain if testimony.removes else -gain
-        groups = groups_of(answers, with_cue)
-        figures.append(accuracy_lost(gain, groups, share, confidence))
-    return Estimate.pooled(figures) if figures else None
+    # right answers are won where the cue goes, whichever answer the cue pulls to
+    sign = row.target.direction.sign
+    figures = sorted((sign * pooled.low, sign * pooled.high))
+    return Estimate(sign * pooled.value * share, figures[0] * share, figures[1] * share)
 
 
 def share_showing(target: Target) -> float:

@@ -11,11 +11,11 @@ from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
-from PIL import Image
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import training_frames
-from cuescope_confirm.locating.linear import Linear, learn
+from cuescope_confirm.locating.linear import MANY, Linear, learn
+from cuescope_confirm.locating.pictures import Look, learn_look
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study
 from cuescope_confirm.trials import CHANGED, PLACEBO, Witness, shown_frames
@@ -23,11 +23,6 @@ from cuescope_sdk import Frame
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
 LOOKED_AT = 60  # pairs of a witness
-SIDE = 64  # pixels, to which a picture is brought
-CELLS = 8  # along a side
-RINGS = 12  # of spatial frequency
-SMALL = 1e-6  # of power: a flat picture has none
-Features = Float[np.ndarray, " feature"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +32,7 @@ class Recogniser:
     `apart` is by how much the means of both differ: less than 1 where some are taken wrongly.
     """
 
+    look: Look
     model: Linear
     with_cue: float
     without: float
@@ -44,7 +40,7 @@ class Recogniser:
 
     def share_left(self, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
         """Of the cue in each frame, 0 to 1."""
-        scores = _scores(self.model, frames)
+        scores = self.model.scores(self.look.read(frames))
         share = (scores - self.without) / (self.with_cue - self.without)
         # beyond both ends pictures are no more with or without it
         return np.asarray(share.clip(0, 1))
@@ -59,10 +55,10 @@ def recogniser_of(study: Study, target: Target) -> Recogniser | None:
     frames, data = training_frames(study, cue)
     if data.shows.all() or not data.shows.any():
         return None
-    rows = np.stack(
-        [describe(study.seen[key].frames[number]) for key, number in frames]
-    )
-    model = learn(rows, data, study.rng("recogniser", cue.id))
+    rng = study.rng("recogniser", cue.id)
+    shown = [study.seen[key].frames[number] for key, number in frames]
+    look = learn_look(shown, rng)
+    model = learn(look.read(shown), data, rng, MANY)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
     showing = []
@@ -73,17 +69,13 @@ def recogniser_of(study: Study, target: Target) -> Recogniser | None:
         for key in sorted(located.without)[:LOOKED_AT]
     ]
     # middles: a few that are taken wrongly do not move them
-    with_cue = float(np.median(_scores(model, showing)))
-    without = float(np.median(_scores(model, others)))
+    with_cue = float(np.median(model.scores(look.read(showing))))
+    without = float(np.median(model.scores(look.read(others))))
     if with_cue <= without:
         return None
-    recogniser = Recogniser(model, with_cue, without)
+    recogniser = Recogniser(look, model, with_cue, without)
     left = recogniser.share_left(showing).mean() - recogniser.share_left(others).mean()
     return replace(recogniser, apart=float(left))
-
-
-def _scores(model: Linear, frames: Sequence[Frame]) -> Float[np.ndarray, " frame"]:
-    return model.scores(np.stack(list(map(describe, frames))))
 
 
 def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
@@ -100,23 +92,6 @@ def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
     changed -= recogniser.share_left([placebo for _, placebo in pairs])
     sign = -1 if witness.plugin.effect == "removes" else 1
     return float(sign * changed.mean() / recogniser.apart)
-
-
-def describe(frame: Frame) -> Features:
-    """Colours and contrast by place, and the power at each spatial frequency."""
-    image = frame.load().convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX)
-    pixels = np.asarray(image, np.float64) / 255
-    size = SIDE // CELLS
-    cells = pixels.reshape(CELLS, size, CELLS, size, 3)
-    mean = cells.mean(axis=(1, 3))
-    spread = cells.std(axis=(1, 3))
-    grey = pixels.mean(axis=2)
-    power = np.abs(np.fft.rfft2(grey - grey.mean())) ** 2
-    rows = np.fft.fftfreq(SIDE)[:, None]
-    ring = np.hypot(rows, np.fft.rfftfreq(SIDE)) * 2 * RINGS
-    ring = ring.astype(int).clip(max=RINGS - 1)
-    of_ring = np.bincount(ring.ravel(), power.ravel()) / np.bincount(ring.ravel())
-    return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
 
 
 def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:

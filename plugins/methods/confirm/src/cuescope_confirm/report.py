@@ -159,6 +159,12 @@ def statement(row: Row) -> str:
         effects = _effects(row, ("placebo does as much", "undecided"))
         return f"{where} accompanies the answers and is not shown to cause them: {effects}."
     answers, without, with_cue = _verbs(row)
+    if row.ruling.together and row.together is not None:
+        names = ", ".join(testimony.spec for testimony in row.pooled)
+        return (
+            f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
+            f"probability beyond their placebos, though each has too few samples.{_cost(row)}"
+        )
     ways = []
     if row.ruling.necessary:
         ways.append(f"taking it out {without} ({_clearest(row, removes=True)})")

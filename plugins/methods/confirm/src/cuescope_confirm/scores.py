@@ -8,7 +8,6 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_sdk.statistics import (
-    Estimate,
     Groups,
     MeanAboveZero,
     change_interval,
@@ -145,12 +144,16 @@ def decide(
 
 @dataclass(frozen=True)
 class Ruling:
-    """The verdict on a cue; `missing` says what a decision lacks."""
+    """The verdict on a cue; `missing` says what a decision lacks.
+
+    A cause may be confirmed by single witnesses, or by all full ones `together`.
+    """
 
     verdict: Verdict
     necessary: bool = False
     sufficient: bool = False
     missing: str | None = None
+    together: bool = False
 
 
 def rule(
@@ -207,21 +210,6 @@ def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
     # the first step of Holm, which is the hardest to pass
     return samples_for_change(effect, level / max(tests, 1))
-
-
-def accuracy_lost(
-    gain: PerSample,
-    groups: Groups,
-    share: float,
-    confidence: float,
-) -> Estimate[float]:
-    """Accuracy lost to a cue over all samples: its mean cost where it is, times how often that is.
-
-    The population-attributable risk (Levin, 1953) by intervention, with its interval.
-    """
-    low, high = change_interval(gain, groups, confidence=confidence)
-    value = float(gain.mean())
-    return Estimate(value * share, (low or 0.0) * share, (high or 0.0) * share)
 
 
 def youden_cut(

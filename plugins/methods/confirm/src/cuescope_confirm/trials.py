@@ -30,6 +30,7 @@ NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
 LOOKED_AT = 40  # samples with the cue, and without it, that tell whether a property goes with it
 SAME = "samples with the cue are in this as those without it"
+PLACED = "the cue has a place, and this changes all of the picture"
 AS_IS, CHANGED, PLACEBO = range(3)  # columns of what is asked about a pair
 OfPair = tuple[Trial, Trial, Trial | None]  # in the order of the columns
 
@@ -177,6 +178,8 @@ def _witnesses(
             known = target.located.known
             reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
         is_finding = target.role == "finding"
+        if reason is None and plugin.needs == "still" and target.has_place:
+            reason = PLACED
         if reason is None and not is_finding and plugin.placebo == "none":
             reason = "it has no placebo, so it decides nothing"
         if reason is None:

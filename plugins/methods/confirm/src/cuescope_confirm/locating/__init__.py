@@ -10,7 +10,7 @@ from cuescope_confirm.locating.annotated import (
     locate_object,
     with_occurrences,
 )
-from cuescope_confirm.locating.learned import locate_learned
+from cuescope_confirm.locating.learned import MOVABLE, locate_learned
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.spoken import locate_modality, locate_words, merge_places
 from cuescope_confirm.scores import Control
@@ -58,6 +58,12 @@ class Target:
         What is without it is a sample of another label.
         """
         return self.cue.is_background or self.cue.kind in MODALITIES
+
+    @property
+    def has_place(self) -> bool:
+        """Whether the cue is in a part of the picture."""
+        area = None if self.located is None else self.located.area
+        return area is not None and area <= MOVABLE
 
     def is_judged(self, sample: Sample) -> bool:
         """Whether the finding is about this sample's answer."""

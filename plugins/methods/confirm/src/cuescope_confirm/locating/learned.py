@@ -1,16 +1,18 @@
 """A cue that is known by frames of the run alone: learned from them, and checked on others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress, groupby
 from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating.linear import (
+    MANY,
+    PENALTY,
     BoolPerFrame,
     Linear,
     Region,
@@ -19,6 +21,7 @@ from cuescope_confirm.locating.linear import (
     learn,
     learn_region,
 )
+from cuescope_confirm.locating.pictures import FINE, learn_look, patches_of, resized
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
@@ -27,6 +30,7 @@ from cuescope_confirm.locating.places import (
     size_of,
     stretch,
 )
+from cuescope_confirm.locating.visual_words import WordRegion, learn_word_region
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
@@ -36,17 +40,16 @@ from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
-CELLS = 12  # along a frame's side, where the model has no patches of its own
-PIXELS = 4  # along a cell's side
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
+PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
-WIDE = 1 / 3  # share of the frame: a larger region is hardly a place
 WORTH = 0.15  # of AUROC, that a place may cost
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
 Grids = list[np.ndarray]
 Cells = Callable[[Samples, Frames], Grids]
+Reader = Callable[[Samples, Frames], Rows]
 
 
 class Patches(Readout):
@@ -76,34 +79,38 @@ def locate_learned(
 ) -> LocatedCue:
     """The frames that are like those of the run that show the cue, and the region that tells them.
 
-    Which frames show it is told from the embedding of each frame held still, where it is from the
-    patches of the model or, where it has none, from the colours of cells of the frame. Each is a
-    regularised linear model, judged on groups of the run that it has not learned from. With
-    `controls`, where the cue would be seen in samples without it.
+    Which frames show it is told from the picture or from the embedding of each frame held still,
+    where it is from small patches of the picture, or from those of the model where it has some.
+    Each model is linear, regularised, and judged on groups of the run that it has not learned from.
+    With `controls`, where the cue would be seen in samples without it.
     """
     frames, data = training_frames(study, cue)
-    stills = embeddings(study, study.seen, frames)
-    whole = learn(stills, data, study.rng("frames", cue.id))
-    auroc = whole.auroc or 0.0
+    whole = _best_teller(study, cue, frames, data)
+    auroc = whole.model.auroc or 0.0
     region, cells = _best_region(study, cue, frames, data)
-    by = BY
     if region is None or region.auroc < GOOD_AUROC:
+        by = BY
         if region is not None:
             by += f"; no patches tell them (AUROC {region.auroc:.2f})"
-        showing = _frames_like(study, pool, whole)
+        showing = whole.showing(pool)
         return _cue_in_frames(pool, showing, {}, by, auroc)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
-    candidates = frames_in(pool) if by_patches else _frames_like(study, pool, whole)
+    showing = frames_in(pool) if by_patches else whole.showing(pool)
     masks = {}
-    for frame, grid in _read(cells, pool, candidates):
-        if not by_patches or region.shows(grid):
-            masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+    if by_patches or not region.is_everywhere:
+        for frame, grid in _read(cells, pool, showing):
+            if not by_patches or region.shows(grid):
+                masks[frame] = stretch(region.mask(grid), size_of(_frame(pool, frame)))
+        showing = list(masks)
     # where both must say yes, the weaker one tells how sure a place is
-    auroc = region.auroc if by_patches else min(auroc, region.auroc)
-    by += ", and the patches that tell them"
-    located = _cue_in_frames(pool, list(masks), masks, by, auroc)
+    sure = region.auroc if by_patches else min(auroc, region.auroc)
+    if region.is_everywhere:
+        by = f"{BY}; they tell it everywhere, so it has no place"
+        return _cue_in_frames(pool, showing, {}, by, max(auroc, region.auroc))
+    by = f"{BY}, and the patches that tell them"
+    located = _cue_in_frames(pool, showing, masks, by, sure)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
@@ -115,42 +122,71 @@ def _best_region(
     cue: Cue,
     frames: Frames,
     data: Training,
-) -> tuple[Region | None, Cells]:
-    """By colours or by patches, whichever tells frames better; of equals the smaller one."""
-    best = None
-    best_cells: Cells = colours
+) -> tuple[Region | WordRegion | None, Cells]:
+    """By patches of the picture or of the model, whichever gives a place or tells frames better."""
+    # the same generator for both: equal folds, so their AUROCs can be compared
+    grids = pixel_patches(study.seen, frames)
+    by_words = learn_word_region(grids, data, study.rng("region", cue.id))
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
-    for cells in _cell_readers(study, some):
-        # the same generator for both: equal folds, so their AUROCs can be compared
-        rng = study.rng("region", cue.id)
-        region = learn_region(cells(study.seen, frames), data, rng)
-        if region is not None and (best is None or _is_better(region, best)):
-            best = region
-            best_cells = cells
-    return best, best_cells
+    patches = _model_patches(study, some)
+    if patches is None:
+        return by_words, pixel_patches
+    region = learn_region(
+        patches(study.seen, frames), data, study.rng("region", cue.id)
+    )
+    if region is not None and (by_words is None or _is_better(region, by_words)):
+        return region, patches
+    return by_words, pixel_patches
 
 
-def _is_better(region: Region, other: Region) -> bool:
+def _is_better(region: Region, other: WordRegion) -> bool:
     # patches of a deep layer have looked at one another, and half of a frame tells the cue
-    if (region.area > WIDE) != (other.area > WIDE):
-        wide, narrow = (region, other) if region.area > WIDE else (other, region)
-        return (region is narrow) == (narrow.auroc > wide.auroc - WORTH)
+    if region.is_everywhere != other.is_everywhere:
+        spread, placed = (region, other) if region.is_everywhere else (other, region)
+        return (region is placed) == (placed.auroc > spread.auroc - WORTH)
     if region.auroc > other.auroc + TIE:
         return True
     # a smaller region changes less that is not the cue
     return region.auroc > other.auroc - TIE and region.area < other.area
 
 
-def _frames_like(
+@dataclass(frozen=True, eq=False)
+class Teller:
+    """A model of whole frames, and what it reads of them."""
+
+    model: Linear
+    read: Reader
+
+    def showing(self, pool: Samples) -> list[FrameId]:
+        """The frames that it takes for the cue's."""
+        frames = frames_in(pool)
+        scores = self.model.scores(self.read(pool, frames))
+        return list(compress(frames, scores >= self.model.threshold))
+
+
+def _best_teller(
     study: Study,
-    pool: Samples,
-    model: Linear,
-) -> list[FrameId]:
-    """The frames that the model takes for the cue's, by their embeddings."""
-    frames = frames_in(pool)
-    scores = model.scores(embeddings(study, pool, frames))
-    return list(compress(frames, scores >= model.threshold))
+    cue: Cue,
+    frames: Frames,
+    data: Training,
+) -> Teller:
+    """By embeddings or by pictures, whichever tells frames better; asked is for embeddings."""
+    rng = study.rng("look", cue.id)
+    look = learn_look([_frame(study.seen, frame) for frame in frames], rng)
+
+    def read(samples: Samples, frames: Frames) -> Rows:
+        return look.read([_frame(samples, frame) for frame in frames])
+
+    tellers = []
+    for reader, penalty in ((read, MANY), (partial(embeddings, study), PENALTY)):
+        rows = reader(study.seen, frames)
+        # the same generator for both: equal folds, so their AUROCs can be compared
+        model = learn(rows, data, study.rng("frames", cue.id), penalty)
+        tellers.append(Teller(model, reader))
+    by_picture, by_embedding = tellers
+    at_least = (by_picture.model.auroc or 0.0) + TIE
+    return by_embedding if (by_embedding.model.auroc or 0.0) > at_least else by_picture
 
 
 def _read(
@@ -169,7 +205,7 @@ def _likest_places(
     cue: Cue,
     pool: Samples,
     located: LocatedCue,
-    region: Region,
+    region: Region | WordRegion,
     cells: Cells,
 ) -> dict[str, Place]:
     """In samples without the cue, the region of equal size whose patches are most like it.
@@ -274,15 +310,15 @@ def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     return stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 
-def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
-    """What tells the patches of frames: the model where it can, and colours."""
+def _model_patches(study: Study, frames: Sequence[Frame]) -> Cells | None:
+    """What the model makes of the patches of frames; None where it does not tell."""
     if "patches" not in study.audit.capabilities.exposes:
-        return [colours]
+        return None
     for frame in frames:
         rows, cols = size_of(frame)
         # a model crops what is not square, and then its grid does not span the frame
         if not SQUARE[0] < rows / cols < SQUARE[1]:
-            return [colours]
+            return None
 
     def patches(samples: Samples, frames: Frames) -> Grids:
         trials = []
@@ -294,31 +330,24 @@ def _cell_readers(study: Study, frames: Sequence[Frame]) -> list[Cells]:
         outcomes = study.audit.respond(trials)
         return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
 
-    return [colours, patches]
+    return patches
 
 
-def colours(samples: Samples, frames: Frames) -> Grids:
-    """Mean and spread of each colour, and their products, in a grid of cells: (row, col, dim)."""
-    side = CELLS * PIXELS
-    first, second = np.triu_indices(3)
-    grids = []
-    for frame in frames:
-        # BOX: each pixel of the frame counts once in the mean of its cell
-        image = _frame(samples, frame).load().resize((side, side), Image.Resampling.BOX)
-        pixels = np.asarray(image, np.float64).reshape(CELLS, PIXELS, CELLS, PIXELS, 3)
-        mean = pixels.mean(axis=(1, 3)) / 255
-        spread = pixels.std(axis=(1, 3)) / 255
-        # with products a linear model can tell a mixed colour from its channels
-        products = mean[..., first] * mean[..., second]
-        grids.append(np.concatenate([mean, spread, products], axis=-1))
-    return grids
+def pixel_patches(samples: Samples, frames: Frames) -> Grids:
+    """Small overlapping patches of each frame."""
+    return patches_of([_frame(samples, frame) for frame in frames], *FINE)
 
 
 def coarse_colours(samples: Samples, frames: Frames) -> Rows:
-    """Mean and spread of the colours of a few large cells."""
-    side = CELLS // COARSE
+    """Mean and spread of each colour, and their products, in a few large cells."""
+    first, second = np.triu_indices(3)
     rows = []
-    for grid in colours(samples, frames):
-        cells = grid.reshape(COARSE, side, COARSE, side, -1)
-        rows.append(cells.mean(axis=(1, 3)).ravel())
+    for frame in frames:
+        pixels = resized(_frame(samples, frame), COARSE * PIXELS)
+        cells = pixels.reshape(COARSE, PIXELS, COARSE, PIXELS, 3)
+        mean = cells.mean(axis=(1, 3))
+        spread = cells.std(axis=(1, 3))
+        # with products a linear model can tell a mixed colour from its channels
+        products = mean[..., first] * mean[..., second]
+        rows.append(np.concatenate([mean, spread, products], axis=-1).ravel())
     return np.stack(rows)

@@ -19,7 +19,10 @@ SPARED = 0.95  # share of the patches of frames without the cue that is not take
 # few patches of the cue's frames are the cue: the model chooses, and learns anew
 ROUNDS = 2
 ROWS = 6_000  # patches that a model is fitted to, drawn evenly
-PENALTY = 0.1  # inverse strength of the L2 penalty, on standardised features
+PENALTY = 0.1  # of L2, its inverse strength, on standardised features
+MANY = 0.03  # the same where features are many and each is weak
+PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
+MOST_HIDDEN = 0.8  # share of the patches: something must be left to tell
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
 TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
 PerFrame = Float[np.ndarray, " frame"]
@@ -97,6 +100,7 @@ def fit(
     rows: Float[np.ndarray, "row dim"],
     shows: Bool[np.ndarray, " row"],
     weights: np.ndarray,
+    penalty: float = PENALTY,
 ) -> Linear:
     """Logistic regression with an L2 penalty, on standardised features."""
     from sklearn.exceptions import ConvergenceWarning
@@ -106,7 +110,7 @@ def fit(
     spread = rows.std(axis=0)
     # what hardly varies would be blown up to noise
     spread = np.maximum(spread, 1e-3 * max(spread.max(), 1e-9))
-    model = LogisticRegression(C=PENALTY, max_iter=200, tol=1e-3)
+    model = LogisticRegression(C=penalty, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit((rows - centre) / spread, shows, sample_weight=weights)
@@ -114,30 +118,44 @@ def fit(
     return Linear(centre, model.coef_[0] / spread, -model.intercept_[0])
 
 
-def held_out_scores(rows: Rows, data: Training, rng: Generator) -> PerFrame:
+def held_out_scores(
+    rows: Rows,
+    data: Training,
+    rng: Generator,
+    penalty: float = PENALTY,
+    judged: Rows | None = None,
+) -> PerFrame:
     """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
 
-    That is where all of their frames show the cue, or none.
+    That is where all of their frames show the cue, or none. Frames may be `judged` by other rows
+    than those that are learned from.
     """
+    judged = rows if judged is None else judged
     folds = data.folds(rng)
     weights = data.weights()
     scores = np.full(len(rows), np.nan)
     for fold in range(FOLDS):
         learned = folds != fold
         if data.has_both(learned):
-            model = fit(rows[learned], data.shows[learned], weights[learned])
+            model = fit(rows[learned], data.shows[learned], weights[learned], penalty)
             # less its threshold, for scores of several models are ranked together
-            scores[~learned] = model.scores(rows[~learned]) - model.threshold
+            scores[~learned] = model.scores(judged[~learned]) - model.threshold
     return scores
 
 
-def learn(rows: Rows, data: Training, rng: Generator) -> Linear:
+def learn(
+    rows: Rows,
+    data: Training,
+    rng: Generator,
+    penalty: float = PENALTY,
+    judged: Rows | None = None,
+) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
-    scores = held_out_scores(rows, data, rng)
+    scores = held_out_scores(rows, data, rng, penalty, judged)
     # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
     if np.isnan(scores).any():
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
-    model = fit(rows, data.shows, data.weights())
+    model = fit(rows, data.shows, data.weights(), penalty)
     threshold = model.threshold + youden_cut(scores, data.shows)
     return replace(
         model,
@@ -165,12 +183,13 @@ class PatchModel:
             scores += stretch(self.usual, scores.shape)
         return scores
 
-    def likest(self, grid: Grid) -> float:
-        """Of the likest tenth of its patches the mean, above the threshold."""
-        scores = self.scores(grid).ravel()
+    def likest(self, grid: Grid, hidden: Mask | None = None) -> float:
+        """Of the likest tenth of its patches the mean, above the threshold; some may be hidden."""
+        scores = self.scores(grid)
         count = max(1, scores.size // 10)
+        left = scores.ravel() if hidden is None else scores[~hidden]
         # several, for of many patches a single one is high by chance
-        return float(np.sort(scores)[-count:].mean() - self.threshold)
+        return float(np.sort(left)[-count:].mean() - self.threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +197,8 @@ class Region:
     """A model of patches, with what it is worth on others, and the mean area of what it finds.
 
     `cut` is how far above the threshold the likest patches of a frame are that shows the cue, and
-    `sure` a score that hardly any patch of other frames has.
+    `sure` a score that hardly any patch of other frames has. Where the cue `is_everywhere`, frames
+    without their likest patches tell it as well.
     """
 
     model: PatchModel
@@ -186,6 +206,7 @@ class Region:
     area: float = 0.0
     cut: float = 0.0
     sure: float = -np.inf
+    is_everywhere: bool = False
 
     def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""
@@ -203,9 +224,7 @@ class Region:
         # only frames that show the cue are asked for it, so it is somewhere
         if not above.any():
             return np.asarray(scores >= scores.max())
-        # padded: at its edge a grid has nothing beside it that could be closed
-        closed = ndimage.binary_closing(np.pad(above, 2), TOUCHING)[2:-2, 2:-2]
-        closed |= above
+        closed = fill_gaps(above)
         pieces, _ = ndimage.label(closed, TOUCHING)
         sure = np.unique(pieces[(scores >= self.sure) & closed])
         if len(sure):
@@ -214,12 +233,26 @@ class Region:
 
     def likest(self, grid: Grid) -> Bool[np.ndarray, "row col"]:
         """As large a share of the patches as the cue has on average, the likest ones."""
-        scores = self.model.scores(grid)
-        count = max(1, round(self.area * scores.size))
-        order = np.argsort(-scores, axis=None, kind="stable")
-        mask = np.zeros(scores.size, bool)
-        mask[order[:count]] = True
-        return mask.reshape(scores.shape)
+        return likest_part(self.model.scores(grid), self.area)
+
+
+def fill_gaps(mask: Mask) -> Mask:
+    """With what lies between patches, as what stands between two letters."""
+    # padded: at its edge a grid has nothing beside it that could be closed
+    closed = ndimage.binary_closing(np.pad(mask, 2), TOUCHING)[2:-2, 2:-2]
+    return np.asarray(closed | mask)
+
+
+def likest_part(
+    scores: Float[np.ndarray, "row col"],
+    area: float,
+) -> Bool[np.ndarray, "row col"]:
+    """A share of the patches, the highest ones."""
+    count = max(1, round(area * scores.size))
+    order = np.argsort(-scores, axis=None, kind="stable")
+    mask = np.zeros(scores.size, bool)
+    mask[order[:count]] = True
+    return mask.reshape(scores.shape)
 
 
 def learn_region(
@@ -233,24 +266,37 @@ def learn_region(
     """
     halves = data.folds(rng) % 2  # patches are many, and each fold costs two fits
     scores = np.zeros(len(grids))
+    rests = np.zeros(len(grids))
     for half in range(2):
         learned = np.flatnonzero(halves != half)
         if not data.has_both(learned):
             return None
         model = _fit_patches(grids, data, learned)
-        for row in np.flatnonzero(halves == half).tolist():
+        rows = np.flatnonzero(halves == half)
+        areas = [
+            np.mean(model.scores(grids[row]) > model.threshold)
+            for row in rows[data.shows[rows]]
+        ]
+        area = min(float(np.mean(areas or 0)), MOST_HIDDEN)
+        for row in rows.tolist():
             scores[row] = model.likest(grids[row])
+            # as much is hidden of each, or what is left would tell both by its size
+            hidden = likest_part(model.scores(grids[row]), area)
+            rests[row] = model.likest(grids[row], hidden)
     model = _fit_patches(grids, data, np.arange(len(grids)))
     # two models have no common unit: the cut lets as many frames without the cue pass as it did
     # among frames that were held out
     passing = np.mean(scores[~data.shows] >= youden_cut(scores, data.shows))
     others = [model.likest(grid) for grid in compress(grids, ~data.shows)]
     highest = np.array(list(map(np.max, map(model.scores, grids))))
+    told = auroc(scores, data.shows, data.labels) or 0.0
+    rest = auroc(rests, data.shows, data.labels) or 0.0
     region = Region(
         model,
-        auroc=auroc(scores, data.shows, data.labels) or 0.0,
+        auroc=told,
         cut=float(np.quantile(others, 1 - passing)),
         sure=youden_cut(highest, data.shows),
+        is_everywhere=told - rest < PLACED * (told - 0.5),
     )
     masks = map(region.mask, compress(grids, data.shows))
     return replace(region, area=np.mean(list(map(np.mean, masks))))

@@ -1,0 +1,242 @@
+"""A cue's place by visual words: kinds of small patches that frames with it have more of.
+
+Patches of all frames are whitened and sorted into kinds by k-means (Sivic and Zisserman, 2003;
+Coates and Ng, 2011), a frame is how much of each kind it has, and a linear model tells frames with
+the cue from others. As it only adds, each patch has its own share in what it says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
+from scipy import ndimage
+
+from cuescope_confirm.locating.linear import (
+    MANY,
+    PLACED,
+    Grid,
+    Linear,
+    Rows,
+    Training,
+    fill_gaps,
+    fit,
+    learn,
+    likest_part,
+)
+from cuescope_sdk.statistics import auroc
+
+WORDS = 200
+KEPT = 24  # principal components of a patch
+FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
+DRAWN = 20_000  # patches that the words are learned from
+OVERLAP = 3  # patches along a side that share pixels: they are judged together
+ELSEWHERE = (
+    0.9  # share of the patches of frames without the cue that are never in a place
+)
+SHARES = (
+    0.6,
+    0.5,
+    0.4,
+    0.3,
+    0.2,
+    0.1,
+)  # of a frame's highest score: smaller ones, larger places
+HELD = 0.8  # of all that any place holds of the cue; the smallest such place is taken
+Words = Int[np.ndarray, "row col"]
+Scores = Float[np.ndarray, "row col"]
+Mask = Bool[np.ndarray, "row col"]
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Kinds of patches."""
+
+    centre: Float[np.ndarray, " dim"]
+    whitening: Float[np.ndarray, "dim kept"]
+    words: Float[np.ndarray, "word kept"]
+
+    def read(self, grid: Grid) -> Words:
+        """The word that each patch is."""
+        patches = (grid.reshape(-1, grid.shape[-1]) - self.centre) @ self.whitening
+        # the nearest one; the patch's own length is the same for all words
+        distances = (self.words**2).sum(axis=1) - 2 * patches @ self.words.T
+        return np.asarray(distances.argmin(axis=1).reshape(grid.shape[:2]))
+
+
+def learn_vocabulary(grids: Sequence[Grid], rng: Generator) -> Vocabulary:
+    """From a draw of the patches of all frames."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    patches = np.concatenate([grid.reshape(-1, grid.shape[-1]) for grid in grids])
+    some = rng.choice(len(patches), min(len(patches), DRAWN), replace=False)
+    patches = patches[some].astype(np.float64)
+    centre = patches.mean(axis=0)
+    variances, axes = np.linalg.eigh(np.cov(patches, rowvar=False))
+    variances = variances[-KEPT:]
+    whitening = axes[:, -KEPT:] / np.sqrt(variances + FLAT * variances[-1] + 1e-12)
+    kinds = MiniBatchKMeans(
+        min(WORDS, len(patches)),
+        n_init=1,
+        batch_size=2048,
+        max_iter=30,
+        random_state=int(rng.integers(2**31)),
+    )
+    kinds.fit((patches - centre) @ whitening)
+    return Vocabulary(centre, whitening, kinds.cluster_centers_)
+
+
+@dataclass(frozen=True, eq=False)
+class WordRegion:
+    """What tells a cue by its words, with what it is worth on others, and the mean area of places.
+
+    A place is made of patches whose scores exceed `least`, and `share` of the highest in the frame.
+    Where the cue `is_everywhere`, frames without their likest patches tell it as well.
+    """
+
+    vocabulary: Vocabulary
+    model: Linear
+    least: float
+    share: float
+    auroc: float
+    area: float
+    is_everywhere: bool
+
+    def shows(self, grid: Grid) -> bool:
+        """Whether a frame shows the cue, by its patches."""
+        [score] = self.model.scores(bags([self.vocabulary.read(grid)]))
+        return bool(score >= self.model.threshold)
+
+    def mask(self, grid: Grid) -> Mask:
+        """The patches that are the cue."""
+        return place_in(self._scores(grid), self.least, self.share)
+
+    def likest(self, grid: Grid) -> Mask:
+        """As large a share of the patches as the cue has on average, the likest ones."""
+        return likest_part(self._scores(grid), self.area)
+
+    def _scores(self, grid: Grid) -> Scores:
+        return scores_of(self.model, self.vocabulary.read(grid))
+
+
+def learn_word_region(
+    grids: Sequence[Grid],
+    data: Training,
+    rng: Generator,
+) -> WordRegion | None:
+    """The words that tell a cue, and the places that hold them; None where a half has one side.
+
+    How large places are, and whether there is one, is told on halves that a model has not learned
+    from: by what frames still tell of the cue without the patches of their place.
+    """
+    vocabulary = learn_vocabulary(grids, rng)
+    frames = list(map(vocabulary.read, grids))
+    rows = bags(frames, _examples(frames, data, rng))
+    model = learn(rows, data, rng, MANY, judged=bags(frames))
+    halves = data.folds(rng) % 2
+    weights = data.weights()
+    scores: list[Scores] = [np.empty(0)] * len(frames)
+    models: list[Linear] = [model] * len(frames)
+    least = np.zeros(len(frames))
+    for half in range(2):
+        learned = halves != half
+        if not data.has_both(learned):
+            return None
+        of_half = fit(rows[learned], data.shows[learned], weights[learned], MANY)
+        others = compress(frames, learned & ~data.shows)
+        least[~learned] = _least(of_half, list(others))
+        for row in np.flatnonzero(~learned).tolist():
+            models[row] = of_half
+            scores[row] = scores_of(of_half, frames[row])
+
+    def told(masks: Sequence[Mask]) -> float:
+        """How well frames tell the cue without these patches."""
+        left = bags(frames, list(map(np.logical_not, masks)), of_all=True)
+        values = [
+            float(of_half.scores(row))
+            for of_half, row in zip(models, left, strict=True)
+        ]
+        return auroc(np.array(values), data.shows, data.labels) or 0.5
+
+    at_first = told([np.zeros(words.shape, bool) for words in frames])
+    held = []
+    areas = []
+    for share in SHARES:
+        masks = [
+            place_in(values, low, share)
+            for values, low in zip(scores, least, strict=True)
+        ]
+        area = float(np.mean(list(map(np.mean, compress(masks, data.shows)))))
+        # others lose as much, or what is left would tell both by its size
+        for row in np.flatnonzero(~data.shows).tolist():
+            masks[row] = likest_part(scores[row], area)
+        held.append(at_first - told(masks))
+        areas.append(area)
+    most = max(held)
+    best = int(np.argmax(np.array(held) >= HELD * most))
+    return WordRegion(
+        vocabulary,
+        model,
+        least=_least(model, list(compress(frames, ~data.shows))),
+        share=SHARES[best],
+        auroc=model.auroc or 0.5,
+        area=areas[best],
+        is_everywhere=most < PLACED * (at_first - 0.5),
+    )
+
+
+def bags(
+    frames: Sequence[Words],
+    masks: Sequence[Mask] | None = None,
+    *,
+    of_all: bool = False,
+) -> Rows:
+    """How much of each word a frame has, as the root of its share; in masks, where there are some.
+
+    With `of_all`, as a share of the whole frame.
+    """
+    rows = np.zeros((len(frames), WORDS))
+    for row, words in enumerate(frames):
+        counted = words.ravel() if masks is None else words[masks[row]]
+        size = words.size if of_all else max(len(counted), 1)
+        rows[row] = np.bincount(counted, minlength=WORDS) / size
+    return np.sqrt(rows)
+
+
+def scores_of(model: Linear, words: Words) -> Scores:
+    """What each patch says for the cue, with those that share its pixels."""
+    return np.asarray(
+        ndimage.uniform_filter(model.weights[words], OVERLAP, mode="nearest")
+    )
+
+
+def place_in(scores: Scores, least: float, share: float) -> Mask:
+    """The patches above both bounds, and what lies between them; the highest where none is."""
+    highest = scores.max()
+    place = scores > max(least, share * highest)
+    return fill_gaps(place) if place.any() else np.asarray(scores >= highest)
+
+
+def _least(model: Linear, others: Sequence[Words]) -> float:
+    """What most patches of frames without the cue do not exceed."""
+    scores = [scores_of(model, words).ravel() for words in others]
+    return float(np.quantile(np.concatenate(scores), ELSEWHERE))
+
+
+def _examples(
+    frames: Sequence[Words],
+    data: Training,
+    rng: Generator,
+) -> list[Mask]:
+    """The patches that frames are compared by: those in the run's regions, where it has some.
+
+    Other frames are looked at in the regions of frames with the cue, drawn for each.
+    """
+    masks = []
+    shown = np.flatnonzero(data.shows)
+    for row, words in enumerate(frames):
+        like = row if data.shows[row] else int(rng.choice(shown))
+        masks.append(data.candidates(like, words.shape).reshape(words.shape))
+    return masks
