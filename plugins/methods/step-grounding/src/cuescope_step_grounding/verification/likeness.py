@@ -8,6 +8,7 @@ show, and what was claimed of them (a blind text repeats itself within a kind).
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 
 import numpy as np
 from jaxtyping import Float
@@ -85,10 +86,8 @@ def question_text(sample: Sample) -> str:
 def _scene_words(group: Traces) -> Iterator[str]:
     for sample, _ in group:
         for frame in sample.annotations.get(SCENE, ()):
-            for thing in frame.things:
-                yield thing.name
-            for action in frame.actions:
-                yield action.verb
+            yield from map(attrgetter("name"), frame.things)
+            yield from map(attrgetter("verb"), frame.actions)
 
 
 def _claim_words(group: Traces) -> Iterator[str]:

@@ -8,6 +8,8 @@ for _pair in LISTS["plurals"].split():
     _PLURALS[_plural] = _one
 _SAME = frozenset(LISTS["same_in_plural"].split())
 _SIBILANT = ("shes", "ches", "xes", "sses", "zzes")
+# after these a verb ends in an "e" that its participle drops: "dicing", "carving"
+_MUTE = ("c", "v", "dg", "rg", "ng", "u", "bl", "dl", "tl", "zl")
 
 
 def singular(noun: str) -> str:
@@ -35,6 +37,23 @@ def singular(noun: str) -> str:
     if noun.endswith("s") and not noun.endswith(("ss", "us")):
         return noun[:-1]  # taxis, skis
     return noun
+
+
+def infinitive(participle: str) -> str:
+    """The infinitive of a present participle.
+
+    >>> [infinitive(word) for word in ("cutting", "tying", "whisking", "trimming", "dicing")]
+    ['cut', 'tie', 'whisk', 'trim', 'dice']
+    """
+    if participle in VERBS:
+        return VERBS[participle][0]
+    stem = participle.removesuffix("ing")
+    if stem.endswith("y") and len(stem) < 4:
+        return f"{stem[:-1]}ie"
+    # "pressing" and "filling" double nothing
+    if stem[-2:-1] == stem[-1:] and stem[-1:] not in {"s", "l", "z", "e", "o"}:
+        return stem[:-1]
+    return f"{stem}e" if stem.endswith(_MUTE) else stem
 
 
 def lemma_of(word: str, tag: str, lemma: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from cuescope_step_grounding.claims.english.lemmas import singular
+from cuescope_step_grounding.claims.english.lemmas import infinitive, singular
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
@@ -52,9 +52,7 @@ def analyse_twice(
             # the plain verb stood in for it, and must not reach a claim
             for verb in look.verbs:
                 word = sentences[index][verb].lower()
-                # a verb of no list loses its "s" as a plural does
-                lemma = VERBS[word][0] if word in VERBS else singular(word)
-                plain[verb] = plain[verb]._replace(lemma=lemma)
+                plain[verb] = plain[verb]._replace(lemma=_infinitive(word))
             result[index] = plain
     return result
 
@@ -67,7 +65,7 @@ def second_look(words: Sequence[str], analyses: Sequence[Analysis]) -> Look | No
         return None
     shown = list(words)
     for index in verbs:
-        form = "VB" if doubts.form(index) not in {"", "VBZ"} else "VBZ"
+        form = doubts.form_shown(index)
         shown[index] = _PLAIN[form][not doubts.begins_phrase(index + 1)]
     bare = analyses[0].tag.startswith(("NN", "JJ"))
     article = bare and doubts.words[1:2] != [","] and 0 not in verbs
@@ -87,6 +85,13 @@ class _Doubts:
         """The tag of a word that can be a verb; "" for any other."""
         return VERBS.get(self.words[index], ("", ""))[1]
 
+    def form_shown(self, index: int) -> str:
+        """The form of the plain verb in the place of a doubtful word."""
+        if self.is_caption_verb(index):
+            before = self.analyses[index - 1]
+            return "VB" if before.tag in {"NNS", "NNPS"} else "VBZ"
+        return "VB" if self.form(index) not in {"", "VBZ"} else "VBZ"
+
     def begins_phrase(self, index: int) -> bool:
         return index < len(self.words) and self.analyses[index].tag.startswith(_PHRASE)
 
@@ -94,10 +99,13 @@ class _Doubts:
         """Whether a noun stands where a verb is missing."""
         analysis = self.analyses[index]
         form = self.form(index)
-        if self._is_unknown_verb(index):
+        if self._is_unknown_verb(index) or self.is_caption_verb(index):
             return True
         nominal = analysis.tag.startswith(("NN", "JJ")) or analysis.dep in _OF_NOUNS
         if not nominal or form not in {"VBZ", "VB"}:
+            return False
+        # "two cooks plating dessert"
+        if index + 1 < len(self.words) and self.is_caption_verb(index + 1):
             return False
         if index == 0:  # "Types the password"
             alone = form == "VBZ" and not self._is_finite(self.analyses)
@@ -121,6 +129,21 @@ class _Doubts:
             joined = self.words[index - 1] in _JOINING and form == "VBZ"
             return joined and "VBZ" in self._tags(0, index)
         return before.tag.startswith("NN") or before.tag in {"RB", "CD", "PRP"}
+
+    def is_caption_verb(self, index: int) -> bool:
+        """Whether a participle follows a noun, and no verb stands anywhere: "a florist tying a
+        ribbon"."""
+        word = self.words[index]
+        if index == 0 or len(word) < 5 or not word.endswith("ing"):
+            return False
+        noun = self.analyses[index - 1].tag.startswith("NN")
+        # "Chef slicing carrots": parsers take the first word for an adjective
+        if not (noun or index == 1) or self._is_finite(self.analyses):
+            return False
+        # "a kitchen cutting board": part of a name
+        following = self.analyses[index + 1 : index + 2]
+        name = any(word.tag in {"NN", "NNP"} for word in following)
+        return not name or self.analyses[index].tag == "VBG"
 
     def _is_unknown_verb(self, index: int) -> bool:
         """Whether a plural stands between a noun and an article, and no verb anywhere: "a chemist
@@ -160,6 +183,13 @@ class _Doubts:
         while end < len(self.words) and self.words[end] not in _BREAKS:
             end += 1
         return start, end
+
+
+def _infinitive(word: str) -> str:
+    if word in VERBS:
+        return VERBS[word][0]
+    # a verb of no list loses its "s" as a plural does
+    return infinitive(word) if word.endswith("ing") else singular(word)
 
 
 def _without_article(analyses: Sequence[Analysis]) -> list[Analysis]:

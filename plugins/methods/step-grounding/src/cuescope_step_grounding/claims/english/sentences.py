@@ -6,13 +6,14 @@ preposition of several words ("to the left of") is shown to it as "behind", unde
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
 from cuescope_step_grounding.claims.english.lexicon import (
     ENGLISH,
     NUMBERS,
+    RELATIONS,
     VERBS,
     WORDS,
 )
@@ -85,6 +86,10 @@ class Sentence:
     moments: tuple[tuple[int, Mention], ...] = ()
 
 
+_NO_HEADING = Sentence(())
+_VERBS = frozenset({"VB", "VBZ", "VBD", "VBN", "VBG"})
+
+
 def clean(step: str) -> str:
     """The step without tags, marks and control characters: blanks stand in their place."""
     # Blanks of the same length, so that positions in the step stay true and claims can quote it.
@@ -106,6 +111,7 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
     breaks = [match.span() for match in _BREAK.finditer(text)]
     result: list[Sentence] = []
     pending: tuple[tuple[int, Mention], ...] = ()
+    heading = _NO_HEADING
     start = 0
     for end, following in (*breaks, (len(text), 0)):
         sentence = _sentence(without_openers(text[start:end]), start, clock)
@@ -113,18 +119,35 @@ def sentences(step: str, clock: Clock) -> list[Sentence]:
         if not any(map(str.isalnum, words)):
             # A time that stands alone ("Frame 4: ...") belongs to the sentence after it.
             pending += tuple((0, moment) for _, moment in sentence.moments)
-        elif not _ANSWER.fullmatch(text[start:end]) and is_english(words):
+        elif not _ANSWER.fullmatch(text[start:end]) and (
+            heading.words or is_english(words)
+        ):
             read = Sentence(sentence.words, pending + sentence.moments)
-            result += _items(read) or [read]
+            items = _items(read, heading)
+            # each of them says where it is, so that the heading has nothing to add
+            if items and heading.words:
+                result.pop()
+            result += items or [read]
+            heading = _heading(read)
             pending = ()
         start = following
     return result
 
 
-def _items(sentence: Sentence) -> list[Sentence]:
+def _heading(sentence: Sentence) -> Sentence:
+    """The place that a list stands under, "On the desk:", without the colon; else no words."""
+    *words, last = sentence.words
+    place = len(words) > 1 and words[0].text.lower() in RELATIONS
+    if not place or last.text != ":" or not _is_name(words[1:]):
+        return _NO_HEADING
+    return Sentence(tuple(words), sentence.moments)
+
+
+def _items(sentence: Sentence, heading: Sentence) -> list[Sentence]:
     """The things of a list without a verb ("sink, stove, fridge"), as sentences: "There is sink".
 
-    In a row of bare nouns a parser takes one for a verb. [] of any other sentence.
+    Under a heading all of them are there: "There is sink on the left wall". In a row of bare nouns
+    a parser takes one for a verb. [] of any other sentence.
     """
     items: list[list[ShownWord]] = [[]]
     for word in sentence.words:
@@ -133,24 +156,33 @@ def _items(sentence: Sentence) -> list[Sentence]:
         else:
             items[-1].append(word)
     named = list(filter(None, items))
-    if len(named) < 2 or not all(map(_is_name, named)):
+    # what stands under a place is a thing: "On the stove: pots, pans"
+    verbs = _VERBS - {"VBZ"} if heading.words else _VERBS
+    fewest = 1 if heading.words else 2
+    if len(named) < fewest or not all(_is_name(words, verbs) for words in named):
         return []
-    if all(words[-1].name in VERBS for words in named):
+    if not heading.words and all(words[-1].name in VERBS for words in named):
         return []
-    moments = tuple((0, moment) for _, moment in sentence.moments)
+    mentioned = (*heading.moments, *sentence.moments)
+    moments = tuple((0, moment) for _, moment in mentioned)
     result = []
     for words in named:
         start = words[0].start
         shown = [
             ShownWord(word, word.lower(), start, start) for word in ("There", "is")
         ]
-        result.append(Sentence((*shown, *words), moments))
+        result.append(Sentence((*shown, *words, *heading.words), moments))
     return result
 
 
-def _is_name(words: list[ShownWord]) -> bool:
-    """Whether some words can only name a thing."""
+def _is_name(words: Sequence[ShownWord], verbs: Set[str] = _VERBS) -> bool:
+    """Whether some words can only name a thing; `verbs` are the tags of what names none."""
     names = [word.name for word in words]
+    if "of" in names[1:-1]:
+        # "a loaf of bread"
+        middle = names.index("of")
+        parts = (words[:middle], words[middle + 1 :])
+        return all(_is_name(part, verbs) for part in parts)
     if len(names) > LONGEST_NAME or not all(name.isalnum() for name in names):
         return False
     first, *others = names
@@ -159,10 +191,16 @@ def _is_name(words: list[ShownWord]) -> bool:
     # a quality alone names nothing
     if not nouns or nouns[-1] in WORDS.adjectives | WORDS.states | WORDS.colours:
         return False
-    # "sink" names a thing, "sinks in" and "take eggs" do not
-    _, tag = VERBS.get(nouns[0], ("", "VB"))
-    is_verb = tag != "VB" if len(nouns) == 1 else not VERBS.keys().isdisjoint(nouns)
-    return not is_verb and WORDS.outside_names.isdisjoint(nouns)
+    return not _has_verb(nouns, verbs) and WORDS.outside_names.isdisjoint(nouns)
+
+
+def _has_verb(nouns: list[str], verbs: Set[str]) -> bool:
+    """Whether some words are no name: "sink" is one, "sinks in" and "take eggs" are none."""
+    *before, last = (VERBS.get(noun, ("", ""))[1] for noun in nouns)
+    # "cutting board": a board, though one can board a bus
+    if not before or before[-1] == "VBG":
+        verbs = verbs - {"VB"}
+    return last in verbs or not verbs.isdisjoint({*before} - {"VBG"})
 
 
 def without_openers(text: str) -> str:
@@ -186,7 +224,7 @@ def is_english(words: list[str]) -> bool:
     known = ENGLISH | WORDS.colours
     common = sum(map(known.__contains__, plain))
     # "in" and "a" are words of other languages too, but hardly ever side by side.
-    common += list(pairwise(plain)).count(("in", "a"))
+    common += list(pairwise(plain)).count(("in", "a")) + words.count("'s")
     return 6 * common >= len(plain) or len(plain) <= 3
 
 
