@@ -5,6 +5,7 @@ a family of the usual shape (an encoder, placeholders in the prompt, a language 
 embeddings) needs no code.
 """
 
+import inspect
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -119,6 +120,9 @@ def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
     """Why a language model cannot be handed fewer visual tokens; None where it can."""
     if not visual:
         return "no placeholder in its prompt stands for a visual token"
+    pixels = inspect.signature(network.generate).parameters.get("pixel_values")
+    if pixels is not None and pixels.default is inspect.Parameter.empty:
+        return "it embeds the pixels anew wherever it goes on with a prompt"
     side = language_side(network)
     taken = arguments(side.forward)
     pixels = sorted(name for name in taken if "pixel_values" in name)
@@ -129,9 +133,14 @@ def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
 
 def overlapping(network: Any) -> bool:
     """Whether a convolution before the language side mixes neighbouring patches."""
-    outside = language_side(network).modules()
-    hearing = network.get_encoder(modality="audio")
-    apart = set(outside) | (set() if hearing is network else set(hearing.modules()))
+    encoder = network.get_encoder(modality="image")
+    apart = set(language_side(network).modules())
+    # what hears, or draws images, is a model of its own beside the one that looks
+    for model in network.base_model.modules():
+        beside = model not in (network, network.base_model, encoder)
+        if beside and isinstance(model, PreTrainedModel):
+            apart |= set(model.modules())
+    apart -= set(encoder.modules()) if encoder not in (None, network) else set()
     convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
     return any(
         isinstance(module, convolutions) and module.kernel_size != module.stride

@@ -30,7 +30,10 @@ SINGLE_IMAGE = (
     "git",
     "kosmos-2",
     "pix2struct",
+    "got_ocr2",
 )
+FLAT_IMAGES = ("got_ocr2",)  # lists within a list are pages of one document there
+TYPES = "mm_token_type_ids"
 
 
 @dataclass(frozen=True)
@@ -144,11 +147,15 @@ def _call_processor(
     bos = tokenizer.bos_token
     # a chat template may have written the opening token already: two of them are another prompt
     options["add_special_tokens"] = not (bos and prompts[0].startswith(bos))
+    # not every processor tells by itself which tokens are visual
+    if TYPES in arguments(model.files.network_class.forward):
+        options[f"return_{TYPES}"] = True
     frames = [_load_frames(model, sample) for sample in samples]
     # equally many frames a sample, and so one way to show them
     match media_of(model, samples[0]):
         case []:
             if model.kind == "paligemma":  # its processor insists on images
+                options.pop(f"return_{TYPES}", None)
                 prompts = [f"{bos}{prompt}\n" for prompt in prompts]
                 return tokenizer(prompts, return_token_type_ids=True, **options)
             return model.processor(text=prompts, **options)
@@ -161,6 +168,9 @@ def _call_processor(
                 video_metadata=metadata,
                 **options,
             )
+        case _ if model.kind in FLAT_IMAGES:
+            flat = [frame for (frame,) in frames]
+            return model.processor(text=prompts, images=flat, **options)
         case _:
             return model.processor(text=prompts, images=frames, **options)
 

@@ -25,6 +25,8 @@ PLACEHOLDER_NAMES = (
     "video_token_id",
     "video_token_index",
 )
+PICTURES = ("pixel", "image", "video")  # parts of what networks call their frames
+OWN_QUESTIONS = ("shieldgemma2",)  # its processor asks about policies, and nothing else
 IMAGES_AHEAD = 16  # whole photos, some tens of megabytes each
 
 
@@ -196,7 +198,8 @@ def with_processor(
     processor: Any,
     options: VLMOptions,
 ) -> GenerativeModel:
-    """The model with a processor that pads."""
+    """The model with a processor that pads; raises UserError for one that reads no question."""
+    require_words(files)
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
@@ -208,22 +211,33 @@ def is_generative(config: Any) -> bool:
     return type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING
 
 
-def _require_words(config: Any, source: Source) -> None:
-    """Raises UserError for a network that reads no prompt, or is run in some way of its own."""
-    network: Any = transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING[type(config)]
+def require_words(files: Pretrained) -> None:
+    """Raises UserError for a network that reads no prompt, or sees nothing."""
+    network = files.network_class
+    # code of a model's own is not looked at before it is opened
+    if not issubclass(network, transformers.PreTrainedModel):
+        return
+    kind = files.config.model_type
+    taken = arguments(network.forward)
     generates = issubclass(network, transformers.GenerationMixin)
-    if not generates or "input_ids" not in arguments(network.forward):
+    got = f"the architecture '{kind}' ({network.__name__})"
+    if kind in OWN_QUESTIONS or not generates or "input_ids" not in taken:
         raise UserError(
-            f"{OWNER}: {source.title} reads no question",
+            f"{OWNER}: {files.source.title} reads no question",
             expected="a model that goes on with the words of a prompt",
-            got=f"the architecture '{config.model_type}' ({network.__name__})",
+            got=got,
+        )
+    if not any(medium in name for name in taken for medium in PICTURES):
+        raise UserError(
+            f"{OWNER}: {files.source.title} sees no picture",
+            expected="a model with an image encoder",
+            got=got,
         )
 
 
 def builder_of(config: Any, source: Source) -> Any:
     """The Auto class for a configuration; raises UserError for one that answers no question."""
     if is_generative(config):
-        _require_words(config, source)
         return transformers.AutoModelForMultimodalLM
     # code of the model's own names its Auto class here
     auto = getattr(config, "auto_map", None) or {}

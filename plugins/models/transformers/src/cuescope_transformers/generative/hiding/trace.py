@@ -146,8 +146,9 @@ class Masked(TorchFunctionMode):
 
 
 def is_attention(scores: Tensor) -> bool:
-    """Whether a softmax is over keys: routers of experts take (token, expert)."""
-    return scores.ndim > 2
+    """Whether a softmax is over keys: others are over experts, or words for an image."""
+    rows, columns = scores.shape[-2:]
+    return scores.ndim > 3 or (scores.ndim == 3 and rows == columns)
 
 
 def differs(one: Tensor, other: Tensor) -> Bool[Tensor, "*shape"]:
