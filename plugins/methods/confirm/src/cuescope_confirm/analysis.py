@@ -331,7 +331,8 @@ def _row(
     if row.ruling.verdict != "causes":
         return row
     # what several witnesses cannot tell from nothing is no cause, however sure one of them is
-    if pooled.low <= 0 or pooled.value < study.options.margin:
+    middle = Estimate.pooled(list(sizes.values()), of_one_more=False)
+    if middle.low <= 0 or middle.value < study.options.margin:
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
     # what is not shown to cause answers has cost none
     return replace(row, lost=_lost(row, study))
