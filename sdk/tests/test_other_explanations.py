@@ -241,3 +241,17 @@ def test_nothing_is_told_where_a_thing_is_everywhere() -> None:
     frame = frame_of(photo(np.random.default_rng(2)))
     quality = picture_quality([frame], [(0.0, 0.0, 96.0, 96.0)])
     assert np.isnan(list(quality.values())).all()
+
+
+def test_quality_that_tells_nothing_leaves_a_cue_its_star(tmp_path: Path) -> None:
+    """Four measures are four chances to look telling: together they are held to one."""
+    lost = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        shows = rng.permutation(100) < 50
+        values = (rng.random(100) < np.where(shows, 0.9, 0.55)).astype(float)
+        samples = [Sample(key=str(number), frames=()) for number in range(100)]
+        quality = dict(zip(QUALITY, rng.normal(size=(4, 100)), strict=True))
+        about = Comparison("lamp", None, samples, shows, values, measured=quality)
+        lost += checked(about, tmp_path)[0].verdict == "refuted"
+    assert lost <= 12

@@ -124,10 +124,13 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
         # where these go with what was found without exception, they may be the very cue
         if name in (ORDER, *QUALITY) and np.isnan(held.left):
             continue
+        # the four of a picture are measures of one condition
+        level = held.MATTERS / len(QUALITY) if name in QUALITY else held.MATTERS
+        if held.matters > level:
+            continue
+        mattering[name] = values
         if held.explains:
             explaining[name] = held
-        if held.matters <= held.MATTERS:
-            mattering[name] = values
     if not explaining and len(mattering) > 1:
         # together they may explain what none does alone
         table = np.stack(list(mattering.values()), axis=1)
