@@ -24,7 +24,7 @@ from cuescope_step_grounding.claims.english.roles import (
     separable,
     subjects_of,
 )
-from cuescope_step_grounding.claims.english.tree import Word
+from cuescope_step_grounding.claims.english.tree import Word, text_of
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def predicate(clause: Clause) -> tuple[str, Word | None]:
         return lemma, None
     # "walks from the sofa to the shelf": whither before whence
     for prep in sorted(verb.kids("prep"), key=lambda prep: prep.text == "from"):
-        words = " ".join([prep.text, *(kid.text for kid in prep.kids("prep"))])
+        words = " ".join([prep.text, *map(text_of, prep.kids("prep"))])
         directed = verb.lemma in WORDS.moving and prep.text in WORDS.directed
         # "weaves past the cones": a preposition of a path is part of what is done
         of_path = words in WORDS.paths or words == "out of"
@@ -133,7 +133,7 @@ def _is_dangling_motion(view: View, verb: Word, subjects: tuple[str, ...]) -> bo
     right after turning left", and "it turns" where the agent was named."""
     if camera_motion(verb) is None:
         return False
-    if [kid.text for kid in subjects_of(verb)] == ["it"]:
+    if list(map(text_of, subjects_of(verb))) == ["it"]:
         return view.story.agent
     head = next((word for word in verb.head.above() if word.is_verb), verb)
     dangling = (
@@ -185,7 +185,7 @@ def camera_motion(verb: Word) -> str | None:
     if lemma not in WORDS.walks or left_behind:
         return None
     # Stairs before sides: "go up the stairs on the left" climbs.
-    below = {word.text for word in verb.below()}
+    below = set(map(text_of, verb.below()))
     for way in ("up", "down"):
         if f"{way}stairs" in direction or (way in direction and below & WORDS.stairs):
             return f"go {way}"

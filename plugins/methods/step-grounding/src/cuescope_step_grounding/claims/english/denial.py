@@ -59,7 +59,7 @@ def is_any(noun: Word) -> bool:
     verb = first.head
     if first.dep not in {"dobj", "attr"} or not verb.is_verb or is_definite(noun):
         return False
-    denied = any(is_denied(kid) for kid in verb.kids("nsubj", "nsubjpass"))
+    denied = any(map(is_denied, verb.kids("nsubj", "nsubjpass")))
     return polarity(noun, is_negated(verb) or denied)
 
 

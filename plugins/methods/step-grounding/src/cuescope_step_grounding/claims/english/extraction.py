@@ -33,13 +33,18 @@ from cuescope_step_grounding.claims.english.places import (
     places_of_nouns,
     relations_between,
 )
-from cuescope_step_grounding.claims.english.tree import UntimedClaim, Word, Words
+from cuescope_step_grounding.claims.english.tree import (
+    UntimedClaim,
+    Word,
+    Words,
+    text_of,
+)
 
 
 def untimed_claims(view: View) -> list[UntimedClaim]:
     """All that a sentence claims, the things first; nothing of one about the question or answer."""
     # a question reports nothing; a quotation mark may follow its own
-    if "?" in [word.text for word in view.words[-2:]]:
+    if "?" in map(text_of, view.words[-2:]):
         return []
     plans = unreported_words(view.words)
     claims: list[UntimedClaim] = []
@@ -409,7 +414,7 @@ def _order_word(verb: Word) -> str | None:
         return ORDERS.get(verb.head.text)
     if verb.dep != "advcl":
         return None
-    marks = [kid.text for kid in verb.kids("mark", "advmod")]
+    marks = list(map(text_of, verb.kids("mark", "advmod")))
     if {"if", "though"} & set(marks):
         return None
     return next(filter(None, map(ORDERS.get, marks)), None)

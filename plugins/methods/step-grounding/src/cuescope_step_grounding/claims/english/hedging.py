@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from cuescope_step_grounding.claims.english.denial import is_definite
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.roles import SUBJECTS
-from cuescope_step_grounding.claims.english.tree import Word, Words
+from cuescope_step_grounding.claims.english.tree import Word, Words, text_of
 
 _POINTING = {"this", "that", "it", "which"}
 
@@ -86,7 +86,7 @@ def _plan(verb: Word) -> Iterator[int]:
 
 def _unreal_condition(words: Words) -> Iterable[int]:
     """ "Had he braked, the car would have stopped": the words up to the comma."""
-    texts = [word.text for word in words]
+    texts = list(map(text_of, words))
     unreal = texts[:1] in (["had"], ["were"], ["should"])
     if unreal and "," in texts and not WORDS.hedges.isdisjoint(texts[1:]):
         return range(texts.index(","))

@@ -108,7 +108,7 @@ def _plain_character(character: str) -> str:
 def sentences(step: str, clock: Clock) -> list[Sentence]:
     """The English sentences of a step, without those that are an answer alone ("yes", "B")."""
     text = clean(step)
-    breaks = [match.span() for match in _BREAK.finditer(text)]
+    breaks = map(re.Match.span, _BREAK.finditer(text))
     result: list[Sentence] = []
     pending: tuple[tuple[int, Mention], ...] = ()
     heading = _NO_HEADING
@@ -183,7 +183,7 @@ def _is_name(words: Sequence[ShownWord], verbs: Set[str] = _VERBS) -> bool:
         middle = names.index("of")
         parts = (words[:middle], words[middle + 1 :])
         return all(_is_name(part, verbs) for part in parts)
-    if len(names) > LONGEST_NAME or not all(name.isalnum() for name in names):
+    if len(names) > LONGEST_NAME or not all(map(str.isalnum, names)):
         return False
     first, *others = names
     begins = first in WORDS.beginning_names or first in NUMBERS or first.isdecimal()

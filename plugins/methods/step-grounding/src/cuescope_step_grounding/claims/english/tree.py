@@ -1,7 +1,8 @@
 """A parsed sentence: words, each hanging on its head, and what is claimed in them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from cuescope_sdk.grounding import KINDS, Claim, kind_of
@@ -106,6 +107,7 @@ class Word:
 
 
 Words = tuple[Word, ...]
+text_of: Callable[[Word], str] = attrgetter("text")
 
 
 def link(words: Sequence[Word], heads: Sequence[int]) -> Words:
