@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -19,17 +20,22 @@ from rich.console import Console
 from rich.table import Table
 
 from cuescope_cci.backgrounds.measure import Backgrounds, measure_backgrounds
-from cuescope_cci.error_source import AnswerSource
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, features
 from cuescope_cci.error_source.regions import Apart
 from cuescope_cci.notes import possible_mislabels
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import is_finding, is_overall_finding
 from cuescope_cci.scores import relative_drop
-from cuescope_sdk import Audit, Context, Frame, Sample
+from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Score, Trial
+from cuescope_sdk.data import independent_samples
 
 SIDE = 20  # of a mask
-SIGNAL, BACKGROUND = 3.0, 0.8
+PIXELS = 16  # a side of a picture
+SIGNAL, NOISE = 3.0, 0.8
+SITES = (0.4, 0.3, 0.2, 0.1)  # shares of the images
 Size = Literal["no matter", "matters", "matters and goes with the place"]
+Looks = Literal["unlike", "near copies"]
+LOOKS: tuple[Looks, ...] = ("unlike", "near copies")
 
 
 @dataclass(frozen=True)
@@ -40,12 +46,18 @@ class Setting:
     images: int = 200
     classes: int = 8
     places: int = 8
-    # of a source: they share object, background and all that comes of them
+    # of a source: they share label, size and place
     clips: int = 1
+    in_common: float = 1.0  # share of the noise's variance that clips of a source share
+    declared: bool = True  # that they are of one source
+    looks: Looks = "unlike"  # the pictures of a source
+    shuffled: bool = False  # else clips of a source come one after the other
+    # logits of the object by which sites differ, which have their own places and labels
+    sites: float = 0.0
     size: Size = "no matter"
     label_noise: float = 0.0
     at_home: float = 0.0  # how often a class is in its own place
-    noise: float = BACKGROUND  # of the background, in logits
+    noise: float = NOISE  # of the background, in logits
     noisy_places: bool = False  # only two places disturb
     alike: float = 0.0  # what an object gives the class beside its own, in logits
     hard: bool = False  # half of the classes lean on the background, and have places of their own
@@ -73,27 +85,44 @@ class Setting:
             signal = 0.5 + 7 * area
         if self.noisy_places:
             noise = np.where(place < 2, 2.0, 0.3)
-        objects = rng.normal(size=(sources, self.classes))
+        if self.sites:
+            site = rng.choice(len(SITES), sources, p=SITES)
+            prefers = rng.random(sources) < 0.4
+            label = np.where(prefers, label - label % len(SITES) + site, label)
+            place = np.where(rng.random(sources) < 0.7, 2 * site + place % 2, place)
+            signal = signal - self.sites * (site - 1)
+        of_source = np.sqrt(self.in_common)
+        objects = of_source * rng.normal(size=(sources, self.classes))
         objects[np.arange(sources), label] += signal
         objects[np.arange(sources), label ^ 1] += self.alike
-        grounds = rng.normal(size=(sources, self.classes)) * noise[:, None]
+        grounds = of_source * rng.normal(size=(sources, self.classes)) * noise[:, None]
         pulled = self.pull * (rng.random(sources) < self.pulling)
         grounds[np.arange(sources), place % self.classes] += pulled
         wrong = rng.random(sources) < self.label_noise
         label = np.where(wrong, label + rng.integers(1, self.classes, sources), label)
         label %= self.classes
-        return [
-            image(
-                f"{clip:05d}",
+        of_itself = np.sqrt(1 - self.in_common) * rng.normal(
+            size=(2, len(of_clip), self.classes)
+        )
+        objects = objects[of_clip] + of_itself[0]
+        grounds = grounds[of_clip] + of_itself[1] * noise[of_clip, None]
+        pictures = draw_pictures(self.looks, of_clip, rng)
+        order = rng.permutation(len(of_clip)) if self.shuffled else range(len(of_clip))
+        images = []
+        for number, clip in enumerate(order):
+            source = of_clip[clip]
+            drawn = image(
+                f"{number:05d}",
                 int(label[source]),
-                objects[source],
-                grounds[source],
+                objects[clip],
+                grounds[clip],
                 int(place[source]),
                 float(area[source]),
-                None if self.clips == 1 else f"source {source}",
+                f"source {source}" if self.clips > 1 and self.declared else None,
+                pictures[clip],
             )
-            for clip, source in enumerate(of_clip)
-        ]
+            images.append(drawn)
+        return images
 
 
 def image(
@@ -104,13 +133,14 @@ def image(
     place: int,
     area: float,
     group: str | None,
+    pixels: np.ndarray,
 ) -> AnswerSource:
     """An answer as the audit has it."""
     logits = objects + grounds
     choices = tuple(f"class {number}" for number in range(len(logits)))
     sample = Sample(
         key=f"{key}/canvas",
-        frames=(frame(),),
+        frames=(Frame.from_array(pixels),),
         choices=choices,
         label=choices[label],
         group=group,
@@ -129,13 +159,19 @@ def image(
         alike=None,
         factors={"place": str(place)},
         apart=Apart(grounds, objects),
+        outcomes=(Outcome(Trial(sample=sample), Response(logits=logits)),),
     )
 
 
-@cache
-def frame() -> Frame:
-    """All images look alike: nothing looks at them."""
-    return Frame.from_array(np.zeros((1, 1, 3), np.uint8))
+def draw_pictures(
+    looks: Looks, source: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """A picture an image, (image, row, col, colour): those of a source are alike or not."""
+    shape = (len(source), PIXELS, PIXELS, 3)
+    pictures = rng.integers(0, 256, shape)
+    if looks == "near copies":
+        pictures = pictures[source] + rng.integers(-8, 9, shape)
+    return pictures.clip(0, 255).astype(np.uint8)
 
 
 @cache
@@ -161,6 +197,31 @@ NULLS = (
 LARGE = (
     Setting("5% label noise, 1,000 a class", 4000, 4, 4, label_noise=0.05, at_home=0.6),
 )
+UNDECLARED = (
+    *(
+        Setting(
+            f"{clips} clips of a source, {looks}{', shuffled' * shuffled}",
+            images=100 * clips,
+            clips=clips,
+            in_common=0.7,
+            declared=False,
+            looks=looks,
+            shuffled=shuffled,
+        )
+        for clips in (5, 10)
+        for looks in LOOKS
+        for shuffled in (False, True)
+    ),
+    Setting(
+        "3 near-copies of an image",
+        images=600,
+        clips=3,
+        in_common=0.95,
+        declared=False,
+        looks="near copies",
+    ),
+    Setting("site with its places, labels, errors", sites=0.8, declared=False),
+)
 PLANTED = tuple(
     Setting(f"pull of {pull:g}, {images} images", images=images, noise=0.3, pull=pull)
     for pull in (1.5, 3.0)
@@ -175,38 +236,64 @@ PLANTED = tuple(
 
 @dataclass
 class Tally:
-    """Of some audits: with any finding, said to go with size, said to have suspect labels."""
+    """Of some audits: with any finding, with any star, with size or suspect labels told of."""
 
     audits: int = 0
     found: int = 0
+    starred: int = 0
     size: int = 0
     labels: int = 0
 
-    def add(self, known: Backgrounds, options: CCIOptions) -> None:
+    def add(self, audit: Audit, known: Backgrounds) -> None:
         """Count an audit."""
         self.audits += 1
-        pairs = any(is_finding(row, known, options) for row in known.rows)
-        self.found += pairs or is_overall_finding(known, options)
+        audit.scores = list(findings(known, audit.options))
+        self.found += bool(audit.scores)
+        self.starred += bool(audit.scores) and not is_doubted(audit)
         self.size += known.size_p is not None and known.size_p <= 0.05
         self.labels += bool(possible_mislabels(known.sources))
 
 
+def findings(known: Backgrounds, options: CCIOptions) -> Iterator[Score]:
+    """A score of each finding, as far as the check of independence looks at it."""
+    found = [row.feature for row in known.rows if is_finding(row, known, options)]
+    if is_overall_finding(known, options):
+        found.append(BACKGROUND)
+    for feature in found:
+        yield Score(
+            feature=feature, label=None, metric="pull", value=1.0, n=1, finding=True
+        )
+
+
+def is_doubted(audit: Audit) -> bool:
+    """Whether the engine takes the stars: samples do not look independent (docs/adr/0023)."""
+    return any(evidence.doubt for evidence in independent_samples(audit))
+
+
 def simulate(setting: Setting, audits: int) -> Tally:
     """So many audits of a setting."""
-    tally, options = Tally(), CCIOptions()
+    tally = Tally()
+    options = CCIOptions()
     for seed in range(audits):
         sources = setting.draw(seed)
         audit = Audit(
-            labels=(), options=options, respond=lambda _: [], context=Context(seed=seed)
+            labels=sources[0].sample.choices,
+            options=options,
+            respond=lambda _: [],
+            context=Context(seed=seed),
+            samples=tuple(replace(source.sample, key=source.key) for source in sources),
+            features=list(features(sources)),
+            outcomes=list(chain.from_iterable(source.outcomes for source in sources)),
         )
-        if (known := measure_backgrounds(audit, options, sources)) is not None:
-            tally.add(known, options)
+        known = audit.once(measure_backgrounds, audit, options, sources)
+        if known is not None:
+            tally.add(audit, known)
     return tally
 
 
 def rows(audits: int, large: int, planted: int) -> Iterator[tuple[Setting, int]]:
     """What is simulated, and how often."""
-    yield from ((setting, audits) for setting in NULLS)
+    yield from ((setting, audits) for setting in (*NULLS, *UNDECLARED))
     yield from ((setting, large) for setting in LARGE)
     yield from ((setting, planted) for setting in PLANTED)
 
@@ -224,6 +311,7 @@ def main() -> None:
         "setting",
         "audits",
         "any finding",
+        "with a star",
         "goes with size",
         "suspect labels",
         "seconds",
@@ -234,7 +322,13 @@ def main() -> None:
             start = time.perf_counter()
             tally = simulate(replace(setting), audits)
             seconds = time.perf_counter() - start
-            cells = (tally.audits, tally.found, tally.size, tally.labels)
+            cells = (
+                tally.audits,
+                tally.found,
+                tally.starred,
+                tally.size,
+                tally.labels,
+            )
             table.add_row(setting.name, *map(str, cells), f"{seconds:.0f}")
             console.print(setting.name, *cells, f"{seconds:.0f} s", highlight=False)
     console.print(table)
