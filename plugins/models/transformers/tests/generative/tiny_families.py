@@ -634,6 +634,7 @@ TOUCHES: dict[str, Touch] = {
     "cohere2_vision": _touch(processor__patch_size=2),
     "deepseek_ocr2": _touch(
         text_config__mlp_layer_types=["dense", "sparse"],
+        text_config__num_experts_per_tok=2,
         vision_config__sam_config__downsample_channels=[32, 32],
         vision_config__sam_config__image_size=768,
         vision_config__sam_config__patch_size=64,

@@ -17,7 +17,7 @@ from cuescope_transformers.generative.inputs import (
     with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
-from cuescope_transformers.generative.prefix import CAUSAL, read_prefix, split_prompt
+from cuescope_transformers.generative.prefix import read_prefix, split_prompt
 from cuescope_transformers.generative.prompts import Tokens, render_prompt, user_words
 
 FEWEST = 4  # rows of an image that go by themselves: fewer are quicker among the others
@@ -64,7 +64,7 @@ def batches(
     """
     size = model.rows if model.takes_padding else 1  # one row has no padding
     # where words behind an image change its tokens, they cannot be kept for the next question
-    if reuse and size > 1 and model.kind in CAUSAL:
+    if reuse and size > 1 and model.family.keeps_prefixes:
         by_image, rows = rows_by_image(model, rows)
         for group in by_image:
             prefix = read_prefix(model, group[0].trial.sample, group[0].prompt)

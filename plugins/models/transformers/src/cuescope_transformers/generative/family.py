@@ -21,7 +21,7 @@ from cuescope_transformers.generative.modules import (
     fusion_shape,
     language_side,
 )
-from cuescope_transformers.generative.stock_attention import why_closed
+from cuescope_transformers.generative.stock_attention import crosses, why_closed
 
 TOWERS = ("clip_vision_model", "siglip_vision_model")
 WITH_TOWER = (
@@ -32,6 +32,9 @@ WITH_TOWER = (
     "paligemma",
 )
 PACKED = ("qwen2_vl", "qwen2_5_vl")
+
+NO_PLACEHOLDER = "no placeholder in its prompt stands for a visual token"
+BOTH_WAYS = ("or_mask_function", "block_sequence_ids", "token_type_ids=token_type_ids")
 
 ENCODER = (
     "before the encoder: no layer of the encoder or of the language model reads them"
@@ -44,11 +47,15 @@ DOOR = (
 
 @dataclass(frozen=True)
 class Family:
-    """Where tokens are hidden, or why they are not; why attention is closed to edits, or None."""
+    """Where tokens are hidden, or why they are not; why attention is closed to edits, or None.
+
+    `keeps_prefixes` says that tokens see those before them alone, and frames nowhere else.
+    """
 
     hides: str | None
     why_not_hidden: str
     why_not_averaged: str | None
+    keeps_prefixes: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -75,13 +82,17 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
         reason = f"its modules cannot be looked at without weights ({error})"
         return Family(ENCODER if by_hand else None, reason, reason)
     why_not_averaged = why_closed(network) or _why_unsized(network)
+    if not visual:
+        why_not_averaged = NO_PLACEHOLDER
+    # layers that are no attention have states of their own, which padding would change
+    prefixes = why_not_averaged is None and bool(visual) and sees_backwards(network)
     if by_hand:
-        return Family(ENCODER, "", why_not_averaged)
+        return Family(ENCODER, "", why_not_averaged, prefixes)
     why_not_hidden = why_without_door(network, visual)
     if why_not_hidden is not None:
-        return Family(None, why_not_hidden, why_not_averaged)
+        return Family(None, why_not_hidden, why_not_averaged, prefixes)
     hides = DOOR if overlapping(network) else ENCODER
-    return Family(hides, "", why_not_averaged)
+    return Family(hides, "", why_not_averaged, prefixes)
 
 
 def hides_by_hand(files: Any) -> bool:
@@ -116,12 +127,28 @@ def skeleton(files: Any) -> Any:
         return cls.from_config(config, trust_remote_code=files.trust_remote_code)
 
 
+def sees_backwards(network: Any) -> bool:
+    """Whether every layer of a decoder sees words and frames alike, and those before it alone."""
+    config = network.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or ("full_attention",))
+    # a window would count the padding between what was read before and the words
+    slides = getattr(config, "sliding_window", None) and "layer_types" not in vars(
+        config
+    )
+    if network.config.is_encoder_decoder or slides or kinds != {"full_attention"}:
+        return False
+    # images that are seen both ways get a mask of their own, which the family's code makes
+    source = inspect.getsource(inspect.getmodule(type(network)) or type(network))
+    both_ways = any(word in source for word in BOTH_WAYS)
+    return not (both_ways or crosses(network))
+
+
 def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
     """Why a language model cannot be handed fewer visual tokens; None where it can."""
     if not visual:
-        return "no placeholder in its prompt stands for a visual token"
-    pixels = inspect.signature(network.generate).parameters.get("pixel_values")
-    if pixels is not None and pixels.default is inspect.Parameter.empty:
+        return NO_PLACEHOLDER
+    given = inspect.signature(network.generate).parameters.get("pixel_values")
+    if given is not None and given.default is inspect.Parameter.empty:
         return "it embeds the pixels anew wherever it goes on with a prompt"
     side = language_side(network)
     taken = arguments(side.forward)

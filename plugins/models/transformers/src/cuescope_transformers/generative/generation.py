@@ -9,13 +9,19 @@ from contextlib import (
     suppress,
 )
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import DynamicCache, LogitsProcessor, LogitsProcessorList
+from transformers import (
+    DynamicCache,
+    GenerationMixin,
+    LogitsProcessor,
+    LogitsProcessorList,
+)
 
 from cuescope_sdk.fusion import TEXT
 from cuescope_sdk.torch import Fusion, quiet
@@ -88,7 +94,7 @@ def _generate(
     **options: Any,
 ) -> Any:
     with quiet(), batch.around(), follow(model.network, fusion):
-        return model.network.generate(
+        return _library_call(model.network)(
             # a prefix brings a cache of its own
             **(_cache(model.network) | batch.inputs),
             **options,
@@ -100,6 +106,14 @@ def _generate(
             logits_processor=LogitsProcessorList([steps]),
             return_dict_in_generate=True,
         )
+
+
+def _library_call(network: Any) -> Any:
+    """`generate`; the library's own where a family's takes the processors and may keep them."""
+    own = type(network).generate is not GenerationMixin.generate
+    if own and "logits_processor" in signature(network.generate).parameters:
+        return partial(GenerationMixin.generate, network)
+    return network.generate
 
 
 class _ReachedError(Exception):

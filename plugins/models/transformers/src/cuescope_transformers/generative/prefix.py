@@ -21,21 +21,6 @@ from cuescope_transformers.generative.inputs import (
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.prompts import Tokens
 
-# decoders whose tokens see those before them alone, and frames nowhere else
-CAUSAL = frozenset(
-    (
-        "qwen2_vl",
-        "qwen2_5_vl",
-        "llava",
-        "llava_next",
-        "llava_next_video",
-        "llava_onevision",
-        "internvl",
-        "idefics3",
-        "smolvlm",
-    )
-)
-
 
 @dataclass(frozen=True)
 class Prefix:

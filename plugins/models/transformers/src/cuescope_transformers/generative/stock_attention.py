@@ -63,12 +63,20 @@ def stock_fusion(model: Any) -> int:
     blocks: dict[str, int] = {}
     for name, module in _fusion_attention(model):
         layer = blocks.setdefault(_block_of(name), len(blocks))
-        words = f"{name} {type(module).__name__}".lower()
-        cross = any(word in words for word in CROSS)
-        _positions[module] = (layer, cross)
+        _positions[module] = (layer, _is_cross(name, module))
         # the model around the layers, which makes the masks, shares their configuration
         module.config._attn_implementation = NAME
     return len(blocks)
+
+
+def crosses(model: Any) -> bool:
+    """Whether a layer attends to another sequence."""
+    return any(_is_cross(name, module) for name, module in _fusion_attention(model))
+
+
+def _is_cross(name: str, module: nn.Module) -> bool:
+    words = f"{name} {type(module).__name__}".lower()
+    return any(word in words for word in CROSS)
 
 
 def why_closed(model: Any) -> str | None:
