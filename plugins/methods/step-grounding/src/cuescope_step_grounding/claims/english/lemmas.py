@@ -39,15 +39,18 @@ def singular(noun: str) -> str:
     return noun
 
 
-def infinitive(participle: str) -> str:
-    """The infinitive of a present participle.
+def infinitive(form: str) -> str:
+    """The infinitive of a present participle, or of a third person.
 
     >>> [infinitive(word) for word in ("cutting", "tying", "whisking", "trimming", "dicing")]
     ['cut', 'tie', 'whisk', 'trim', 'dice']
     """
-    if participle in VERBS:
-        return VERBS[participle][0]
-    stem = participle.removesuffix("ing")
+    if form in VERBS:
+        return VERBS[form][0]
+    # a verb of no list loses its "s" as a plural does
+    if not form.endswith("ing"):
+        return singular(form)
+    stem = form.removesuffix("ing")
     if stem.endswith("y") and len(stem) < 4:
         return f"{stem[:-1]}ie"
     # "pressing" and "filling" double nothing

@@ -1,7 +1,7 @@
 """A second look at sentences in which a parser found no verb where one stands.
 
-Short steps have few articles ("Dog chases squirrel"), and small parsers read them as one long
-noun. Such a sentence is parsed again with a plain verb in the place of the doubtful word, and with
+Short steps have few articles ("Dog chases squirrel"), captions have participles alone ("a florist
+tying a ribbon"), and small parsers read both as one long noun. Such a sentence is parsed again with a plain verb in the place of the doubtful word, and with
 an article before a bare noun; the tree of the second look is taken where it has the verb.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from cuescope_step_grounding.claims.english.lemmas import infinitive, singular
+from cuescope_step_grounding.claims.english.lemmas import infinitive
 from cuescope_step_grounding.claims.english.lexicon import VERBS, WORDS
 from cuescope_step_grounding.claims.english.tree import Analysis
 
@@ -52,7 +52,7 @@ def analyse_twice(
             # the plain verb stood in for it, and must not reach a claim
             for verb in look.verbs:
                 word = sentences[index][verb].lower()
-                plain[verb] = plain[verb]._replace(lemma=_infinitive(word))
+                plain[verb] = plain[verb]._replace(lemma=infinitive(word))
             result[index] = plain
     return result
 
@@ -183,13 +183,6 @@ class _Doubts:
         while end < len(self.words) and self.words[end] not in _BREAKS:
             end += 1
         return start, end
-
-
-def _infinitive(word: str) -> str:
-    if word in VERBS:
-        return VERBS[word][0]
-    # a verb of no list loses its "s" as a plural does
-    return infinitive(word) if word.endswith("ing") else singular(word)
 
 
 def _without_article(analyses: Sequence[Analysis]) -> list[Analysis]:
