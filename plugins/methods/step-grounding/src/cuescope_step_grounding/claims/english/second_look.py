@@ -1,8 +1,9 @@
 """A second look at sentences in which a parser found no verb where one stands.
 
 Short steps have few articles ("Dog chases squirrel"), captions have participles alone ("a florist
-tying a ribbon"), and small parsers read both as one long noun. Such a sentence is parsed again with a plain verb in the place of the doubtful word, and with
-an article before a bare noun; the tree of the second look is taken where it has the verb.
+tying a ribbon"), and small parsers read both as one long noun. Such a sentence is parsed again with
+a plain verb in the place of the doubtful word, and with an article before a bare noun; the tree of
+the second look is taken where it has the verb.
 """
 
 from collections.abc import Callable, Sequence
