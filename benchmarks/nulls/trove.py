@@ -353,7 +353,9 @@ def record(scene: Scene, options: Options) -> Recorded:
         embedding = frame[number].mean(axis=0)
         response = Response(logits=logits[number], embedding=embedding)
         outcomes.append(Outcome(Trial(sample=sample), response))
-    samples = tuple(outcome.trial.sample for outcome in outcomes)
+    samples = [outcome.trial.sample for outcome in outcomes]
+    # data come by their labels, with the wrong ones anywhere among these
+    order = np.lexsort((np.arange(len(label)) % (len(label) // LABELS), label))
     owner = observations.frame_sample
     frames = enumerate(np.arange(len(owner)) % FRAMES)
     audit = Recorded(
@@ -361,7 +363,7 @@ def record(scene: Scene, options: Options) -> Recorded:
         options=options,
         respond=lambda trials: [],
         context=Context(cache=Path()),
-        samples=samples,
+        samples=tuple(samples[number] for number in order),
         outcomes=outcomes,
     )
     audit.sharpness = scene.sharpness

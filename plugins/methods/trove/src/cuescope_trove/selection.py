@@ -203,9 +203,9 @@ def score(
     # with two parts nothing was chosen by the sequences that are measured
     if part is None:
         # the interval of what passed pays for all that was tried, as its p-value did
-        error = (1 - options.confidence) / options.fdr
-        critical = correction.critical(q_value, options.fdr)
-        confidence[passed] = 1 - error * np.minimum(critical[passed], options.fdr)
+        critical = np.minimum(correction.critical(q_value, options.fdr), options.fdr)
+        error = (1 - options.confidence) / options.fdr * critical
+        confidence[passed] = 1 - error[passed]
     gap_low, gap_high = gap_limits(measured, pairs, confidence)
     if part is None:
         about = pairs.take(passed), p_value[passed], confidence[passed]
