@@ -32,6 +32,7 @@ WORDS = 200
 KEPT = 24  # principal components of a patch
 FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
 DRAWN = 20_000  # patches that the words are learned from
+PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
 OVERLAP = 3  # patches along a side that share pixels: they are judged together
 ELSEWHERE = (
     0.9  # share of the patches of frames without the cue that are never in a place
@@ -44,7 +45,7 @@ SHARES = (
     0.2,
     0.1,
 )  # of a frame's highest score: smaller ones, larger places
-HELD = 0.8  # of all that any place holds of the cue; the smallest such place is taken
+HELD = 0.9  # of all that any place holds of the cue; the smallest such place is taken
 Words = Int[np.ndarray, "row col"]
 Scores = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
@@ -161,21 +162,30 @@ def learn_word_region(
         return auroc(np.array(values), data.shows, data.labels) or 0.5
 
     at_first = told([np.zeros(words.shape, bool) for words in frames])
+    shown = np.flatnonzero(data.shows)
+    others = np.flatnonzero(~data.shows).tolist()
     held = []
+    rests = []
     areas = []
+    compact = []
     for share in SHARES:
         masks = [
             place_in(values, low, share)
             for values, low in zip(scores, least, strict=True)
         ]
-        area = float(np.mean(list(map(np.mean, compress(masks, data.shows)))))
-        # others lose as much, or what is left would tell both by its size
-        for row in np.flatnonzero(~data.shows).tolist():
-            masks[row] = likest_part(scores[row], area)
-        held.append(at_first - told(masks))
-        areas.append(area)
-    most = max(held)
-    best = int(np.argmax(np.array(held) >= HELD * most))
+        of_shown = [masks[row] for row in shown]
+        areas.append(float(np.mean(list(map(np.mean, of_shown)))))
+        compact.append(np.mean(list(map(_largest_piece, of_shown))))
+        # others lose as much as well, or what is left would tell both by its size: at any place
+        for row in others:
+            masks[row] = masks[rng.choice(shown)]
+        held.append(at_first - max(told(masks), 0.5))
+        # and where they are likest the cue: a cue that is everywhere is told by what is left
+        for row in others:
+            masks[row] = likest_part(scores[row], areas[-1])
+        rests.append(told(masks))
+    best = int(np.argmax(np.array(held) >= HELD * max(held)))
+    is_told = at_first - min(rests) < PLACED * (at_first - 0.5)
     return WordRegion(
         vocabulary,
         model,
@@ -183,7 +193,7 @@ def learn_word_region(
         share=SHARES[best],
         auroc=model.auroc or 0.5,
         area=areas[best],
-        is_everywhere=most < PLACED * (at_first - 0.5),
+        is_everywhere=is_told and compact[best] < PIECE,
     )
 
 
@@ -217,6 +227,13 @@ def place_in(scores: Scores, least: float, share: float) -> Mask:
     highest = scores.max()
     place = scores > max(least, share * highest)
     return fill_gaps(place) if place.any() else np.asarray(scores >= highest)
+
+
+def _largest_piece(mask: Mask) -> float:
+    """The share of its patches that hang together."""
+    pieces, _ = ndimage.label(mask, np.ones((3, 3)))
+    sizes = np.bincount(pieces.ravel())[1:]
+    return float(sizes.max() / sizes.sum())
 
 
 def _least(model: Linear, others: Sequence[Words]) -> float:
