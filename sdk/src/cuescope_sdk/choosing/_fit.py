@@ -14,7 +14,14 @@ from cuescope.capabilities import ROLES
 from cuescope.installing import how_to_install
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validate
-from cuescope_sdk import Capabilities, Context, DataNeeds, Requirements, Sample
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    DataNeeds,
+    Requirements,
+    Sample,
+    UserError,
+)
 from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
 
 MOST = 4000  # samples that are looked at; so many say enough
@@ -71,10 +78,26 @@ class Question:
     tools: Collection[str] = ()
     method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    def capabilities(self, context: Context) -> Capabilities | None:
+        """What the model is able to do; what its class declares, where it cannot be built.
+
+        Raises UserError for options that do not fit.
+        """
+        declared = _declared(self, context.registry)
+        if self.model is None or Spec.parse(self.model).arg is None:
+            return declared
+        try:
+            choice = context.resolve("model", self.model, self.model_options or {})
+            built: Capabilities = choice.build(context).capabilities
+        except UserError:
+            # files that are not here yet do not end the list of methods
+            return declared
+        return built
+
     def fits(self, context: Context) -> Iterator[Fit]:
         """Each method of this project or installed here, by name."""
         registry = context.registry
-        capabilities = _capabilities(self, registry)
+        capabilities = self.capabilities(context)
         profile = _profile(self, context)
         entries = {entry.name: entry for entry in registry.of_kind("method")}
         # methods that nobody installed here are named too, with how to get them
@@ -216,7 +239,7 @@ def _of_data(
 # ------------------------------------------------------------------------------ what is declared
 
 
-def _capabilities(question: Question, registry: Registry) -> Capabilities | None:
+def _declared(question: Question, registry: Registry) -> Capabilities | None:
     """What the class of the model declares; raises UserError for options that do not fit."""
     if question.model is None:
         return None

@@ -36,7 +36,8 @@ def methods(
     data_options = pairs("-D", data_option or ())
     question = Question(model, data, model_options, data_options)
     # as in a plan no weights are opened (docs/adr/0012)
-    answers = list(question.fits(Context(announce=announce, planning=True)))
+    context = Context(announce=announce, planning=True)
+    answers = list(question.fits(context))
     if as_json:
         rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
         echo_json(json.dumps(rows, indent=1))
@@ -44,6 +45,9 @@ def methods(
         _show_methods(answers)
     else:
         _show_fits(question, answers)
+        has = question.capabilities(context)
+        for name, note in (has.notes if has else {}).items():
+            echo(f"{name}: {note}")
 
 
 def _show_methods(fits: "list[Fit]") -> None:

@@ -181,6 +181,16 @@ def call_library(plugin: TransformersVLM, parts: Callable[[], Parts]) -> Direct:
             output_logits=True,
             return_dict_in_generate=True,
         )
+        other = network_inputs(model, [asking(pixels(1)).sample], [row.prompt])
+        second = network.generate(
+            **other,
+            max_new_tokens=1,
+            do_sample=False,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+    if torch.equal(output.logits[0], second.logits[0]):
+        raise tiny_families.NotBuiltError("a random network of it does not see")
     count = len(output.logits)
     text = processor.tokenizer.decode(
         output.sequences[0][-count:], skip_special_tokens=True

@@ -208,7 +208,9 @@ def tiny_family(kind: str) -> tuple[Any, Any]:
             # wide enough for differences to show
             for name, weight in network.named_parameters():
                 # whole convolutional encoders of timm cannot be made small, and would saturate
-                if weight.ndim > 1 and "timm_model" not in name:
+                if weight.ndim > 1 and "timm_model" in name:
+                    weight.normal_(std=max(1, weight[0].numel()) ** -0.5)
+                elif weight.ndim > 1:
                     weight.normal_(std=0.2)
                 elif "gate" in name and weight.numel() == 1:
                     weight.fill_(0.8)
@@ -503,6 +505,15 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "use_spatial_sampling": False,
         "downsample_rate": "2/4",
     },
+    "qwen4_exp": {
+        "text_config": {
+            "indexer_n_heads": 2,
+            "indexer_kv_heads": 1,
+            "indexer_head_dim": 256,
+            "indexer_budget": 64,
+            "indexer_compress_ratio": 4,
+        }
+    },
     "hunyuan_vl": {"text_config": {"head_dim": 16}},
     "lfm2_vl": {
         "text_config": {
@@ -540,6 +551,7 @@ IMAGE_MARKS = {
     "aya_vision": "<image>",
     "hunyuan_vl": "<|image_start_token|><|image_token|><|image_end_token|>",
     "ovis2": "<image>",
+    "pp_chart2table": "<imgpad>",
     "qianfan_ocr": "<image>",
 }
 
@@ -668,6 +680,7 @@ TOUCHES: dict[str, Touch] = {
     "inkling2": _touch(vision_config__head_dim=8),
     "got_ocr2": _touch(processor__num_image_tokens=1),
     "minimax_m3_vl": _touch(merged_hidden_size=128),
+    "granite4_vision": _touch(processor__downsample_rate="2/4"),
     "granite_docling": _touch(processor__image_seq_len=1),
     "qianfan_ocr": _touch(processor__image_seq_length=4),
     "llama4": _both(
@@ -681,8 +694,10 @@ TOUCHES: dict[str, Touch] = {
     "mistral4": _mistral4,
     "ovis2": _mark("<IMG_ATOM>"),
     "step3p7": _mark("<im_patch>"),
-    "molmo2": _mark("<im_patch>"),
-    "pp_chart2table": _mark("<imgpad>"),
+    "molmo2": _both(
+        _mark("<im_patch>"), _touch(processor__image_processor__overlap_margins=[0, 0])
+    ),
+    "pp_chart2table": _both(_mark("<imgpad>"), _touch(processor__num_image_tokens=1)),
     "idefics": _touch(vision_config__image_size=224, vision_config__patch_size=56),
     "idefics2": _touch(
         processor__image_seq_len=64, perceiver_config__resampler_n_latents=64
@@ -700,5 +715,14 @@ TOUCHES: dict[str, Touch] = {
         ),
     ),
     "instructblipvideo": _mark("<video>", "video"),
+    "unlimited_ocr": _touch(
+        text_config__num_experts_per_tok=2,
+        vision_config__sam_config__downsample_channels=(32, 32),
+        vision_config__sam_config__image_size=768,
+        vision_config__sam_config__patch_size=64,
+        processor__image_processor__tile_size=768,
+        processor__image_processor__size={"height": 768, "width": 768},
+        processor__patch_size=64,
+    ),
     "vipllava": _touch(vision_feature_layers=[-2, -1]),
 }

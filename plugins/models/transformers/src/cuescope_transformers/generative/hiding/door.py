@@ -55,11 +55,35 @@ def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Bat
         passes.append((local, reach(model, replace(whole, inputs=traced), door, local)))
     (one, plain), (other, noisy) = passes
     hidden = [mine.hidden(its) for mine, its in zip(one.seen, other.seen, strict=True)]
-    reads = differs(plain["inputs_embeds"], noisy["inputs_embeds"]).any(dim=-1)
-    handed = reach(model, whole, door, Masked(hidden))
     visual = is_among(inputs["input_ids"], model.visual)
+    reads = torch.zeros_like(visual)
+    pairs = zip(_tensors_of(plain), _tensors_of(noisy), strict=True)
+    for mine, its in pairs:
+        reads |= _readers(mine, its, visual)
+    handed = reach(model, whole, door, Masked(hidden))
     kept = inputs["attention_mask"].bool() & ~(visual & reads)
     return _shorter(model, inputs, kept, visual, handed)
+
+
+def _tensors_of(handed: Any) -> Iterator[Tensor]:
+    """The numbers that a language side is handed for its tokens; some are for its later layers."""
+    if isinstance(handed, dict):
+        handed = [part for name, part in handed.items() if name not in OF_THE_PASS]
+    if isinstance(handed, list | tuple):
+        for part in handed:
+            yield from _tensors_of(part)
+    elif isinstance(handed, Tensor) and handed.is_floating_point() and handed.ndim > 1:
+        yield handed
+
+
+def _readers(one: Tensor, other: Tensor, visual: Kept) -> Kept:
+    """The tokens of which two passes were handed something else."""
+    none = torch.zeros_like(visual)
+    if one.shape[:2] == visual.shape:
+        return differs(one.flatten(2), other.flatten(2)).any(dim=-1)
+    if len(one) == int(visual.sum()):
+        return none.masked_scatter(visual, differs(one, other).flatten(1).any(dim=-1))
+    return none
 
 
 def _noise(inputs: Inputs, marks: Inputs) -> Inputs:
