@@ -117,7 +117,7 @@ def examine(kind: str, parts: Callable[[], Parts]) -> Row:
     try:
         plugin = open_plugin(pair)
     except UserError as refusal:
-        return Row(kind, refuses=_one_line(refusal).partition(": ")[2])
+        return Row(kind, refuses=_one_line(refusal).partition("tiny ")[2])
     try:
         direct = call_library(plugin, parts)
     except Exception as error:

@@ -469,6 +469,10 @@ def shrink_images(processor: Any) -> None:
         processor.patch_size = (
             PATCH if isinstance(patch, int) else dict.fromkeys(dict(patch), PATCH)
         )
+    if hasattr(processor, "downsampler_stride"):
+        processor.vision_patch_size = PATCH
+        processor.size = {"height": 4 * SIDE, "width": 4 * SIDE}
+        processor.patch_size = 4 * SIDE
     if hasattr(processor, "encoder_patch_size"):
         processor.encoder_patch_size = PATCH
     if getattr(processor, "image_grid_pinpoints", None):
@@ -515,6 +519,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         }
     },
     "hunyuan_vl": {"text_config": {"head_dim": 16}},
+    "step3p7": {"text_config": {"sliding_window": 512}},
     "lfm2_vl": {
         "text_config": {
             "layer_types": ["conv", "full_attention"],
@@ -551,7 +556,7 @@ IMAGE_MARKS = {
     "aya_vision": "<image>",
     "hunyuan_vl": "<|image_start_token|><|image_token|><|image_end_token|>",
     "ovis2": "<image>",
-    "pp_chart2table": "<imgpad>",
+    "pp_chart2table": "<image>",
     "qianfan_ocr": "<image>",
 }
 
@@ -693,11 +698,11 @@ TOUCHES: dict[str, Touch] = {
     ),
     "mistral4": _mistral4,
     "ovis2": _mark("<IMG_ATOM>"),
-    "step3p7": _mark("<im_patch>"),
+    "step3p7": _both(_mark("<im_patch>"), _touch(vision_config__image_size=4 * SIDE)),
     "molmo2": _both(
         _mark("<im_patch>"), _touch(processor__image_processor__overlap_margins=[0, 0])
     ),
-    "pp_chart2table": _both(_mark("<imgpad>"), _touch(processor__num_image_tokens=1)),
+    "pp_chart2table": _mark("<image>"),
     "idefics": _touch(vision_config__image_size=224, vision_config__patch_size=56),
     "idefics2": _touch(
         processor__image_seq_len=64, perceiver_config__resampler_n_latents=64
