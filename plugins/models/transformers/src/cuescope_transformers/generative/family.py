@@ -124,7 +124,7 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
         reason = f"its modules cannot be looked at without weights ({error})"
         return Family(ENCODER if by_hand else None, reason, reason)
     why_not_averaged = why_closed(network) or _why_unsized(network)
-    if not visual:
+    if why_not_averaged is None and not visual:
         why_not_averaged = NO_PLACEHOLDER
     # layers that are no attention have states of their own, which padding would change
     attends = why_not_averaged is None and files.config.model_type in PREFIXED
