@@ -122,79 +122,115 @@ class WordRegion:
         return scores_of(self.model, self.vocabulary.read(grid))
 
 
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Frames, each with a model of the half that it is not in.
+
+    `least` is what most patches of that half's frames without the cue do not exceed.
+    """
+
+    frames: Sequence[Words]
+    data: Training
+    models: Sequence[Linear]
+    scores: Sequence[Scores]
+    least: Sequence[float]
+
+    def places(self, share: float) -> list[Mask]:
+        """Where the cue is in each frame, or would be."""
+        return [
+            place_in(scores, least, share)
+            for scores, least in zip(self.scores, self.least, strict=True)
+        ]
+
+    def told_without(self, masks: Sequence[Mask]) -> float:
+        """How well frames tell the cue without these patches, as an AUROC."""
+        rows = bags(self.frames, list(map(np.logical_not, masks)), of_all=True)
+        values = [
+            float(model.scores(row))
+            for model, row in zip(self.models, rows, strict=True)
+        ]
+        return auroc(np.array(values), self.data.shows, self.data.labels) or 0.5
+
+
 def learn_word_region(
     grids: Sequence[Grid],
     data: Training,
     rng: Generator,
 ) -> WordRegion | None:
-    """The words that tell a cue, and the places that hold them; None where a half has one side.
-
-    How large places are, and whether there is one, is told on halves that a model has not learned
-    from: by what frames still tell of the cue without the patches of their place.
-    """
+    """The words that tell a cue, and the places that hold them; None where a half has one side."""
     vocabulary = learn_vocabulary(grids, rng)
     frames = list(map(vocabulary.read, grids))
     rows = bags(frames, _examples(frames, data, rng))
     model = learn(rows, data, rng, MANY, judged=bags(frames))
-    halves = data.folds(rng) % 2
-    weights = data.weights()
-    scores: list[Scores] = [np.empty(0)] * len(frames)
-    models: list[Linear] = [model] * len(frames)
-    least = np.zeros(len(frames))
-    for half in range(2):
-        learned = halves != half
-        if not data.has_both(learned):
-            return None
-        of_half = fit(rows[learned], data.shows[learned], weights[learned], MANY)
-        others = compress(frames, learned & ~data.shows)
-        least[~learned] = _least(of_half, list(others))
-        for row in np.flatnonzero(~learned).tolist():
-            models[row] = of_half
-            scores[row] = scores_of(of_half, frames[row])
-
-    def told(masks: Sequence[Mask]) -> float:
-        """How well frames tell the cue without these patches."""
-        left = bags(frames, list(map(np.logical_not, masks)), of_all=True)
-        values = [
-            float(of_half.scores(row))
-            for of_half, row in zip(models, left, strict=True)
-        ]
-        return auroc(np.array(values), data.shows, data.labels) or 0.5
-
-    at_first = told([np.zeros(words.shape, bool) for words in frames])
-    shown = np.flatnonzero(data.shows)
-    others = np.flatnonzero(~data.shows).tolist()
-    held = []
-    rests = []
-    areas = []
-    compact = []
-    for share in SHARES:
-        masks = [
-            place_in(values, low, share)
-            for values, low in zip(scores, least, strict=True)
-        ]
-        of_shown = [masks[row] for row in shown]
-        areas.append(float(np.mean(list(map(np.mean, of_shown)))))
-        compact.append(np.mean(list(map(_largest_piece, of_shown))))
-        # others lose as much as well, or what is left would tell both by its size: at any place
-        for row in others:
-            masks[row] = masks[rng.choice(shown)]
-        held.append(at_first - max(told(masks), 0.5))
-        # and where they are likest the cue: a cue that is everywhere is told by what is left
-        for row in others:
-            masks[row] = likest_part(scores[row], areas[-1])
-        rests.append(told(masks))
-    best = int(np.argmax(np.array(held) >= HELD * max(held)))
-    is_told = at_first - min(rests) < PLACED * (at_first - 0.5)
+    halves = _in_halves(frames, rows, data, rng)
+    if halves is None:
+        return None
+    share, area, is_everywhere = _place_of(halves, rng)
     return WordRegion(
         vocabulary,
         model,
         least=_least(model, list(compress(frames, ~data.shows))),
-        share=SHARES[best],
+        share=share,
         auroc=model.auroc or 0.5,
-        area=areas[best],
-        is_everywhere=is_told and compact[best] < PIECE,
+        area=area,
+        is_everywhere=is_everywhere,
     )
+
+
+def _in_halves(
+    frames: Sequence[Words],
+    rows: Rows,
+    data: Training,
+    rng: Generator,
+) -> Halves | None:
+    halves = data.folds(rng) % 2
+    weights = data.weights()
+    of_half = []
+    for half in range(2):
+        learned = halves != half
+        if not data.has_both(learned):
+            return None
+        model = fit(rows[learned], data.shows[learned], weights[learned], MANY)
+        others = list(compress(frames, learned & ~data.shows))
+        of_half.append((model, _least(model, others)))
+    models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)
+    return Halves(frames, data, models, list(map(scores_of, models, frames)), least)
+
+
+def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
+    """The share of a frame's highest score that bounds places, their area, and whether none does.
+
+    Told by what frames still tell of the cue without the patches of their place. Others lose as
+    many patches, or what is left would tell both sides by its size.
+    """
+    shows = halves.data.shows
+    shown = np.flatnonzero(shows).tolist()
+    others = np.flatnonzero(~shows).tolist()
+    whole = halves.told_without(
+        [np.zeros(words.shape, bool) for words in halves.frames]
+    )
+    held = []
+    left = []
+    areas = []
+    largest = []
+    for share in SHARES:
+        masks = halves.places(share)
+        places = list(compress(masks, shows))
+        area = float(np.mean(list(map(np.mean, places))))
+        areas.append(area)
+        largest.append(float(np.mean(list(map(_largest_piece, places)))))
+        # where some frame with the cue has its place: of what tells it, a place holds so much
+        for row in others:
+            masks[row] = masks[rng.choice(shown)]
+        held.append(whole - max(halves.told_without(masks), 0.5))
+        # where they are likest the cue: what is everywhere is still told
+        for row in others:
+            masks[row] = likest_part(halves.scores[row], area)
+        left.append(halves.told_without(masks))
+    best = int(np.argmax(np.array(held) >= HELD * max(held)))
+    is_told = bool(whole - min(left) < PLACED * (whole - 0.5))
+    # on plain surroundings it is told too, where all is in one piece
+    return SHARES[best], areas[best], is_told and largest[best] < PIECE
 
 
 def bags(
