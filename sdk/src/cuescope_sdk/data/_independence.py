@@ -46,6 +46,10 @@ DOUBT = (
     "But the samples do not look independent, so this may be chance: see the check "
     f"'{CHECK}'."
 )
+SIDE_BY_SIDE = (
+    "Samples side by side in the data are answered alike, right or wrong, more often than chance "
+    "lets them"
+)
 REMEDY = (
     "declare it (-D group='(.*)_frame' for such file names, a column 'group' in a manifest, or "
     "Sample.group in a data set of your own)"
@@ -136,14 +140,27 @@ def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence
             threshold=NEAR_COPIES,
             n=near.compared,
         )
-    p_value = neighbours_in_step(audit, inferred)
+    p_value = neighbours_in_step(audit, inferred, strongest_findings(audit))
     if p_value is not None and p_value <= IN_STEP:
         return _refuted(
-            "Samples side by side in the data are answered alike, right or wrong, more often than "
-            f"chance lets them (p = {p_value:.4f}).",
+            f"{SIDE_BY_SIDE} (p = {p_value:.4f}).",
             value=p_value,
             threshold=IN_STEP,
             n=len(audit.samples),
+        )
+    # what was found is held alike above: a few bad sources are found, and leave nothing behind
+    of_all = neighbours_in_step(audit, inferred, [])
+    if of_all is not None and of_all <= IN_STEP:
+        return Evidence(
+            check=CHECK,
+            verdict="inconclusive",
+            detail=f"{SIDE_BY_SIDE} (p = {of_all:.4f}), and this goes with what was found: the "
+            "data are sorted by it, or it is in a few videos, places or times. If they are "
+            f"sorted, declare a group of its own for each sample; if not, {REMEDY}.",
+            value=of_all,
+            threshold=IN_STEP,
+            n=len(audit.samples),
+            doubt=DOUBT,
         )
     return alike
 
@@ -206,13 +223,15 @@ def strongest_findings(audit: Audit) -> list[set[str]]:
 
 
 def neighbours_in_step(
-    audit: Audit, inferred: Mapping[str, str] | None = None
+    audit: Audit,
+    inferred: Mapping[str, str] | None,
+    cues: Sequence[set[str]],
 ) -> float | None:
     """p-value that samples side by side are answered alike; None for too few answers.
 
     An answer counts by how much it is above the mean of those to the same question, label, feature
-    and condition that show the same findings: data may be sorted by label, or by what was found.
-    Samples of one `inferred` group count as one, in the place of the first.
+    and condition that show the same `cues` (keys of samples): data may be sorted by these. Samples
+    of one `inferred` group count as one, in the place of the first.
     """
     # here, since scipy takes a second
     from cuescope_sdk.statistics._order import neighbour_p_value
@@ -224,7 +243,6 @@ def neighbours_in_step(
         first.setdefault(groups.get(name, name), index)
     rows = []
     codes: dict[object, int] = {}
-    cues = strongest_findings(audit)
     for outcome in audit.outcomes:
         trial = outcome.trial
         key = root(trial.sample.key, place)
