@@ -401,6 +401,8 @@ QUANTILES_OF_OTHERS = {
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:match_tones": "the levels of a channel of one image",
+    "visual_words.py:_least": "a classifier's threshold: patches that it spares",
+    "_conditions.py:_quality_beside": "the range of brightness of one image",
     "linear.py:learn_region": "a classifier's threshold: frames that it spares",
     "linear.py:_fit_patches": "a classifier's threshold: patches that it spares",
     "linear.py:_with_places": "a classifier's threshold: patches that it spares",

@@ -80,7 +80,8 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
     fresh, changes = _pictures(draw, 1)
     grids = patches_of(fresh, *FINE)
     right = np.array(list(map(region.shows, grids))) == (np.arange(2 * FRAMES) < FRAMES)
-    assert right.mean() > 0.8
+    # what is everywhere is told by whole pictures, and by their parts a little
+    assert right.mean() > (0.65 if is_everywhere else 0.8)
     if not is_everywhere:
         masks = [stretch(region.mask(grid), (SIDE, SIDE)) for grid in grids[:FRAMES]]
         covered = [

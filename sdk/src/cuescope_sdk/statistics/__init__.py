@@ -14,6 +14,7 @@ from cuescope_sdk.statistics._intervals import (
     mean_interval,
     student_interval,
 )
+from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
@@ -88,6 +89,7 @@ __all__ = [
     "detectable",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
+    "excluded_by_test",
     "gap_intervals",
     "gap_p_values",
     "holm",

@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, stats
+
+from cuescope_sdk.statistics._shapes import PerCell
 
 LEAST_P = 1e-6
 WIDEST = 1 - 1e-9  # an interval of confidence 0 has no ends
@@ -40,3 +42,19 @@ def one_sided_p_value(beyond: Callable[[float], float]) -> float:
     """
     error = inverted_p_value(beyond)
     return error / 2 if error < 1 else 1.0
+
+
+def excluded_by_test(
+    values: PerCell,
+    p_values: PerCell,
+    confidence: PerCell,
+) -> PerCell:
+    """The lower ends of intervals, as far as one-sided p-values of the values tell.
+
+    Test-based limits (Miettinen, 1976): a value is as many standard errors from 0 as its p-value
+    says. They are above 0 exactly where the p-value is below the error of that end.
+    """
+    # 0.5 says nothing of the error, and excludes nothing
+    errors = stats.norm.isf(np.minimum(p_values, 0.49))
+    needed = stats.norm.isf((1 - confidence) / 2)
+    return np.asarray(values * (1 - needed / errors))

@@ -396,7 +396,13 @@ def _size_of(
     else:
         size = mean_of(shows, PLACEBO)
     part = 1.0 if testimony.taken is None else min(max(testimony.taken, LEAST), 1.0)
-    return Estimate(size.value / part, size.low / part, size.high / part)
+    # no more answers can be moved than there are: of nothing to 0, and of all to 1
+    as_is = values[shows, AS_IS].mean()
+    ends = _signed(testimony, np.array([-as_is, 1 - as_is]))
+    figures = np.clip(
+        np.array([size.value, size.low, size.high]) / part, ends.min(), ends.max()
+    )
+    return Estimate(*figures.tolist())
 
 
 def is_tested(study: Study, witness: Witness) -> bool:

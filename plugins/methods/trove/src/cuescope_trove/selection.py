@@ -13,8 +13,9 @@ from enum import IntEnum
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
-from scipy import sparse, stats
+from scipy import sparse
 
+from cuescope_sdk.statistics import excluded_by_test
 from cuescope_trove.candidates.correction import (
     CLEAR,
     Correction,
@@ -208,8 +209,12 @@ def score(
         confidence[passed] = 1 - error[passed]
     gap_low, gap_high = gap_limits(measured, pairs, confidence)
     if part is None:
-        about = pairs.take(passed), p_value[passed], confidence[passed]
-        gap_low[passed] = np.maximum(gap_low[passed], excluded_by_test(*about))
+        excluded = excluded_by_test(
+            pairs.error_contribution[passed],
+            p_value[passed],
+            confidence[passed],
+        )
+        gap_low[passed] = np.maximum(gap_low[passed], excluded)
     found = passes(measured, pairs, bias, options) & passed & (gap_low > 0)
     verdict = np.where(found, Verdict.FINDING, Verdict.NOTHING)
     leader = _leaders(measured, pairs, found, p_value)
@@ -273,18 +278,6 @@ def _leaders(
             if len(before):
                 leader[of_label[column]] = of_label[before[0]]
     return leader
-
-
-def excluded_by_test(pairs: Pairs, p_value: PerPair, confidence: PerPair) -> PerPair:
-    """The lower end of each error contribution, as far as its one-sided p-value tells.
-
-    Test-based limits (Miettinen, 1976): a gap is as many standard errors from 0 as its p-value
-    says. They are above 0 exactly where the p-value is below the error of that end.
-    """
-    # 0.5 says nothing of the error, and excludes nothing
-    errors = stats.norm.isf(np.minimum(p_value, 0.49))
-    needed = stats.norm.isf((1 - confidence) / 2)
-    return np.asarray(pairs.error_contribution * (1 - needed / errors))
 
 
 def weights(first_p: PerPair) -> PerPair:

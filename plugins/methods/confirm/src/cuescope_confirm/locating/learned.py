@@ -11,8 +11,8 @@ import numpy as np
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating.linear import (
+    FEW,
     MANY,
-    PENALTY,
     BoolPerFrame,
     Linear,
     Region,
@@ -179,10 +179,10 @@ def _best_teller(
         return look.read([_frame(samples, frame) for frame in frames])
 
     tellers = []
-    for reader, penalty in ((read, MANY), (partial(embeddings, study), PENALTY)):
+    for reader, fitting in ((read, MANY), (partial(embeddings, study), FEW)):
         rows = reader(study.seen, frames)
         # the same generator for both: equal folds, so their AUROCs can be compared
-        model = learn(rows, data, study.rng("frames", cue.id), penalty)
+        model = learn(rows, data, study.rng("frames", cue.id), fitting)
         tellers.append(Teller(model, reader))
     by_picture, by_embedding = tellers
     at_least = (by_picture.model.auroc or 0.0) + TIE

@@ -19,8 +19,6 @@ SPARED = 0.95  # share of the patches of frames without the cue that is not take
 # few patches of the cue's frames are the cue: the model chooses, and learns anew
 ROUNDS = 2
 ROWS = 6_000  # patches that a model is fitted to, drawn evenly
-PENALTY = 0.1  # of L2, its inverse strength, on standardised features
-MANY = 0.03  # the same where features are many and each is weak
 PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
 MOST_HIDDEN = 0.8  # share of the patches: something must be left to tell
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
@@ -30,6 +28,22 @@ BoolPerFrame = Bool[np.ndarray, " frame"]
 IntPerFrame = Int[np.ndarray, " frame"]
 Rows = Float[np.ndarray, "frame dim"]
 Grid = Float[np.ndarray, "row col dim"]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a model is fitted: the inverse strength of its L2 penalty, and the unit of a feature.
+
+    That is its spread, or at least this share of the largest spread: at 1 all have one unit.
+    """
+
+    strength: float
+    least_unit: float = 1e-3  # what hardly varies would be blown up to noise
+
+
+FEW = Fitting(0.1)
+MANY = Fitting(0.03)  # features, of which each is weak
+OF_ONE_UNIT = Fitting(0.03, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +114,16 @@ def fit(
     rows: Float[np.ndarray, "row dim"],
     shows: Bool[np.ndarray, " row"],
     weights: np.ndarray,
-    penalty: float = PENALTY,
+    fitting: Fitting = FEW,
 ) -> Linear:
-    """Logistic regression with an L2 penalty, on standardised features."""
+    """Logistic regression with an L2 penalty, on features in their units."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     centre = rows.mean(axis=0)
     spread = rows.std(axis=0)
-    # what hardly varies would be blown up to noise
-    spread = np.maximum(spread, 1e-3 * max(spread.max(), 1e-9))
-    model = LogisticRegression(C=penalty, max_iter=200, tol=1e-3)
+    spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
+    model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
     with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit((rows - centre) / spread, shows, sample_weight=weights)
@@ -122,7 +135,7 @@ def held_out_scores(
     rows: Rows,
     data: Training,
     rng: Generator,
-    penalty: float = PENALTY,
+    fitting: Fitting = FEW,
     judged: Rows | None = None,
 ) -> PerFrame:
     """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
@@ -137,7 +150,7 @@ def held_out_scores(
     for fold in range(FOLDS):
         learned = folds != fold
         if data.has_both(learned):
-            model = fit(rows[learned], data.shows[learned], weights[learned], penalty)
+            model = fit(rows[learned], data.shows[learned], weights[learned], fitting)
             # less its threshold, for scores of several models are ranked together
             scores[~learned] = model.scores(judged[~learned]) - model.threshold
     return scores
@@ -147,15 +160,15 @@ def learn(
     rows: Rows,
     data: Training,
     rng: Generator,
-    penalty: float = PENALTY,
+    fitting: Fitting = FEW,
     judged: Rows | None = None,
 ) -> Linear:
     """The model of all frames; its threshold and AUROC are those of frames that were held out."""
-    scores = held_out_scores(rows, data, rng, penalty, judged)
+    scores = held_out_scores(rows, data, rng, fitting, judged)
     # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
     if np.isnan(scores).any():
         return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
-    model = fit(rows, data.shows, data.weights(), penalty)
+    model = fit(rows, data.shows, data.weights(), fitting)
     threshold = model.threshold + youden_cut(scores, data.shows)
     return replace(
         model,

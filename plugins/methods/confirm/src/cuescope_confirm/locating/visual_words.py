@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_confirm.locating.linear import (
-    MANY,
+    OF_ONE_UNIT,
     PLACED,
     Grid,
     Linear,
@@ -33,6 +33,7 @@ KEPT = 24  # principal components of a patch
 FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
 DRAWN = 20_000  # patches that the words are learned from
 PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
+SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
 OVERLAP = 3  # patches along a side that share pixels: they are judged together
 ELSEWHERE = (
     0.9  # share of the patches of frames without the cue that are never in a place
@@ -161,7 +162,7 @@ def learn_word_region(
     vocabulary = learn_vocabulary(grids, rng)
     frames = list(map(vocabulary.read, grids))
     rows = bags(frames, _examples(frames, data, rng))
-    model = learn(rows, data, rng, MANY, judged=bags(frames))
+    model = learn(rows, data, rng, OF_ONE_UNIT, judged=bags(frames))
     halves = _in_halves(frames, rows, data, rng)
     if halves is None:
         return None
@@ -190,7 +191,7 @@ def _in_halves(
         learned = halves != half
         if not data.has_both(learned):
             return None
-        model = fit(rows[learned], data.shows[learned], weights[learned], MANY)
+        model = fit(rows[learned], data.shows[learned], weights[learned], OF_ONE_UNIT)
         others = list(compress(frames, learned & ~data.shows))
         of_half.append((model, _least(model, others)))
     models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)
@@ -229,8 +230,9 @@ def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
         left.append(halves.told_without(masks))
     best = int(np.argmax(np.array(held) >= HELD * max(held)))
     is_told = bool(whole - min(left) < PLACED * (whole - 0.5))
-    # on plain surroundings it is told too, where all is in one piece
-    return SHARES[best], areas[best], is_told and largest[best] < PIECE
+    # on plain surroundings it is told too; a small place of one piece is none by chance
+    is_piece = largest[best] >= PIECE and areas[best] <= SMALL
+    return SHARES[best], areas[best], is_told and not is_piece
 
 
 def bags(
