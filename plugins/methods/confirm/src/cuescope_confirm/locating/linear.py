@@ -43,7 +43,7 @@ class Fitting:
 
 FEW = Fitting(0.1)
 MANY = Fitting(0.03)  # features, of which each is weak
-OF_ONE_UNIT = Fitting(0.03, 1.0)
+NEAR_ONE_UNIT = Fitting(0.03, 0.5)
 
 
 @dataclass(frozen=True, eq=False)

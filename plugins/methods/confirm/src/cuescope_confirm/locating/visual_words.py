@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope_confirm.locating.linear import (
-    OF_ONE_UNIT,
+    NEAR_ONE_UNIT,
     PLACED,
     Grid,
     Linear,
@@ -162,7 +162,7 @@ def learn_word_region(
     vocabulary = learn_vocabulary(grids, rng)
     frames = list(map(vocabulary.read, grids))
     rows = bags(frames, _examples(frames, data, rng))
-    model = learn(rows, data, rng, OF_ONE_UNIT, judged=bags(frames))
+    model = learn(rows, data, rng, NEAR_ONE_UNIT, judged=bags(frames))
     halves = _in_halves(frames, rows, data, rng)
     if halves is None:
         return None
@@ -191,7 +191,7 @@ def _in_halves(
         learned = halves != half
         if not data.has_both(learned):
             return None
-        model = fit(rows[learned], data.shows[learned], weights[learned], OF_ONE_UNIT)
+        model = fit(rows[learned], data.shows[learned], weights[learned], NEAR_ONE_UNIT)
         others = list(compress(frames, learned & ~data.shows))
         of_half.append((model, _least(model, others)))
     models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)
