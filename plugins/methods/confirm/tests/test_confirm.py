@@ -10,17 +10,10 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.locating.linear import (
-    MANY,
-    Linear,
-    PatchModel,
-    Region,
-    Training,
-    learn,
-    learn_region,
-)
+from cuescope_confirm.locating.linear import MANY, Training, learn
 from cuescope_confirm.locating.pictures import learn_look
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.locating.visual_words import likest_part
 from cuescope_confirm.manipulation import Recogniser
 from cuescope_confirm.scores import (
     Decision,
@@ -195,33 +188,6 @@ def test_an_effect_is_held_against_all_that_a_cause_would_not_do() -> None:
     assert effect.least == pytest.approx(0.05)
 
 
-def test_what_stands_in_one_place_is_seen_whole() -> None:
-    """Four in ten of its patches look like others; by its look alone 53% of it would be seen."""
-    rng = RNG(0)
-    grids = rng.normal(size=(120, 8, 8, 2))
-    shows = np.arange(120) % 2 == 0
-    seen = shows[:, None, None] & (rng.random((120, 2, 5)) < 0.6)
-    grids[:, 6:, :5, 0] += 2 * seen
-    data = Training(shows, np.full(120, "cup"), Groups.single(120))
-    region = learn_region(list(grids), data, rng)
-    assert region is not None
-    assert region.auroc > 0.95
-    masks = np.stack([region.mask(grid) for grid in grids[shows]])
-    assert masks[:, 6:, :5].mean() > 0.59
-    assert masks[:, :5].mean() < 0.1
-
-
-def test_a_piece_without_a_sure_patch_is_not_the_cue() -> None:
-    """As a bright disc beside a bright mark; where no patch is sure, all that is likely is."""
-    grid = np.zeros((6, 6, 1))
-    grid[0, :2, 0], grid[5, 4:, 0] = (9, 2), 2
-    model = PatchModel(Linear(np.zeros(1), np.ones(1)), threshold=1.0)
-    for sure, corner in ((5.0, False), (10.0, True)):
-        mask = Region(model, auroc=1.0, area=0.1, sure=sure).mask(grid)
-        assert mask[0, :2].all()
-        assert mask[5, 4:].all() == corner
-
-
 @pytest.mark.parametrize(
     ("name", "word"),
     [
@@ -340,10 +306,8 @@ def test_where_answers_are_alike_nothing_is_caused(
 
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
-    grid = np.array([[[0.0], [3.0]], [[2.0], [1.0]]])
-    model = PatchModel(Linear(np.zeros(1), np.ones(1)), threshold=9.0)
-    region = Region(model, auroc=1.0, area=0.5)
-    assert region.likest(grid).tolist() == [[False, True], [True, False]]
+    scores = np.array([[0.0, 3.0], [2.0, 1.0]])
+    assert likest_part(scores, 0.5).tolist() == [[False, True], [True, False]]
 
     def corner(row: int) -> Place:
         mask = np.zeros((8, 8), bool)

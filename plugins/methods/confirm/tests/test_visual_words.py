@@ -7,9 +7,9 @@ import pytest
 from scipy import ndimage
 
 from cuescope_confirm.locating.linear import Training
-from cuescope_confirm.locating.pictures import FINE, patches_of
+from cuescope_confirm.locating.pictures import FINE, OVERLAP, patches_of
 from cuescope_confirm.locating.places import stretch
-from cuescope_confirm.locating.visual_words import learn_word_region
+from cuescope_confirm.locating.visual_words import learn_region
 from cuescope_sdk import Frame
 from cuescope_sdk.statistics import Groups
 
@@ -72,8 +72,8 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
     shows[:MISSED] = False
     shows[-MISSED:] = True
     data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
-    region = learn_word_region(
-        patches_of(frames, *FINE), data, np.random.default_rng(0)
+    region = learn_region(
+        patches_of(frames, *FINE), data, np.random.default_rng(0), OVERLAP
     )
     assert region is not None
     assert region.is_everywhere == is_everywhere

@@ -15,13 +15,17 @@ from cuescope_confirm.locating.linear import (
     MANY,
     BoolPerFrame,
     Linear,
-    Region,
     Rows,
     Training,
     learn,
-    learn_region,
 )
-from cuescope_confirm.locating.pictures import FINE, learn_look, patches_of, resized
+from cuescope_confirm.locating.pictures import (
+    FINE,
+    OVERLAP,
+    learn_look,
+    patches_of,
+    resized,
+)
 from cuescope_confirm.locating.places import (
     GOOD_AUROC,
     LocatedCue,
@@ -30,7 +34,7 @@ from cuescope_confirm.locating.places import (
     size_of,
     stretch,
 )
-from cuescope_confirm.locating.visual_words import WordRegion, learn_word_region
+from cuescope_confirm.locating.visual_words import Region, learn_region
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
@@ -122,11 +126,11 @@ def _best_region(
     cue: Cue,
     frames: Frames,
     data: Training,
-) -> tuple[Region | WordRegion | None, Cells]:
+) -> tuple[Region | None, Cells]:
     """By patches of the picture or of the model, whichever gives a place or tells frames better."""
     # the same generator for both: equal folds, so their AUROCs can be compared
     grids = pixel_patches(study.seen, frames)
-    by_words = learn_word_region(grids, data, study.rng("region", cue.id))
+    by_words = learn_region(grids, data, study.rng("region", cue.id), OVERLAP)
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
     patches = _model_patches(study, some)
@@ -140,7 +144,7 @@ def _best_region(
     return by_words, pixel_patches
 
 
-def _is_better(region: Region, other: WordRegion) -> bool:
+def _is_better(region: Region, other: Region) -> bool:
     # patches of a deep layer have looked at one another, and half of a frame tells the cue
     if region.is_everywhere != other.is_everywhere:
         spread, placed = (region, other) if region.is_everywhere else (other, region)
@@ -205,7 +209,7 @@ def _likest_places(
     cue: Cue,
     pool: Samples,
     located: LocatedCue,
-    region: Region | WordRegion,
+    region: Region,
     cells: Cells,
 ) -> dict[str, Place]:
     """In samples without the cue, the region of equal size whose patches are most like it.

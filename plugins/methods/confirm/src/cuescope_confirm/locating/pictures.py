@@ -17,6 +17,7 @@ CELLS = 8  # along a side
 RINGS = 12  # of spatial frequency
 SMALL = 1e-6  # of power: a flat picture has none
 FINE = (6, 2)  # pixels along a patch, and from patch to patch
+OVERLAP = 3  # fine patches along a side that share pixels
 COARSE = (8, 4)
 
 

@@ -16,25 +16,24 @@ from scipy import ndimage
 
 from cuescope_confirm.locating.linear import (
     NEAR_ONE_UNIT,
-    PLACED,
     Grid,
     Linear,
     Rows,
     Training,
-    fill_gaps,
     fit,
     learn,
-    likest_part,
 )
+from cuescope_confirm.locating.places import Mask
 from cuescope_sdk.statistics import auroc
 
 WORDS = 200
 KEPT = 24  # principal components of a patch
 FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
 DRAWN = 20_000  # patches that the words are learned from
+TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
+PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
 PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
 SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
-OVERLAP = 3  # patches along a side that share pixels: they are judged together
 ELSEWHERE = (
     0.9  # share of the patches of frames without the cue that are never in a place
 )
@@ -49,7 +48,6 @@ SHARES = (
 HELD = 0.9  # of all that any place holds of the cue; the smallest such place is taken
 Words = Int[np.ndarray, "row col"]
 Scores = Float[np.ndarray, "row col"]
-Mask = Bool[np.ndarray, "row col"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ def learn_vocabulary(grids: Sequence[Grid], rng: Generator) -> Vocabulary:
 
 
 @dataclass(frozen=True, eq=False)
-class WordRegion:
+class Region:
     """What tells a cue by its words, with what it is worth on others, and the mean area of places.
 
     A place is made of patches whose scores exceed `least`, and `share` of the highest in the frame.
@@ -105,6 +103,7 @@ class WordRegion:
     auroc: float
     area: float
     is_everywhere: bool
+    overlap: int = 1
 
     def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""
@@ -120,7 +119,7 @@ class WordRegion:
         return likest_part(self._scores(grid), self.area)
 
     def _scores(self, grid: Grid) -> Scores:
-        return scores_of(self.model, self.vocabulary.read(grid))
+        return scores_of(self.model, self.vocabulary.read(grid), self.overlap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,28 +152,33 @@ class Halves:
         return auroc(np.array(values), self.data.shows, self.data.labels) or 0.5
 
 
-def learn_word_region(
+def learn_region(
     grids: Sequence[Grid],
     data: Training,
     rng: Generator,
-) -> WordRegion | None:
-    """The words that tell a cue, and the places that hold them; None where a half has one side."""
+    overlap: int = 1,
+) -> Region | None:
+    """The words that tell a cue, and the places that hold them; None where a half has one side.
+
+    `overlap` is how many patches along a side share pixels: these are judged together.
+    """
     vocabulary = learn_vocabulary(grids, rng)
     frames = list(map(vocabulary.read, grids))
     rows = bags(frames, _examples(frames, data, rng))
     model = learn(rows, data, rng, NEAR_ONE_UNIT, judged=bags(frames))
-    halves = _in_halves(frames, rows, data, rng)
+    halves = _in_halves(frames, rows, data, rng, overlap)
     if halves is None:
         return None
     share, area, is_everywhere = _place_of(halves, rng)
-    return WordRegion(
+    return Region(
         vocabulary,
         model,
-        least=_least(model, list(compress(frames, ~data.shows))),
+        least=_least(model, list(compress(frames, ~data.shows)), overlap),
         share=share,
         auroc=model.auroc or 0.5,
         area=area,
         is_everywhere=is_everywhere,
+        overlap=overlap,
     )
 
 
@@ -183,6 +187,7 @@ def _in_halves(
     rows: Rows,
     data: Training,
     rng: Generator,
+    overlap: int,
 ) -> Halves | None:
     halves = data.folds(rng) % 2
     weights = data.weights()
@@ -193,9 +198,13 @@ def _in_halves(
             return None
         model = fit(rows[learned], data.shows[learned], weights[learned], NEAR_ONE_UNIT)
         others = list(compress(frames, learned & ~data.shows))
-        of_half.append((model, _least(model, others)))
+        of_half.append((model, _least(model, others, overlap)))
     models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)
-    return Halves(frames, data, models, list(map(scores_of, models, frames)), least)
+    scores = [
+        scores_of(model, words, overlap)
+        for model, words in zip(models, frames, strict=True)
+    ]
+    return Halves(frames, data, models, scores, least)
 
 
 def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
@@ -253,10 +262,10 @@ def bags(
     return np.sqrt(rows)
 
 
-def scores_of(model: Linear, words: Words) -> Scores:
+def scores_of(model: Linear, words: Words, overlap: int) -> Scores:
     """What each patch says for the cue, with those that share its pixels."""
     return np.asarray(
-        ndimage.uniform_filter(model.weights[words], OVERLAP, mode="nearest")
+        ndimage.uniform_filter(model.weights[words], overlap, mode="nearest")
     )
 
 
@@ -269,14 +278,33 @@ def place_in(scores: Scores, least: float, share: float) -> Mask:
 
 def _largest_piece(mask: Mask) -> float:
     """The share of its patches that hang together."""
-    pieces, _ = ndimage.label(mask, np.ones((3, 3)))
+    pieces, _ = ndimage.label(mask, TOUCHING)
     sizes = np.bincount(pieces.ravel())[1:]
     return float(sizes.max() / sizes.sum())
 
 
-def _least(model: Linear, others: Sequence[Words]) -> float:
+def fill_gaps(mask: Mask) -> Mask:
+    """With what lies between patches, as what stands between two letters."""
+    # padded: at its edge a grid has nothing beside it that could be closed
+    closed = ndimage.binary_closing(np.pad(mask, 2), TOUCHING)[2:-2, 2:-2]
+    return np.asarray(closed | mask)
+
+
+def likest_part(
+    scores: Float[np.ndarray, "row col"],
+    area: float,
+) -> Bool[np.ndarray, "row col"]:
+    """A share of the patches, the highest ones."""
+    count = max(1, round(area * scores.size))
+    order = np.argsort(-scores, axis=None, kind="stable")
+    mask = np.zeros(scores.size, bool)
+    mask[order[:count]] = True
+    return mask.reshape(scores.shape)
+
+
+def _least(model: Linear, others: Sequence[Words], overlap: int) -> float:
     """What most patches of frames without the cue do not exceed."""
-    scores = [scores_of(model, words).ravel() for words in others]
+    scores = [scores_of(model, words, overlap).ravel() for words in others]
     return float(np.quantile(np.concatenate(scores), ELSEWHERE))
 
 
