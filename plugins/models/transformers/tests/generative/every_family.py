@@ -3,14 +3,14 @@
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -247,21 +247,11 @@ def _check_hiding(plugin: TransformersVLM) -> str:
     require(farthest(*alike) < 1e-6, "hiding all leaves something")
     if model.family.hides == DOOR:
         return "at the door"
-    with _without_grey():
+    # the frames go in as they are: whatever is hidden is so in the network alone
+    with patch.object(hiding, "grey_out", lambda sample, masks: sample):
         raw = [plugin.respond([asking(image, mask)]) for image in (shown, noisy)]
     require(farthest(*raw) < CLOSE, "a visible token has read a hidden pixel")
     return "before the encoder"
-
-
-@contextmanager
-def _without_grey() -> Iterator[None]:
-    """The frames go in as they are: whatever is hidden is so in the network alone."""
-    grey_out = hiding.grey_out
-    hiding.grey_out = lambda sample, masks: sample  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        hiding.grey_out = grey_out
 
 
 def _check_averaging(plugin: TransformersVLM) -> str:
