@@ -196,7 +196,7 @@ def measure(dossier: Dossier) -> Results:
         if witness.target.role == "finding" and is_tested(study, witness)
     ]
     taken: dict[Witness, float | None] = {}
-    parties: list[Party] = [(witness,) for witness in tested]
+    full: dict[Target, Party] = {}
     for target in dossier.targets:
         of_target = [witness for witness in tested if witness.target is target]
         taken |= _shares_taken(study, target, of_target)
@@ -204,7 +204,9 @@ def measure(dossier: Dossier) -> Results:
             witness for witness in of_target if is_full(witness, taken[witness])
         )
         if len(set(map(_kind, party))) > 1:
-            parties.append(party)
+            full[target] = party
+    parties: list[Party] = [(witness,) for witness in tested]
+    parties += full.values()
     # two-sided intervals whose lower ends are those of one-sided tests
     confidence = 1 - 2 * (1 - study.options.confidence) / max(len(parties), 2)
     effects = correct([_effect_of(dossier, party, confidence) for party in parties])
@@ -214,11 +216,10 @@ def measure(dossier: Dossier) -> Results:
         measured = []
         for witness in tested:
             if witness.target is target:
-                effect = by_party.pop((witness,))
+                effect = by_party[(witness,)]
                 measured.append(_testimony(study, witness, effect, taken[witness]))
-        # what is left is of all together
-        together = [by_party[party] for party in by_party if party[0].target is target]
-        rows.append(_row(dossier, target, measured, next(iter(together), None)))
+        together = by_party[full[target]] if target in full else None
+        rows.append(_row(dossier, target, measured, together))
     rows.sort(key=_rank)
     return Results(study, rows, len(parties), confidence)
 

@@ -175,7 +175,7 @@ def _best_teller(
     frames: Frames,
     data: Training,
 ) -> Teller:
-    """By embeddings or by pictures, whichever tells frames better; asked is for embeddings."""
+    """By embeddings, which the model is asked for, or by pictures, whichever tells better."""
     rng = study.rng("look", cue.id)
     look = learn_look([_frame(study.seen, frame) for frame in frames], rng)
 

@@ -34,17 +34,9 @@ TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
 PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
 PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
 SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
-ELSEWHERE = (
-    0.9  # share of the patches of frames without the cue that are never in a place
-)
-SHARES = (
-    0.6,
-    0.5,
-    0.4,
-    0.3,
-    0.2,
-    0.1,
-)  # of a frame's highest score: smaller ones, larger places
+ELSEWHERE = 0.9  # of the patches of frames without the cue: so many are in no place
+# of a frame's highest score: smaller ones, larger places
+SHARES = tuple(np.arange(6, 0, -1) / 10)
 HELD = 0.9  # of all that any place holds of the cue; the smallest such place is taken
 Words = Int[np.ndarray, "row col"]
 Scores = Float[np.ndarray, "row col"]
