@@ -12,20 +12,34 @@ LETTERS = string.ascii_uppercase
 # "A. red", "(A) red", "A) red", "A: red"
 _PREFIX = re.compile(r"\(?([A-Z])[.):]\s*(.*)", re.DOTALL)
 _LETTER = re.compile(r"\(?([A-Za-z])[.):]?")
+# of the letters from A to the last: with fewer they are initials
+FILLED = 0.8
 _NUMBER = re.compile(r"\d{1,3}")
+
+
+def letters_before(options: Sequence[str]) -> str:
+    """The letters before the options, "" where they do not go from A on without many gaps.
+
+    MMR-V has questions whose options go from I to K: the letter counts, and not the place.
+    """
+    letters = ""
+    for option in options:
+        match = _PREFIX.fullmatch(option)
+        # a letter may be the whole option ("A."), and then there is no text but the letter
+        if match is None or not match[2].strip():
+            return ""
+        letters += match[1]
+    # all or none: "A. Lincoln" and "J. Kennedy" are names
+    ordered = letters == "".join(sorted(set(letters))) and letters.startswith("A")
+    span = LETTERS.index(letters[-1]) + 1 if ordered else 0
+    return letters if ordered and len(letters) >= FILLED * span else ""
 
 
 def without_letters(options: Sequence[str]) -> list[str]:
     """The options without the letters before them, where each begins with its own."""
-    texts = []
-    for letter, option in zip(LETTERS, options, strict=False):
-        match = _PREFIX.fullmatch(option)
-        # all or none: one option may begin with a letter that belongs to it
-        if match is None or match[1] != letter:
-            return list(options)
-        texts.append(match[2].strip())
-    # a letter may be the whole option ("A."), and then there is no text but the letter
-    return texts if all(texts) else list(options)
+    if not letters_before(options):
+        return list(options)
+    return [_PREFIX.sub(r"\2", option).strip() for option in options]
 
 
 def single_answer(value: Any, place: str) -> str | None:
@@ -45,13 +59,20 @@ def single_answer(value: Any, place: str) -> str | None:
 
 
 def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | None:
-    """Which option the answer means when read in this form; None where it means none."""
+    """Which option the answer means when read in this form; None where it means none.
+
+    `options` are as the file has them, with their letters.
+    """
     if form == "text":
         # the first of equal texts: whose right answer stands there twice is left out later
-        return options.index(answer) if answer in options else None
+        for texts in (list(options), without_letters(options)):
+            if answer in texts:
+                return texts.index(answer)
+        return None
     if form == "letter":
         match = _LETTER.fullmatch(answer)
-        index = LETTERS.index(match[1].upper()) if match else -1
+        letters = letters_before(options) or LETTERS
+        index = letters.find(match[1].upper()) if match else -1
     else:
         index = int(answer) if _NUMBER.fullmatch(answer) else -1
     return index if 0 <= index < len(options) else None

@@ -1,8 +1,11 @@
 """The rows of a question file, whatever its format: CSV, TSV, JSON, JSONL or Parquet."""
 
 import ast
+import csv
 import json
-from collections.abc import Iterator, Sequence
+import re
+import string
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,14 @@ from cuescope_sdk.data import TextFile, require_inside
 Row = dict[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 SHOWN = 60  # characters of a bad value
+LARGEST_CELL = 2**27  # characters
+# of a Parquet file at once: some have a picture in each
+ROWS = 256
+# "\\n(A) red\\n(B) blue"; "Options: A: red, B: blue"
+_MARKS = (
+    re.compile(r"(?:^|\n)\s*\(([A-Z])\)\s*"),
+    re.compile(r"(?:^|\n|,|Options:)\s*([A-Z])[:.)]\s+"),
+)
 
 
 def find_files(path: Path, patterns: Sequence[str], title: str) -> list[Path]:
@@ -49,8 +60,33 @@ def find_files(path: Path, patterns: Sequence[str], title: str) -> list[Path]:
     )
 
 
-def read_rows(path: Path, title: str) -> Iterator[tuple[str, Row]]:
-    """Each row behind its place ("TITLE: FILE line 3"); raises UserError for what is no table."""
+def read_rows(
+    path: Path,
+    title: str,
+    inside: str | None = None,
+    columns: Collection[str] = (),
+) -> Iterator[tuple[str, Row]]:
+    """Each row behind its place ("TITLE: FILE line 3"); raises UserError for what is no table.
+
+    A row that has a list `inside` it is as many rows. Of a Parquet file these `columns` alone are
+    read, all where there are none.
+    """
+    for place, row in _read_file(path, title, inside, columns):
+        parts = row.get(inside or "")
+        if inside is None or parts is None:
+            yield place, row
+            continue
+        outer = {column: cell for column, cell in row.items() if column != inside}
+        for number, part in enumerate(_named_rows(parts, place, "question"), start=1):
+            yield f"{place} question {number}", outer | part
+
+
+def _read_file(
+    path: Path,
+    title: str,
+    inside: str | None,
+    columns: Collection[str],
+) -> Iterator[tuple[str, Row]]:
     file = TextFile(path, title)
     match path.suffix.lower():
         case ".csv":
@@ -60,14 +96,31 @@ def read_rows(path: Path, title: str) -> Iterator[tuple[str, Row]]:
         case ".jsonl":
             yield from _read_json_lines(file)
         case ".json":
-            yield from _read_json(file)
+            yield from _read_json(file, inside)
         case _:
-            yield from _read_parquet(path, file.name)
+            yield from _read_parquet(path, file.name, columns)
+
+
+def _named_rows(rows: Any, place: str, name: str) -> Iterator[Row]:
+    """The objects of a list; or of an object, each of which gets its own key as column `name`."""
+    if isinstance(rows, dict):
+        for key, row in rows.items():
+            yield {name: key} | _require_object(row, place)
+        return
+    if not isinstance(rows, list):
+        raise UserError(place, expected="a JSON list of objects", got=_shorten(rows))
+    for number, row in enumerate(rows, start=1):
+        yield _require_object(row, f"{place} entry {number}")
 
 
 def _read_table(file: TextFile, delimiter: str) -> Iterator[tuple[str, Row]]:
-    for line, row in file.table(delimiter):
-        yield f"{file.name} line {line}", dict(row)
+    # MMBench has pictures in cells, longer than Python's csv takes by itself
+    limit = csv.field_size_limit(LARGEST_CELL)
+    try:
+        for line, row in file.table(delimiter):
+            yield f"{file.name} line {line}", dict(row)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _read_json_lines(file: TextFile) -> Iterator[tuple[str, Row]]:
@@ -75,17 +128,22 @@ def _read_json_lines(file: TextFile) -> Iterator[tuple[str, Row]]:
         yield place, _require_object(_parse(line, place), place)
 
 
-def _read_json(file: TextFile) -> Iterator[tuple[str, Row]]:
-    rows = _parse(file.text(), file.name)
-    if not isinstance(rows, list):
-        raise UserError(
-            file.name,
-            expected="a JSON list of objects",
-            got=_shorten(rows),
-        )
-    for number, row in enumerate(rows, start=1):
-        place = f"{file.name} entry {number}"
-        yield place, _require_object(row, place)
+def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
+    text = file.text()
+    # POPE's files are called .json and have an object a line
+    first, _, second = text.lstrip().partition("\n")
+    if first.startswith("{") and second.lstrip().startswith("{"):
+        yield from _read_json_lines(file)
+        return
+    rows = _parse(text, file.name)
+    if isinstance(rows, dict):
+        # ScienceQA's rows are named by their numbers; any other object is a row
+        named = all(isinstance(row, dict) for row in rows.values())
+        if inside in rows or not named:
+            yield file.name, rows
+            return
+    for number, row in enumerate(_named_rows(rows, file.name, "key"), start=1):
+        yield f"{file.name} entry {number}", row
 
 
 def _parse(text: str, place: str) -> Any:
@@ -103,19 +161,51 @@ def _require_object(row: Any, place: str) -> Row:
     return row
 
 
-def _read_parquet(path: Path, name: str) -> Iterator[tuple[str, Row]]:
+def _read_parquet(
+    path: Path,
+    name: str,
+    columns: Collection[str],
+) -> Iterator[tuple[str, Row]]:
     # late: to list plugins must not cost pyarrow (docs/adr/0002)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    number = 0
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            there = [column for column in file.schema_arrow.names if column in columns]
+            for batch in file.iter_batches(ROWS, columns=there or None):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{name} row {number}", row
     except (pa.ArrowException, OSError) as error:
         # Arrow's errors have several lines, and one is shown
         reason = str(error).splitlines()[0]
         raise UserError(f"{name} is no Parquet file", got=reason) from error
-    for number, row in enumerate(table.to_pylist(), start=1):
-        yield f"{name} row {number}", row
+
+
+def split_question(text: str) -> tuple[str, list[str]]:
+    """A text that has its options in it, as question and options; () where it has none.
+
+    Options begin with A, B, C and so on, in this order, and the last of them ends the text.
+    """
+    for mark in _MARKS:
+        found = list(mark.finditer(text))
+        letters = "".join(match[1] for match in found)
+        # the last A: what is asked may have letters too
+        start = letters.rfind("A")
+        if (
+            start < 0
+            or letters[start:] != string.ascii_uppercase[: len(letters) - start]
+        ):
+            continue
+        options = found[start:]
+        ends = [match.start() for match in options[1:]] + [len(text)]
+        texts = []
+        for match, end in zip(options, ends, strict=True):
+            texts.append(text[match.end() : end].strip().rstrip(",").strip())
+        return text[: options[0].start()].strip(), texts
+    return text, []
 
 
 def list_of_texts(value: Any, place: str) -> list[str]:
@@ -128,12 +218,21 @@ def list_of_texts(value: Any, place: str) -> list[str]:
     if isinstance(value, str):
         value = _list_in_text(value)
     if isinstance(value, dict):  # {"A": "red", "B": "blue"}
-        value = list(value.values())
+        value = _in_order(value)
     if not isinstance(value, list) or not all(
         isinstance(item, str | int | float) for item in value
     ):
         raise UserError(place, expected="a list of options", got=_shorten(value))
     return [str(item).strip() for item in value]
+
+
+def _in_order(options: dict[str, Any]) -> list[Any]:
+    # Parquet fills up with nothing what other rows have
+    there = {name: text for name, text in options.items() if text is not None}
+    # a letter is the place, in whatever order they are written
+    if all(name in string.ascii_uppercase for name in there):
+        return [f"{name}. {there[name]}" for name in sorted(there)]
+    return list(there.values())
 
 
 def _list_in_text(text: str) -> Any:

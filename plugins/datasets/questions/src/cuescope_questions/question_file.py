@@ -1,0 +1,401 @@
+"""A file of multiple-choice questions as a data set, whatever its columns are called."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from cuescope_questions.answers import (
+    find_form,
+    find_index,
+    single_answer,
+    without_letters,
+)
+from cuescope_questions.layouts import FORMS, AnswerForm, Layout
+from cuescope_questions.reading import (
+    Row,
+    find_files,
+    list_of_texts,
+    read_rows,
+    split_question,
+)
+from cuescope_sdk import (
+    BadDataError,
+    Context,
+    Options,
+    Plugin,
+    Sample,
+    UserError,
+    Words,
+    digest,
+    nearest,
+)
+from cuescope_sdk.data import Probe, Question, Videos
+
+# characters of a cell that is a name; base64 of a picture has thousands
+LONGEST_NAME = 500
+# share of the answers of a file that may name no option
+SLIPS = 0.02
+# an empty cell, as pandas writes it
+EMPTY = "nan"
+
+
+class QuestionFileOptions(Options):
+    """Where the questions are, and the videos where there are any."""
+
+    argument: ClassVar[str | None] = "path"
+
+    path: Path = Field(description="the question file, or a folder that it lies in")
+    videos: Path | None = Field(
+        None, description="the folder of the videos; without it samples have no frames"
+    )
+    frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
+
+
+class QuestionTableOptions(QuestionFileOptions):
+    """The columns of a table of one's own."""
+
+    # marked as words: an option without a mark is refused from elsewhere (docs/adr/0021)
+    question: Annotated[str, Words()] = Field(
+        "question", description="column of the question"
+    )
+    options: Annotated[str, Words()] = Field(
+        "options",
+        description="column with the list of options, or a column an option: a0,a1,a2",
+    )
+    answer: Annotated[str, Words()] = Field(
+        "answer", description="column of the right answer"
+    )
+    answer_is: AnswerForm | None = Field(
+        None,
+        description="what that column holds: index (from 0), letter or text; default: as the "
+        "file shows",
+    )
+    video: Annotated[str, Words()] = Field(
+        "video", description="column of the video, what samples are grouped by"
+    )
+    kind: Annotated[str, Words()] = Field(
+        "kind", description="column of the kind of question"
+    )
+    key: Annotated[str, Words()] = Field(
+        "key", description="column of the sample's key"
+    )
+
+
+class QuestionFile(Plugin):
+    """A sample a question that has two options or more and one right answer.
+
+    The group is the video. Other questions are left out and counted in `facts`. Raises UserError
+    for a file that has none, or whose rows do not fit the layout.
+    """
+
+    Options = QuestionFileOptions
+    options: QuestionFileOptions
+    # none in common: each question has options of its own
+    labels: tuple[str, ...] = ()
+    title: ClassVar[str]
+    benchmark: ClassVar[str | None] = None
+    # the authors' own files, then the forms in which others hand them on
+    tables: ClassVar[tuple[Layout, ...]]
+
+    def __init__(self, options: QuestionFileOptions, context: Context) -> None:
+        super().__init__(options, context)
+        left_out: Counter[str] = Counter()
+        self.questions = tuple(self._read(left_out))
+        total = len(self.questions) + left_out.total()
+        reasons = ", ".join(
+            f"{count:,} {reason}" for reason, count in sorted(left_out.items())
+        )
+        if not self.questions:
+            raise UserError(
+                f"{self.title}: no question of '{options.path.name}' can be used",
+                expected="questions with two options or more and one right answer",
+                got=reasons or "an empty file",
+            )
+        self._require_distinct_keys()
+        videos = {question.video for question in self.questions}
+        self.facts = {
+            "questions": f"{len(self.questions):,} about {len(videos):,} videos"
+        }
+        if left_out:
+            self.facts["left out"] = (
+                f"{left_out.total():,} of {total:,} questions: {reasons}"
+            )
+        self.clips: Mapping[str, Probe] = {}
+        if options.videos is None:
+            self.facts["videos"] = "none given: samples have no frames"
+        else:
+            # the shell leaves `~` as it is behind `-D videos=`
+            folder = options.videos.expanduser()
+            # some authors write the suffix too
+            found = Videos.open(
+                folder,
+                sorted(videos),
+                context,
+                self.title,
+                lambda video: (Path(video).stem,),
+            )
+            self.clips = found.good
+            if not self.clips:
+                raise BadDataError(
+                    f"{self.title}: no video of '{folder}' can be shown",
+                    expected="a video of one question or more",
+                    got=found.describe_problems(),
+                    remedy="Leave `videos` out to audit the questions alone",
+                )
+            if found.problems:
+                self.facts["without frames"] = found.describe_problems()
+
+    def find_layouts(self) -> tuple[Layout, ...]:
+        """Which column is what, in the forms that a file may have."""
+        return self.tables
+
+    def _read(self, left_out: Counter[str]) -> Iterator[Question]:
+        """The questions that can be used; counts the others by reason."""
+        layouts = self.find_layouts()
+        patterns = [pattern for layout in layouts for pattern in layout.patterns]
+        files = find_files(self.options.path.expanduser(), patterns, self.title)
+        for file in files:
+            layout, rows = self._read_rows(file, layouts)
+            # AI2D has a file a picture, and pictures without a question
+            if not rows and len(files) == 1:
+                raise UserError(
+                    f"{self.title}: {file.name}",
+                    expected="a row or more",
+                    got="none",
+                )
+            yield from self._questions(file, layout, rows, left_out)
+
+    def _read_rows(
+        self,
+        file: Path,
+        layouts: Sequence[Layout],
+    ) -> tuple[Layout, list[tuple[str, Row]]]:
+        """The rows of a file, and the layout whose columns they have."""
+        # a manifest of `cuescope blind --hardest` says the form of its answers in a column
+        columns = {"answer_is"}
+        for layout in layouts:
+            columns.update(layout.columns)
+        inside = layouts[0].inside
+        rows = list(read_rows(file, self.title, inside, columns))
+        for layout in layouts:
+            if rows and all(column in rows[0][1] for column in layout.required):
+                return layout, rows
+        if rows:
+            self._refuse_columns(file, layouts[0], rows[0][1])
+        return layouts[0], rows
+
+    def _questions(
+        self,
+        file: Path,
+        layout: Layout,
+        rows: Sequence[tuple[str, Row]],
+        left_out: Counter[str],
+    ) -> Iterator[Question]:
+        kept: list[tuple[int, Row]] = []
+        answers: list[str] = []
+        options: list[list[str]] = []
+        places: list[str] = []
+        for number, (place, row) in enumerate(rows):
+            answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
+            texts = _options_of(layout, row, place)
+            # VSI-Bench's questions with numbers for answers have no options
+            if len(texts) < 2:
+                left_out["with fewer than two options"] += 1
+            elif answer is None or answer == layout.unknown:
+                left_out["without an answer"] += 1
+            else:
+                kept.append((number, row))
+                answers.append(answer)
+                options.append(texts)
+                places.append(place)
+        form = layout.answer_is or self._form_in_file(kept)
+        if form is None:
+            # by all rows: a single answer "1" may be a text and a number
+            form = find_form(answers, options, places)
+        pictures = _pictures(layout, rows)
+        misfits = 0
+        for (number, row), answer, choices, place in zip(
+            kept,
+            answers,
+            options,
+            places,
+            strict=True,
+        ):
+            index = find_index(answer, choices, form)
+            if index is None:
+                misfits += 1
+                # a slip of the authors; with many, the columns are others than we think
+                if misfits <= SLIPS * len(kept):
+                    left_out["whose answer is none of the options"] += 1
+                    continue
+                raise UserError(
+                    f"{place} '{layout.answer}'",
+                    expected=f"the {form} of one of {len(choices)} options",
+                    got=f"'{answer[:60]}'",
+                )
+            texts = without_letters(choices)
+            # a sample's answers are told apart by their texts
+            if texts.count(texts[index]) > 1:
+                left_out["whose right answer stands there twice"] += 1
+                continue
+            question = _question(layout, file, number, row, tuple(texts), texts[index])
+            yield replace(question, video=pictures.get(question.video, question.video))
+
+    def _form_in_file(self, rows: Sequence[tuple[int, Row]]) -> AnswerForm | None:
+        """What the column `answer_is` of the first row says; None where there is no such column."""
+        stated = rows[0][1].get("answer_is") if rows else None
+        for form in FORMS:
+            if stated == form:
+                return form
+        return None
+
+    def _refuse_columns(self, file: Path, layout: Layout, row: Row) -> None:
+        for column in layout.required:
+            if column not in row:
+                raise UserError(
+                    f"{self.title}: {file.name} has no column '{column}'",
+                    expected=", ".join(layout.required),
+                    got=", ".join(map(str, row))[:200],
+                    remedy=nearest(column, list(row))
+                    or "Name it: -D question=..., -D options=...",
+                )
+
+    def _require_distinct_keys(self) -> None:
+        keys = Counter(question.key for question in self.questions)
+        [(key, count)] = keys.most_common(1)
+        if count > 1:
+            raise UserError(
+                f"{self.title}: {count} questions have the key '{key}'", expected="one"
+            )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows."""
+        shown = []
+        for question in self.questions:
+            clip = self.clips.get(question.video)
+            # content, no paths: the same data set elsewhere is the same
+            video = clip.digest if clip else None
+            known = (question.key, question.text, question.choices, question.label)
+            shown.append((*known, question.annotations, video))
+        # of other frames of the same videos the answers are other ones
+        return digest(self.title, self.options.frames, shown)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def group_of(self, index: int) -> str | None:
+        """The source video of a sample."""
+        # known without a look at the video, so groups are counted before frames are read
+        question = self.questions[index]
+        return question.group or question.video
+
+    def __getitem__(self, index: int) -> Sample:
+        question = self.questions[index]
+        clip = self.clips.get(question.video)
+        return Sample(
+            key=question.key,
+            # a question whose video is broken stays, and `facts` say that it has no frames
+            frames=clip.clip(self.options.frames) if clip else (),
+            question=question.text,
+            choices=question.choices,
+            label=question.label,
+            group=self.group_of(index),
+            annotations=question.annotations,
+        )
+
+
+def _question(
+    layout: Layout,
+    file: Path,
+    number: int,
+    row: Row,
+    options: tuple[str, ...],
+    label: str,
+) -> Question:
+    # the file's name enters: MVBench has twenty files, and their rows no key
+    key = _cell_of(row, layout.key) or f"{file.stem}-{number:05d}"
+    # without a video each question is a group of its own
+    video = _cell_of(row, layout.video) or key
+    annotations = {"video_id": video}
+    # MVBench and TVBench have a file for each kind of question
+    kind = file.stem if layout.kind == "" else _cell_of(row, layout.kind)
+    if kind is not None:
+        annotations["question_type"] = kind
+    text = str(row.get(layout.question) or "").strip()
+    if not layout.options and not layout.fixed:
+        text, _ = split_question(text)
+    source = _cell_of(row, layout.source)
+    return Question(key, video, text, options, label, annotations, source)
+
+
+def _cell_of(row: Row, column: str | None) -> str | None:
+    """A cell as a name: what is a picture or long is named by its content."""
+    cell: Any = row.get(column) if column else None
+    if isinstance(cell, list):
+        return ", ".join(map(str, cell))
+    # a picture as `datasets` writes it, or as a table has it
+    if isinstance(cell, dict) or (isinstance(cell, str) and len(cell) > LONGEST_NAME):
+        return digest(cell)
+    return None if cell is None else str(cell)
+
+
+def _pictures(layout: Layout, rows: Sequence[tuple[str, Row]]) -> dict[str, str]:
+    """By key, the picture of each row that others may name."""
+    if not layout.picture_of:
+        return {}
+    pictures = {}
+    for _, row in rows:
+        key = _cell_of(row, layout.key)
+        picture = _cell_of(row, layout.video)
+        if key and picture:
+            pictures[key] = picture
+    return pictures
+
+
+def _options_of(layout: Layout, row: Row, place: str) -> list[str]:
+    columns = layout.options
+    if layout.fixed:
+        return list(layout.fixed)
+    if not columns:
+        return split_question(str(row.get(layout.question) or ""))[1]
+    if len(columns) == 1:
+        texts = list_of_texts(row.get(columns[0]), f"{place} '{columns[0]}'")
+    else:
+        cells = [row.get(column) for column in columns]
+        # a table with a column an option leaves those of shorter questions empty
+        texts = [str(cell).strip() for cell in cells if cell is not None]
+    return [text for text in texts if text and text != EMPTY]
+
+
+class QuestionTable(QuestionFile):
+    """Any table of questions; its columns are options, and the column `video` is the group."""
+
+    Options = QuestionTableOptions
+    options: QuestionTableOptions
+    title = "questions"
+
+    def find_layouts(self) -> tuple[Layout, ...]:
+        """The columns as typed."""
+        named = self.options
+        layout = Layout(
+            patterns=tuple(
+                f"*.{suffix}" for suffix in ("csv", "jsonl", "json", "parquet")
+            ),
+            question=named.question,
+            options=tuple(name.strip() for name in named.options.split(",")),
+            answer=named.answer,
+            answer_is=named.answer_is,
+            video=named.video,
+            kind=named.kind,
+            key=named.key,
+        )
+        return (layout,)
+
+
+__all__ = ["QuestionFile", "QuestionTable"]
