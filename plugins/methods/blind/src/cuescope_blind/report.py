@@ -149,12 +149,7 @@ def _note(audit: Audit, result_of: Study) -> None:
     found = any(is_finding(result, audit.options) for result in result_of.results)
     # alone: no other model and no test of causes is proposed beside it (docs/adr/0024)
     audit.note("next step", NEXT_STEP if found else NOTHING_FOUND)
-    missed = smallest_findable(
-        questions,
-        result_of.results,
-        audit.options,
-        audit.rng("power"),
-    )
+    missed = smallest_findable(questions, result_of.results, audit.options)
     if missed is not None:
         widest, limit = missed
         others = looked_for(result_of.results, audit.options)
