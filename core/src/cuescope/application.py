@@ -17,7 +17,7 @@ from cuescope.cli.asked_again import (
     find_then_test,
     require_same_data,
 )
-from cuescope.cli.audit import audit_and_show
+from cuescope.cli.audit import audit_and_show, show_report
 from cuescope.cli.bundles import Asked, Output, spread
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import (
@@ -118,6 +118,7 @@ __all__ = [
     "root",
     "safe_text",
     "show_plan",
+    "show_report",
     "spread",
     "stdout",
     "open_context",

@@ -11,6 +11,7 @@ from cuescope.capabilities import Capabilities
 from cuescope.conclusions import Accuracy, Contrast, Feature, Picture, Score, Table
 from cuescope.context import Context
 from cuescope.seeds import derive
+from cuescope.sparing import Spared
 from cuescope.types import Outcome, PlantedCue, Sample, Trial
 
 P = ParamSpec("P")
@@ -24,7 +25,8 @@ class Audit:
     `options` are the method's, validated; `capabilities` the model's; `tools` are by role,
     `tool_specs` their SPEC as the user typed it; `context` has the device, the cache folder and the
     progress bar. `outcomes` are those of `perturb`, in order, from `compute_scores` on; `features`
-    and `scores` are there from `verify` on. `planted_cues` and the "cues" annotation of `samples`
+    and `scores` are there from `verify` on. `failures` are the parts that failed, with the reasons.
+    `planted_cues` and the "cues" annotation of `samples`
     are hidden until `verify`.
     """
 
@@ -43,6 +45,8 @@ class Audit:
     scores: Sequence[Score] = ()
     planted_cues: tuple[PlantedCue, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    answers_now: Callable[[Trial], bool] = lambda trial: True
     more_trials: int | None = None
     attachments: list[Table | Picture | Contrast | Accuracy] = field(
         default_factory=list
@@ -82,6 +86,20 @@ class Audit:
     def note(self, key: str, text: str) -> None:
         """A fact for the head of the report."""
         self.notes[key] = text
+
+    def spare(self, part: str, plain: Trial | None = None) -> Spared:
+        """What fails within costs this `part` alone: the report names it, with the reason.
+
+        For what a report can do without: `with audit.spare("intervention blur"): ...`. Where the
+        part asks the model, `plain` is a trial that any model answers: if that fails too, the
+        error is raised.
+        """
+
+        def is_ours() -> bool:
+            # a server that is gone would cost every part, and leave a report of nothing
+            return plain is None or self.answers_now(plain)
+
+        return Spared(part, self.failures, self.context.announce, is_ours)
 
     def expect_more(self, trials: int) -> None:
         """For a plan: after those that are asked next, the method asks at most so many trials."""

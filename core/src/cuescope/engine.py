@@ -42,6 +42,7 @@ from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Trial
 
+FAILED = "What failed and was left out"
 T = TypeVar("T")
 
 
@@ -85,6 +86,7 @@ class Session:
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
+            answers_now=self.respond.answers_now,
         )
         self._verifiers: list[tuple[Built, object]] = [
             (parts.method, parts.method.plugin)
@@ -151,6 +153,7 @@ class Session:
             evidence = tuple(self._verify(features, scores))
             self._note_repeats()
             accuracies = self._attachments(Accuracy)
+            self._tell_failures()
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
@@ -196,6 +199,13 @@ class Session:
         self.audit.note("answers drawn by chance", words)
 
     def _open_weights(self) -> None:
+    def _tell_failures(self) -> None:
+        failures = self.audit.failures
+        if failures:
+            self.audit.note("failed", f"{', '.join(failures)} (see '{FAILED}')")
+            table = Table.of(FAILED, ("part", "why"), failures.items())
+            self.audit.attach(table)
+
         """Weights that cannot be opened are reported before the first question."""
         lazy = [*self.parts.tools.values()]
         if not self.parts.executor:  # its workers open the model themselves

@@ -41,6 +41,14 @@ class PlanStopped(BaseException):  # no plugin's `except Exception` may catch it
     """Ends a `--plan` before the first work that takes time or money; not an error."""
 
 
+def reason_of(error: Exception) -> str:
+    """Why something failed, in one line: what a person can mend says it all, else with its type."""
+    words = " ".join(str(error).split())
+    if isinstance(error, UserError):
+        return words
+    return f"{type(error).__name__}: {words}".rstrip(": ")
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """`Did you mean 'x'?` for the known name closest to `name`, None where nothing is close."""
     if (

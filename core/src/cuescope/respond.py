@@ -199,6 +199,17 @@ class ModelRunner:
     def _repeat(self, trials: list[Trial]) -> list[Trial]:
         if self.repeats == 1:
             return trials
+    def answers_now(self, trial: Trial) -> bool:
+        """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
+        if self.planning:
+            return True
+        try:
+            for _ in self.executor.map(self.build, [[trial]]):
+                pass
+        except Exception:
+            return False
+        return True
+
         times = range(self.repeats)
         return [replace(trial, repeat=time) for trial in trials for time in times]
 

@@ -21,6 +21,7 @@ from cuescope.request import Request
 from cuescope.runs import RunFolder, load_report, source_of
 from cuescope.store import ResponseCache
 from cuescope.trust.source import ELSEWHERE
+from cuescope.types import Sample
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,19 @@ class Runner:
             report.accuracy is None
         ):  # a method that counts otherwise has attached its own
             report = report.model_copy(update={"accuracy": tally.accuracy})
-        pictures = report_pictures(report, session.audit.samples)
-        page = html.render(report, pictures, str(folder.path))
-        # before `save`, which takes the digests of these files
+        # before it is kept with the digests of these files
         answers.finish(session.audit, report)
-        folder.save(report, pictures, page=page, answers=self.context.cache)
+        self.keep(request, report, session.audit.samples)
         # observers are promised a report that is stored
         session.finish(report)
         return report
+
+    def keep(self, request: Request, report: Report, samples: Sequence[Sample]) -> None:
+        """Store a report with its page, and pictures of these samples."""
+        folder = self.folder(request)
+        pictures = report_pictures(report, samples)
+        page = html.render(report, pictures, str(folder.path))
+        folder.save(report, pictures, page=page, answers=self.context.cache)
 
     def _recall(self, request: Request, session: Session) -> Report | None:
         """The stored report of this request, None where others made it, or another version."""

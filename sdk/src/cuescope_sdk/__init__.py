@@ -41,7 +41,14 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
+from cuescope.errors import (
+    BadDataError,
+    PlanStopped,
+    PluginError,
+    UserError,
+    nearest,
+    reason_of,
+)
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
 from cuescope.plugin import Plugin
@@ -160,5 +167,6 @@ __all__ = [
     "nearest",
     "printable",
     "read_sealed",
+    "reason_of",
     "write_sealed",
 ]

@@ -320,10 +320,11 @@ def find_then_test(
     share: str,
     why: str,
     any_feature: bool = False,
-) -> None:
+) -> "Report | None":
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
-    `share` and `why` say on how much of the data it is made anew, and what for.
+    `share` and `why` say on how much of the data it is made anew, and what for. The report of the
+    trial, None for a plan.
     """
     from cuescope.cli.audit import audit_and_show
     from cuescope.cli.planning import show_plan
@@ -348,11 +349,11 @@ def find_then_test(
                 other.finding,
                 as_json=output.as_json,
             )
-            return
+            return None
     if asked.plan:
         show_plan(trial_runner, trial, as_json=output.as_json)
-    else:
-        audit_and_show(trial_runner, trial, as_json=output.as_json)
+        return None
+    return audit_and_show(trial_runner, trial, as_json=output.as_json)
 
 
 def beside(run: Path, ending: str) -> Path:

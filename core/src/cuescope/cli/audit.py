@@ -153,14 +153,25 @@ def audit_and_show(
     as_json: bool = False,
 ) -> "Report":
     """Run a request and print its report, and where the pictures are."""
+    report = runner.run(request)
+    show_report(runner, request, report, as_json=as_json)
+    return report
+
+
+def show_report(
+    runner: "Runner",
+    request: "Request",
+    report: "Report",
+    *,
+    as_json: bool,
+) -> None:
+    """Print a report that is stored, and where the pictures are."""
     from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show
 
-    report = runner.run(request)
     if as_json:
         echo_json(report.model_dump_json(indent=1))
-        return report
+        return
     run = runner.folder(request).path
     show(report, stdout(), str(run), program())
     echo(f"pictures: {run / 'report.html'} ({program()} open {shlex.quote(str(run))})")
-    return report

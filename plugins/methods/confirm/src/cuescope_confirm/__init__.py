@@ -15,7 +15,6 @@ from cuescope_sdk import (
     Plugin,
     Requirements,
     Score,
-    Trial,
     hookimpl,
 )
 
@@ -74,16 +73,15 @@ class Confirm(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues where they are in the held-out samples."""
         # imported as they run: a list of plugins must not wait for scipy
-        from cuescope_confirm.merging import merge_cues
         from cuescope_confirm.report import power_line
         from cuescope_confirm.study import prepare
-        from cuescope_confirm.trials import features, gather, interventions
+        from cuescope_confirm.trials import features, gather, interventions, merged
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "confirm")
         plugins = audit.once(interventions, audit, self.options)
         study = audit.once(prepare, audit, self.options)
-        cues = audit.once(merge_cues, study)
+        cues = audit.once(merged, study)
         if cues:
             # merged cues are fewer tests, so fewer samples are enough
             power = power_line(replace(study, cues=cues), len(plugins))
@@ -98,11 +96,12 @@ class Confirm(Plugin):
         self,
         audit: Audit,
         features: Sequence[Feature],
-    ) -> Iterable[Trial]:
+    ) -> Sequence[Outcome]:
         """Each sample as it is, changed, and with the placebo."""
-        from cuescope_confirm.trials import gather, trials_of
+        from cuescope_confirm.trials import ask, gather
 
-        return trials_of(audit.once(gather, audit, self.options))
+        _, outcomes = audit.once(ask, audit.once(gather, audit, self.options))
+        return outcomes
 
     @hookimpl
     def compute_scores(
@@ -119,11 +118,16 @@ class Confirm(Plugin):
 
         results = audit.once(_results, audit, self.options, outcomes)
         rows = list(scores(results))
-        admitted = say_do_gap(results)
-        if admitted is not None:
-            audit.attach(admitted)
-        for item in (*sources(results), *contrasts(results)):
-            audit.attach(item)
+        with audit.spare("say-do gap"):
+            admitted = say_do_gap(results)
+            if admitted is not None:
+                audit.attach(admitted)
+        with audit.spare("tables of what found the cues"):
+            for table in sources(results):
+                audit.attach(table)
+        with audit.spare("pictures of what was changed"):
+            for shown in contrasts(results):
+                audit.attach(shown)
         return rows
 
     @hookimpl
@@ -142,7 +146,8 @@ class Confirm(Plugin):
             return
         yield from independent_samples(audit)
         results = audit.once(_results, audit, self.options, audit.outcomes)
-        yield from evidence(results)
+        with audit.spare("checks of the witnesses"):
+            yield from evidence(results)
 
 
 def _results(
@@ -151,7 +156,7 @@ def _results(
     outcomes: Sequence[Outcome],
 ) -> "Results":
     from cuescope_confirm.analysis import measure
-    from cuescope_confirm.trials import gather, with_answers
+    from cuescope_confirm.trials import ask, gather, with_answers
 
-    dossier = audit.once(gather, audit, options)
+    dossier, _ = audit.once(ask, audit.once(gather, audit, options))
     return measure(with_answers(dossier, outcomes))

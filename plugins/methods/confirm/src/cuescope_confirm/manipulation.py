@@ -48,6 +48,12 @@ class Recogniser:
 
 def recogniser_of(study: Study, target: Target) -> Recogniser | None:
     """Learned from the run; None where pictures do not tell the cue on groups held out."""
+    with study.audit.spare(f"recognising {target.cue.name} in changed pictures"):
+        return _learn_recogniser(study, target)
+    return None
+
+
+def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     cue = target.cue
     located = target.located
     if located is None or not located.without or not cue.feature.occurrences:

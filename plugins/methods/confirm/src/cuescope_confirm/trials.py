@@ -7,23 +7,24 @@ from itertools import compress, zip_longest
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_confirm.asking import gives, probability, trial_of
+from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, both_ways, pairs_of, sort_of
 from cuescope_confirm.locating import BESIDE, POOL, Target, locate
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.study import Study, prepare
+from cuescope_confirm.study import Cue, Study, prepare
 from cuescope_sdk import (
     Audit,
     Feature,
     Occurrence,
     Outcome,
+    PluginError,
     Trial,
     UserError,
     how_to_install,
 )
-from cuescope_sdk.interventions import Intervention, Place, pixel_changes
+from cuescope_sdk.interventions import Case, Intervention, Place, pixel_changes
 from cuescope_sdk.statistics import Groups, change_interval
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
@@ -86,29 +87,48 @@ class Witness:
 def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Intervention]:
     """Those that were asked for, or all, by their SPECs; nothing is asked of the model before.
 
-    Raises UserError for a named one that cannot be used.
+    Raises UserError for a named one that does not exist or does not fit.
     """
-    registry = audit.context.registry
-    specs = list(options.interventions)
-    if not specs:
-        entries = registry.of_kind("intervention")
-        # one that cannot be imported must not stop the others
-        specs = sorted(entry.name for entry in entries if registry.check(entry) is None)
+    context = audit.context
+    installed = {entry.name for entry in context.registry.of_kind("intervention")}
+    specs = list(options.interventions) or sorted(installed)
     if not specs:
         raise UserError(
             "no intervention is installed",
             expected="at least one",
             remedy=how_to_install("cuescope-interventions"),
         )
-    plugins = {}
+    plugins: dict[str, Intervention] = {}
     for spec in specs:
-        plugin: Intervention = audit.context.build("intervention", spec)
-        lacking = plugin.lacks(audit.capabilities, list(audit.tools))
+        # a name or option that was typed wrong is no failure
+        if options.interventions:
+            context.resolve("intervention", spec)
+        lacking = None
+        with audit.spare(part_of(spec)):
+            plugin: Intervention = context.build("intervention", spec)
+            lacking = plugin.lacks(audit.capabilities, list(audit.tools))
+            plugins[spec] = plugin
         # of those that nobody named, the report says why they do not apply
         if lacking and options.interventions:
             raise UserError(f"{spec} cannot be used here: {lacking}")
-        plugins[spec] = plugin
+    if not plugins:
+        reasons = (f"{part}: {reason}" for part, reason in audit.failures.items())
+        raise UserError("every intervention failed", got="; ".join(reasons))
     return plugins
+
+
+def merged(study: Study) -> tuple[Cue, ...]:
+    """The findings, those that are one cue as one."""
+    with study.audit.spare("merging of findings that are one cue", _plain(study)):
+        return merge_cues(study)
+    return study.cues
+
+
+def _plain(study: Study) -> Trial | None:
+    """A held-out sample as it is."""
+    for sample in study.held.values():
+        return trial_of(study, Trial(sample=sample))
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +150,11 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     study = audit.once(prepare, audit, options)
     # for a plan, which ends as soon as answers are needed to locate a cue
     audit.expect_more(most_trials(study, len(plugins)))
+    cues = audit.once(merged, study)
     unfound: dict[object, Placebo] = {}
-    targets = []
-    for cue in audit.once(merge_cues, study):
-        target = locate(study, cue)
-        targets.append(with_placebos(study, target, unfound))
-    if targets and all(target.located is None for target in targets):
+    targets = [_target(study, cue, unfound) for cue in cues]
+    nowhere = all(target.located is None for target in targets)
+    if targets and nowhere and not audit.failures:
         reasons = {str(target.reason) for target in targets}
         raise UserError(
             f"no finding of {options.run} can be located",
@@ -163,40 +182,90 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     return Dossier(study, targets, witnesses)
 
 
+def _target(
+    study: Study,
+    cue: Cue,
+    unfound: dict[object, Placebo],
+) -> Target:
+    """A cue with its place and its placebos; one that fails to be located says so."""
+    audit = study.audit
+    part = f"locating {cue.name}"
+    if audit.tools:
+        with audit.spare(f"{part} by {', '.join(audit.tools)}", _plain(study)):
+            return with_placebos(study, locate(study, cue), unfound)
+    # a tool that fails must not cost the cue, which other ways may find
+    study = replace(study, audit=replace(audit, tools={}))
+    with audit.spare(part, _plain(study)):
+        return with_placebos(study, locate(study, cue), unfound)
+    reason = f"locating it failed: {audit.failures[part]}"
+    return Target(cue, Direction(), {}, reason=reason)
+
+
 def _witnesses(
     study: Study,
     plugins: Mapping[str, Intervention],
     target: Target,
 ) -> Iterator[Witness]:
     """What is to be asked about a cue, by each intervention."""
-    audit = study.audit
     of_sort: dict[tuple[str, ...], list[Pair]] = {}
     for spec, plugin in plugins.items():
         witness = Witness(target, spec, plugin)
-        reason: str | None = f"the cue is not located: {target.reason}"
-        if target.located is not None:
-            known = target.located.known
-            reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
-        is_finding = target.role == "finding"
-        if reason is None and plugin.needs == "still" and target.has_place:
-            reason = PLACED
-        if reason is None and not is_finding and plugin.placebo == "none":
-            reason = "it has no placebo, so it decides nothing"
-        if reason is None:
-            # interventions of one sort are compared in the same samples
-            sort = sort_of(plugin)
-            if sort not in of_sort:
-                of_sort[sort] = pairs_of(study, target, plugin)
-            pairs = of_sort[sort]
-            if pairs:
-                answers = _prepare_answers(study, witness, pairs)
-                if plugin.needs == "still":
-                    answers = only_telling(study, target, plugin, answers)
-                if answers.pairs:
-                    yield replace(witness, answers=answers)
-                    continue
-            reason = SAME if pairs else nothing_to_do(target, plugin)
-        yield replace(witness, reason=reason)
+        yield _ready_or_not(study, witness, of_sort)
+
+
+def _ready_or_not(
+    study: Study,
+    witness: Witness,
+    of_sort: dict[tuple[str, ...], list[Pair]],
+) -> Witness:
+    with study.audit.spare(part_of(witness.spec)):
+        return _ready(study, witness, of_sort)
+    return _without_answers(study, witness)
+
+
+def part_of(spec: str) -> str:
+    """What a failure of an intervention is told under."""
+    return f"intervention {spec}"
+
+
+def _without_answers(study: Study, witness: Witness) -> Witness:
+    """The witness with the reason of its failure."""
+    reason = study.audit.failures[part_of(witness.spec)]
+    return replace(witness, reason=f"it failed: {reason}", answers=Answers.unknown())
+
+
+def _ready(
+    study: Study,
+    witness: Witness,
+    of_sort: dict[tuple[str, ...], list[Pair]],
+) -> Witness:
+    """The witness with what is to be asked, or with the reason why it does not apply."""
+    audit = study.audit
+    target = witness.target
+    plugin = witness.plugin
+    reason: str | None = f"the cue is not located: {target.reason}"
+    if target.located is not None:
+        known = target.located.known
+        reason = plugin.why_not(known, audit.capabilities, list(audit.tools))
+    is_finding = target.role == "finding"
+    if reason is None and plugin.needs == "still" and target.has_place:
+        reason = PLACED
+    if reason is None and not is_finding and plugin.placebo == "none":
+        reason = "it has no placebo, so it decides nothing"
+    if reason is None:
+        # interventions of one sort are compared in the same samples
+        sort = sort_of(plugin)
+        if sort not in of_sort:
+            of_sort[sort] = pairs_of(study, target, plugin)
+        pairs = of_sort[sort]
+        if pairs:
+            answers = _prepare_answers(study, witness, pairs)
+            if plugin.needs == "still":
+                answers = only_telling(study, target, plugin, answers)
+            if answers.pairs:
+                return replace(witness, answers=answers)
+        reason = SAME if pairs else nothing_to_do(target, plugin)
+    return replace(witness, reason=reason)
 
 
 def most_trials(study: Study, witnesses: int) -> int:
@@ -293,9 +362,9 @@ def _prepare_answers(
     # an editor takes long or costs money: a plan ends before it works
     for role in sorted(plugin.requires.tools):
         audit.context.stop_plan_before(f"the work of the {role}")
-    changed = plugin.intervene([pair.case for pair in pairs], audit.tools)
+    changed = _intervene(witness, [pair.case for pair in pairs], audit.tools)
     cases = [pair.placebo for pair in pairs if pair.placebo is not None]
-    placebos = iter(plugin.intervene(cases, audit.tools))
+    placebos = iter(_intervene(witness, cases, audit.tools))
     name = witness.spec.partition(":")[0]
     trials = []
     for pair, trial in zip(pairs, changed, strict=True):
@@ -306,6 +375,50 @@ def _prepare_answers(
             placebo = put(next(placebos), f"{name} placebo")
         trials.append((plain, trial, placebo))
     return Answers.unknown(pairs, trials)
+
+
+def _intervene(
+    witness: Witness,
+    cases: Sequence[Case],
+    tools: Mapping[str, object],
+) -> list[Trial]:
+    trials = witness.plugin.intervene(cases, tools)
+    if len(trials) != len(cases):
+        raise PluginError(
+            f"intervene of {witness.spec}",
+            expected=f"{len(cases)} trials, one a case",
+            got=str(len(trials)),
+        )
+    return trials
+
+
+def ask(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
+    """The answers to `trials_of` a dossier, with the dossier of what could be answered.
+
+    A witness whose changed samples cannot be answered costs itself. What fails with samples as
+    they are is raised, for then the model or the data are at fault.
+    """
+    audit = dossier.study.audit
+    try:
+        # all in one go: batches are full, and a plan counts all of it
+        return dossier, audit.respond(trials_of(dossier))
+    except Exception:
+        answered = [_ask_alone(dossier.study, witness) for witness in dossier.witnesses]
+    dossier = replace(dossier, witnesses=answered)
+    return dossier, audit.respond(trials_of(dossier))
+
+
+def _ask_alone(study: Study, witness: Witness) -> Witness:
+    """The witness, without its trials where they cannot be answered."""
+    audit = study.audit
+    trials = witness.answers.trials
+    plain = [as_it_is for as_it_is, _, _ in trials]
+    audit.respond(plain)
+    with audit.spare(part_of(witness.spec), next(iter(plain), None)):
+        # what was answered before is read from the cache
+        audit.respond(trial for of_pair in trials for trial in of_pair if trial)
+        return witness
+    return _without_answers(study, witness)
 
 
 def slots(dossier: Dossier) -> Iterator[tuple[Witness, int, int, Trial]]:

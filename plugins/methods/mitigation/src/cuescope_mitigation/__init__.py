@@ -79,16 +79,19 @@ class MitigationTrial(Plugin):
     ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
         from cuescope_mitigation.figures import contrasts
-        from cuescope_mitigation.report import scores
-        from cuescope_mitigation.trials import compare, prepare
+        from cuescope_mitigation.report import scores, scores_of_failure
+        from cuescope_mitigation.trials import prepare, try_remedy
 
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, parts)
+        comparison = audit.once(try_remedy, parts)
+        if comparison is None:
+            return list(scores_of_failure(parts))
         ranked = list(scores(comparison))
         # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
-            for shown in contrasts(comparison, features, ranked):
-                audit.attach(shown)
+            with audit.spare("pictures of what changed"):
+                for shown in contrasts(comparison, features, ranked):
+                    audit.attach(shown)
         return ranked
 
     @hookimpl
@@ -99,7 +102,7 @@ class MitigationTrial(Plugin):
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Both placebos, whether other cues grew, and what was planted."""
-        from cuescope_mitigation.trials import compare, prepare
+        from cuescope_mitigation.trials import prepare, try_remedy
         from cuescope_mitigation.verify import evidence
         from cuescope_sdk.data import independent_samples
 
@@ -109,5 +112,7 @@ class MitigationTrial(Plugin):
             return
         yield from independent_samples(audit)
         parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(compare, parts)
-        yield from evidence(comparison)
+        comparison = audit.once(try_remedy, parts)
+        if comparison is not None:
+            with audit.spare("checks of the remedy"):
+                yield from evidence(comparison)

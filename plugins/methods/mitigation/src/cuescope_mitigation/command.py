@@ -19,7 +19,7 @@ from cuescope.application import (
     require_same_data,
     spread,
 )
-from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.options import NOT_TRIED, MitigationOptions
 from cuescope_sdk import StoredRun, UserError
 
 METHOD = "mitigation"
@@ -114,7 +114,7 @@ def mitigate(
                 "tool_options": {},
             }
         )
-        find_then_test(
+        tried = find_then_test(
             runner,
             other,
             trial,
@@ -123,3 +123,6 @@ def mitigate(
             share="a third",
             why="nothing is learned or measured where the cues were found",
         )
+    if tried is not None and NOT_TRIED in tried.notes:
+        # the page tells the cues all the same
+        raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")

@@ -7,6 +7,8 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope_sdk import NamesPlugin, Options, Words
 
+NOT_TRIED = "the remedy failed"  # a note of the report, which the command reads
+
 
 class MitigationOptions(Options):
     """docs/mitigation.md tells the protocol."""

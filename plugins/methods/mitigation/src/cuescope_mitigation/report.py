@@ -12,9 +12,10 @@ from cuescope_mitigation.analysis import (
     other_gaps,
     points,
 )
+from cuescope_mitigation.options import NOT_TRIED
 from cuescope_mitigation.paper import papers_tables
 from cuescope_mitigation.scores import Change
-from cuescope_mitigation.trials import Comparison
+from cuescope_mitigation.trials import SAVING, Comparison, Parts, part_of
 from cuescope_sdk import Accuracy, Cell, Score, Table
 
 OTHERS = 8  # other cues in the table
@@ -52,10 +53,26 @@ def scores(comparison: Comparison) -> Iterator[Score]:
         )
     audit.note("result", result)
     folder = comparison.parts.options.save
-    if folder is not None:
+    if folder is not None and SAVING not in audit.failures:
         audit.note("audit the mitigated model", f"-M mitigated={folder}")
     for row in sorted(results.rows, key=_rank):
         yield from scores_of(row, results.overall, comparison.mitigator.title)
+
+
+def scores_of_failure(parts: Parts) -> Iterator[Score]:
+    """A line a cue, where the remedy could not be tried."""
+    reason = parts.audit.failures[part_of(parts.options)]
+    parts.audit.note(NOT_TRIED, reason)
+    for cue in parts.cues:
+        where = "{feature}" + (f" on '{cue.label}'" if cue.label else "")
+        yield Score(
+            feature=cue.feature.key,
+            label=cue.label,
+            metric="gain",
+            value=None,
+            always_reported=True,
+            statement=f"{where}: the remedy failed, so nothing is known of it.",
+        )
 
 
 def _rank(row: Row) -> float:

@@ -41,6 +41,8 @@ from cuescope_sdk.stills import (
     stack_logits,
 )
 
+SAVING = "saving what was learned"
+
 
 @dataclass(frozen=True, eq=False)
 class Cue:
@@ -353,6 +355,24 @@ class Comparison:
         return self.parts.groups.take(~self.parts.fitted)
 
 
+def try_remedy(parts: Parts) -> Comparison | None:
+    """What the mitigator does; None where it fails, which costs the remedy and not the report."""
+    with parts.audit.spare(part_of(parts.options), _plain(parts)):
+        return compare(parts)
+    return None
+
+
+def _plain(parts: Parts) -> Trial:
+    """A sample as it is."""
+    [trial] = baseline_trials(parts.samples[:1])
+    return trial
+
+
+def part_of(options: MitigationOptions) -> str:
+    """What a failure of the mitigator is told under."""
+    return f"mitigator {options.mitigator}"
+
+
 def compare(parts: Parts) -> Comparison:
     """Fit the mitigator, and its placebos, on one part; answers of the other part with each."""
     audit = parts.audit
@@ -392,11 +412,12 @@ def compare(parts: Parts) -> Comparison:
     learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
     if options.save is not None:
-        learned.save(
-            options.save,
-            mitigator=mitigator_name(options),
-            model=options.model,
-        )
+        with audit.spare(SAVING):
+            learned.save(
+                options.save,
+                mitigator=mitigator_name(options),
+                model=options.model,
+            )
     draws = []
     keys = [sample.key for sample in parts.samples]
     # without changed answers a placebo would show nothing
@@ -410,8 +431,9 @@ def compare(parts: Parts) -> Comparison:
         shown = dict(zip(keys, shows.tolist(), strict=True))
         rng = audit.rng("placebo", "names", str(number))
         names = other_words(words, parts.labels, rng)
-        placebo = fit(shows, FixedRouter(shown), names)
-        draws.append(right(logits(placebo)))
+        with audit.spare(f"placebo {number + 1}", _plain(parts)):
+            placebo = fit(shows, FixedRouter(shown), names)
+            draws.append(right(logits(placebo)))
     # of the fitting part: a shift that is fitted to measured samples knows too much
     wanted = after[parts.fitted].argmax(axis=1)
     shift = answer_shift(before[parts.fitted], wanted)

@@ -1,6 +1,7 @@
 """`cuescope confirm RUN`: does each cue of a run cause the answer? Tested on samples held out."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -184,7 +185,11 @@ def _require_usable(
     model = context.resolve("model", request.model, request.model_options).plugin
     for name in names:
         kind = context.resolve("intervention", name).plugin
-        if lacking := kind.lacks(model.capabilities, tools):
+        lacking = None
+        # one that fails costs itself, and the dossier says so
+        with suppress(Exception):
+            lacking = kind.lacks(model.capabilities, tools)
+        if lacking:
             raise UserError(
                 f"--with {name} cannot be used on {request.model}",
                 got=lacking,

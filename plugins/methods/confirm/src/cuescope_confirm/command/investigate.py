@@ -23,12 +23,14 @@ from cuescope.application import (
     echo_json,
     pairs,
     refuse_another_audit,
+    show_report,
     spread,
     stdout,
 )
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.untested import untested
 from cuescope_confirm.study import LISTED, LeftOut
-from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
+from cuescope_sdk import Context, Request, UserError, nearest, reason_of, write_sealed
 from cuescope_sdk.choosing import Fit, Question
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -82,7 +84,13 @@ def investigate(
         for line in choice.lines:
             runner.context.announce(line)
         work.find(again=again)
-        audit_and_show(runner, work.test, as_json=output.as_json)
+        try:
+            audit_and_show(runner, work.test, as_json=output.as_json)
+        except Exception as error:
+            # hours of findings must not end in a line: the page tells them, then the error
+            report = untested(runner, work.test, work.found, error)
+            show_report(runner, work.test, report, as_json=output.as_json)
+            raise
 
 
 def _names(
@@ -263,9 +271,9 @@ class Investigation:
             announce(step)
             try:
                 report = self.of_method(name).run(request, resume=not again)
-            except UserError as error:  # one that fails must not cost the others
-                faults[name] = f"it failed: {error}"
-                announce(f"{step} failed and is left out: {error}")
+            except Exception as error:  # one that fails must not cost the others
+                faults[name] = f"it failed: {reason_of(error)}"
+                announce(f"{step} failed and is left out: {reason_of(error)}")
                 continue
             done.append(name)
             findings = len(report.findings)

@@ -1,0 +1,117 @@
+"""An investigation whose test failed: the report of what was found, and why no more is known."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from cuescope.application import Runner
+from cuescope_confirm import Confirm
+from cuescope_confirm.options import ConfirmOptions
+from cuescope_confirm.study import LeftOut, folders_of
+from cuescope_confirm.trials import NOTHING
+from cuescope_sdk import (
+    Feature,
+    Report,
+    Request,
+    Sample,
+    Score,
+    StoredRun,
+    Table,
+    reason_of,
+)
+
+NEXT = (
+    "Mend what failed and give the same command again: what has run is not run again. The reports "
+    "of the methods are in the folder `found`."
+)
+
+
+def untested(
+    runner: Runner,
+    request: Request,
+    found: Path,
+    error: Exception,
+) -> Report:
+    """The report in the place of the `request` that ended in an error; it is stored."""
+    choice = runner.context.resolve("method", request.method, request.method_options)
+    folders, left_out = folders_of(ConfirmOptions(run=found))
+    runs = [StoredRun(folder, runner.context) for folder in folders]
+    reports = {run.path.name: run.report for run in runs}
+    first, *_ = reports.values()
+    origin = first.provenance
+    of_test = {
+        "spec": request.method,
+        "options": choice.options.model_dump(mode="json"),
+        "dist": choice.entry.dist,
+        "version": choice.entry.version,
+        "code": None,
+        "facts": {},
+    }
+    made = {
+        "method": origin.method.model_copy(update=of_test),
+        "command": request.command,
+        "part": request.part,
+    }
+    features = [Feature(key=NOTHING, kind=NOTHING, name="what methods found")]
+    scores = []
+    for name, report in reports.items():
+        for feature, score in _findings(name, report):
+            features.append(feature)
+            scores.append(score)
+    nothing = Score(
+        feature=NOTHING,
+        label=None,
+        metric=Confirm.metrics[0].name,
+        value=None,
+        statement="No method has a finding.",
+    )
+    dossier = Report(
+        title=Confirm.title,
+        metrics=Confirm.metrics,
+        notes={"failed": f"the test of causes: {reason_of(error)}", "next step": NEXT},
+        features=tuple(features),
+        scores=tuple(scores or [nothing]),
+        evidence=(),
+        tables=(_methods(reports, left_out),),
+        accuracy=first.accuracy,
+        provenance=origin.model_copy(update=made),
+        cost=first.cost,
+    )
+    samples: list[Sample] = []
+    # the data may be what failed, and the page can do without pictures
+    with suppress(Exception):
+        samples = list(runs[0].samples.values())
+    runner.keep(request, dossier, samples)
+    return dossier
+
+
+def _findings(name: str, report: Report) -> Iterator[tuple[Feature, Score]]:
+    """Each finding with its feature, under a key that no other method has."""
+    features = {feature.key: feature for feature in report.features}
+    for number, finding in enumerate(report.findings, 1):
+        key = f"{name} {number} {finding.feature}"
+        update = {"key": key, "name": report.names[finding.feature]}
+        about = f" on '{finding.label}'" if finding.label else ""
+        yield (
+            features[finding.feature].model_copy(update=update),
+            Score(
+                feature=key,
+                label=finding.label,
+                metric=Confirm.metrics[0].name,
+                value=None,
+                always_reported=True,
+                statement=f"{{feature}}{about}: found by {name}, and not tested, since the test "
+                "failed. Whether it is a cause is not known.",
+            ),
+        )
+
+
+def _methods(reports: dict[str, Report], left_out: LeftOut) -> Table:
+    """A method a line, as in a dossier."""
+    rows = [(name, len(report.findings), None) for name, report in reports.items()]
+    others = [(name, None, why) for name, why in left_out.items()]
+    return Table.of(
+        "Methods",
+        ("method", "findings", "left out because"),
+        [*rows, *others],
+    )
