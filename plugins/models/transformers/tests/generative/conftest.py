@@ -239,7 +239,10 @@ def _llava15(kind: str) -> Parts:
         image_token_index=tokenizer.image_token_id,
     )
     return config, transformers.LlavaProcessor(
-        image_processor=transformers.CLIPImageProcessor(size=SQUARE, crop_size=SQUARE),
+        # as LLaVA 1.5 has it: what is longer than high is cut off at its sides
+        image_processor=transformers.CLIPImageProcessor(
+            size={"shortest_edge": 16}, crop_size=SQUARE
+        ),
         tokenizer=tokenizer,
         patch_size=4,
         vision_feature_select_strategy="default",

@@ -28,6 +28,7 @@ from cuescope_sdk.torch import Fusion, quiet
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 from cuescope_transformers.generative.batches import batches, rows_of
 from cuescope_transformers.generative.family import DOOR, family_of
+from cuescope_transformers.generative.hiding.trace import Local, differs
 from cuescope_transformers.generative.inputs import network_inputs
 
 DOCS = Path(__file__).parents[5] / "docs" / "families.md"
@@ -41,6 +42,7 @@ QUESTIONS = (
 )
 BOTH = frozenset({"logits", "text"})
 SIDE = 32
+SIZES = ((SIDE, SIDE), (37, 50), (2 * SIDE, SIDE))
 HIDDEN = 16  # pixels a side of the corner that is hidden
 INSIDE = 11  # of these: resizing blurs what is nearer to the border
 CLOSE = 2e-5
@@ -68,6 +70,7 @@ class Row:
     answers: str = ""
     embeds: str = ""
     hides: str = ""
+    patches: str = ""
     averages: str = ""
     prefixes: str = ""
     refuses: str = ""
@@ -83,7 +86,11 @@ def require(fact: bool, words: str) -> None:
 
 
 def pixels(seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
+    return noise_of((SIDE, SIDE), seed)
+
+
+def noise_of(size: tuple[int, int], seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (*size, 3), dtype=np.uint8)
 
 
 def asking(shown: np.ndarray, mask: np.ndarray | None = None, **fields: Any) -> Trial:
@@ -129,6 +136,7 @@ def examine(kind: str, parts: Callable[[], Parts]) -> Row:
         answers="yes",
         embeds=_check_embedding(plugin),
         hides=_check_hiding(plugin),
+        patches=_check_patches(plugin),
     )
     family = plugin._model.family
     reasons = [family.why_not_hidden, family.why_not_averaged or ""]
@@ -254,6 +262,58 @@ def _check_hiding(plugin: TransformersVLM) -> str:
     return "before the encoder"
 
 
+def _check_patches(plugin: TransformersVLM) -> str:
+    """Each token reads the pixels of its own cell, and nothing of a cell that is hidden counts."""
+    if "patches" not in plugin.capabilities.exposes:
+        require("patches" in plugin.capabilities.notes, "no reason is noted")
+        return ""
+    for number, size in enumerate(SIZES):
+        frame = Frame.from_array(noise_of(size, number))
+        [canvas] = plugin.canvas([frame])
+        [again] = plugin.canvas([Frame.from_array(canvas)])
+        require(np.array_equal(canvas, again), "a canvas is not its own")
+        [features] = plugin.patch_features([frame])
+        require(bool(np.isfinite(features).all()), "patch features are not finite")
+        _check_cells(plugin, canvas, features.shape[:2])
+    return "yes"
+
+
+def _check_cells(
+    plugin: TransformersVLM, canvas: np.ndarray, grid: tuple[int, int]
+) -> None:
+    """Corners and the middle of an image that the network sees as it is."""
+    rows, cols = grid
+    height = canvas.shape[0] // rows
+    width = canvas.shape[1] // cols
+    plain = asking(canvas)
+    [before] = plugin.respond([plain])
+    for row, col in {(0, cols - 1), (rows - 1, 0), (rows // 2, cols // 2)}:
+        noisy = canvas.copy()
+        cell = np.s_[row * height : (row + 1) * height, col * width : (col + 1) * width]
+        noisy[cell] = noise_of((height, width), 7)
+        changed = read_apart(plugin, canvas, noisy)
+        require(changed == {(row, col)}, f"cell {row}, {col} is read by {changed}")
+        mask = np.zeros(grid, dtype=bool)
+        mask[row, col] = True
+        hidden, other = plugin.respond([asking(canvas, mask), asking(noisy, mask)])
+        require(farthest([hidden], [other]) < 1e-6, "a hidden patch has an influence")
+        if mask.size > 1:
+            require(farthest([before], [hidden]) > 1e-7, "hiding a patch does nothing")
+
+
+def read_apart(
+    plugin: TransformersVLM, one: np.ndarray, other: np.ndarray
+) -> set[tuple[int, int]]:
+    """The cells in which two images are read unlike where attention mixes nothing."""
+    read = []
+    for shown in (one, other):
+        with Local():
+            [features] = plugin.patch_features([Frame.from_array(shown)])
+        read.append(torch.from_numpy(features))
+    apart = differs(*read).any(dim=-1)
+    return {(int(row), int(col)) for row, col in apart.nonzero()}
+
+
 def _check_averaging(plugin: TransformersVLM) -> str:
     if "average-attention" not in plugin.capabilities.edits:
         return ""
@@ -287,7 +347,7 @@ def _check_prefixes(plugin: TransformersVLM, pair: Parts) -> str:
 
 def table(rows: list[Row]) -> str:
     """The page: counts, and a line a family."""
-    names = ("answers", "embeds", "hides", "averages", "prefixes")
+    names = ("answers", "embeds", "hides", "patches", "averages", "prefixes")
     counts = {name: sum(bool(getattr(row, name)) for row in rows) for name in names}
     places = Counter(row.hides for row in rows)
     unbuilt = sum(row.refuses.startswith("not built") for row in rows)

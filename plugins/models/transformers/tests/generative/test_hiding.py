@@ -288,6 +288,23 @@ def test_a_coarse_mask_does_not_spill_where_frames_are_resized(
     assert (plain == 1).sum() - (told == 1).sum() == 2  # as a query and as a key
 
 
+def test_a_mask_on_the_grid_lies_over_what_is_seen(build: Build) -> None:
+    """LLaVA cuts the sides of a wide frame off; a mask in the frame's pixels has them."""
+    plugin = build("llava")
+    shown = pixels(1, (16, 32))
+    [canvas] = plugin.canvas([Frame.from_array(shown[0])])
+    np.testing.assert_array_equal(canvas, shown[0, :, 8:24])
+    grid = np.zeros((1, 4, 4), dtype=bool)
+    grid[0, 1, 0] = True
+    framed = np.zeros((1, 16, 32), dtype=bool)
+    framed[0, 4:8, 8:12] = True
+    on_grid, in_pixels = plugin.respond([asking(shown, grid), asking(shown, framed)])
+    assert farthest([on_grid], [in_pixels]) < 1e-6
+    noisy = np.where(framed[..., None], pixels(1, (16, 32), 1), shown)
+    assert farthest(plugin.respond([asking(noisy, grid)]), [on_grid]) < 1e-6
+    assert farthest(plugin.respond([asking(shown)]), [on_grid]) > 1e-6
+
+
 def test_a_question_alone_hides_nothing(build: Build) -> None:
     nothing = np.zeros((0, 4, 4), bool)
     shown = pixels(0, (8, 8))

@@ -125,18 +125,35 @@ def test_tiles_are_put_together(build: Build) -> None:
 
 
 def test_families_that_show_no_patches_say_so(build: Build) -> None:
+    """The plan has the reason that the run gives."""
     frame = Frame.from_array(noise((16, 16)))
-    for kind in ("internvl", "blip-2"):
+    for kind in ("florence2", "blip-2", "git"):
         plugin = build(kind)
-        assert plugin.capabilities.exposes == {"fusion"}
-        for ask in (
-            lambda p=plugin: p.canvas([frame]),
-            lambda p=plugin: p.patch_features([frame]),
+        assert "patches" not in plugin.capabilities.exposes
+        reason = plugin.capabilities.notes["patches"]
+        for ask in (plugin.canvas, plugin.patch_features):
+            with pytest.raises(UserError, match="does not show its patches") as refusal:
+                ask([frame])
+            assert reason in str(refusal.value)
+
+
+def test_of_other_families_what_the_language_model_reads_is_shown(build: Build) -> None:
+    """InternVL cuts an image in two: each half is read as the library reads it alone."""
+    plugin, pixels = build("internvl"), noise((16, 32))
+    frame = Frame.from_array(pixels)
+    [found] = plugin.patch_features([frame])
+    halves = []
+    for half in (pixels[:, :16], pixels[:, 16:]):
+        base, shown = library(plugin, Frame.from_array(half))
+        with torch.no_grad():
+            [tokens] = base.get_image_features(**shown).pooler_output
+        halves.append(tokens.view(2, 2, -1))
+    np.testing.assert_allclose(found, torch.cat(halves, dim=1), atol=1e-5)
+    for layer in (1, -2):
+        with pytest.raises(
+            UserError, match=f"has no image layer {layer}: expected 0 to 0"
         ):
-            with pytest.raises(
-                UserError, match="does not show its patches: expected qwen2_vl"
-            ):
-                ask()
+            plugin.patch_features([frame], layer)
 
 
 def test_families_that_hide_tokens_show_them(

@@ -51,7 +51,7 @@ class TransformersVLM(Plugin, LazyWeights):
         # here and below: torch takes seconds, which a list of plugins must not cost
         from cuescope_transformers.generative.embedding import embeds
         from cuescope_transformers.generative.loading import find_generative
-        from cuescope_transformers.generative.patches import shows_patches
+        from cuescope_transformers.generative.patches import why_no_patches
 
         model = held or find_generative(options, context)
         self._model = model
@@ -73,7 +73,8 @@ class TransformersVLM(Plugin, LazyWeights):
         outputs = {"logits", "text"}
         if embeds(model):
             outputs.add("embedding")
-        exposes = {"patches"} if shows_patches(model) else set()
+        why_not = why_no_patches(model)
+        exposes = {"patches"} if why_not is None else set()
         edits = {"hide-tokens"} if family.hides else set()
         if family.why_not_averaged is None:
             edits |= {"average-attention", "average-tokens"}
@@ -87,7 +88,7 @@ class TransformersVLM(Plugin, LazyWeights):
             "edits": frozenset(edits),
             "exposes": frozenset(exposes),
             "min_frames": int(model.needs_image),
-            "notes": family.notes,
+            "notes": family.notes | ({"patches": why_not} if why_not else {}),
         }
         self.capabilities = self.capabilities.model_copy(update=changes)
 

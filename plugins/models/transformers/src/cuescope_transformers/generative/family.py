@@ -6,6 +6,7 @@ embeddings) needs no code.
 """
 
 import inspect
+import re
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +77,12 @@ PREFIXED = frozenset(
         "vipllava",
     )
 )
+MIXED = "convolutions of its encoder mix the pixels of neighbouring tokens"
+RESAMPLED = "its visual tokens are answers to learned queries, which lie nowhere"
 BOTH_WAYS = ("or_mask_function", "block_sequence_ids", "token_type_ids=token_type_ids")
+
+# parts of the names of parameters that are tokens of a resampler
+LEARNED = re.compile(r"quer(y|ies)|latent|resampl")
 
 ENCODER = (
     "before the encoder: no layer of the encoder or of the language model reads them"
@@ -91,12 +97,14 @@ DOOR = (
 class Family:
     """Where tokens are hidden, or why they are not; why attention is closed to edits, or None.
 
-    `keeps_prefixes` says that tokens see those before them alone, and frames nowhere else.
+    `why_not_placed` says why its tokens lie nowhere on an image, or None. `keeps_prefixes` says
+    that tokens see those before them alone, and frames nowhere else.
     """
 
     hides: str | None
     why_not_hidden: str
     why_not_averaged: str | None
+    why_not_placed: str | None = None
     keeps_prefixes: bool = False
 
     @property
@@ -122,7 +130,7 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
     # code of a model's own may do anything while it is built
     except Exception as error:
         reason = f"its modules cannot be looked at without weights ({error})"
-        return Family(ENCODER if by_hand else None, reason, reason)
+        return Family(ENCODER if by_hand else None, reason, reason, reason)
     why_not_averaged = why_closed(network) or _why_unsized(network)
     if why_not_averaged is None and not visual:
         why_not_averaged = NO_PLACEHOLDER
@@ -130,12 +138,14 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
     attends = why_not_averaged is None and files.config.model_type in PREFIXED
     prefixes = attends and sees_backwards(network)
     if by_hand:
-        return Family(ENCODER, "", why_not_averaged, prefixes)
+        return Family(ENCODER, "", why_not_averaged, None, prefixes)
     why_not_hidden = why_without_door(network, visual)
     if why_not_hidden is not None:
-        return Family(None, why_not_hidden, why_not_averaged, prefixes)
-    hides = DOOR if overlapping(network) else ENCODER
-    return Family(hides, "", why_not_averaged, prefixes)
+        return Family(None, why_not_hidden, why_not_averaged, why_not_hidden, prefixes)
+    if overlapping(network):
+        return Family(DOOR, "", why_not_averaged, MIXED, prefixes)
+    why_not_placed = RESAMPLED if resamples(network) else None
+    return Family(ENCODER, "", why_not_averaged, why_not_placed, prefixes)
 
 
 def hides_by_hand(files: Any) -> bool:
@@ -199,6 +209,16 @@ def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
     if pixels or "inputs_embeds" not in taken:
         return f"its {type(side).__name__} is not handed embeddings of words and frames"
     return None
+
+
+def resamples(network: Any) -> bool:
+    """Whether learned tokens stand between the patches and the language side."""
+    apart = {id(weight) for weight in language_side(network).parameters()}
+    return any(
+        LEARNED.search(name.rpartition(".")[2]) is not None
+        for name, weight in network.named_parameters()
+        if id(weight) not in apart
+    )
 
 
 def overlapping(network: Any) -> bool:

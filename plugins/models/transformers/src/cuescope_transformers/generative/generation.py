@@ -14,7 +14,7 @@ from inspect import signature
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import (
     DynamicCache,
@@ -23,10 +23,11 @@ from transformers import (
     LogitsProcessorList,
 )
 
-from cuescope_sdk.fusion import TEXT
+from cuescope_sdk.fusion import TEXT, VIDEO
 from cuescope_sdk.torch import Fusion, quiet
 from cuescope_transformers.generative.inputs import Batch, Inputs
 from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.modules import blocks, language_side
 from cuescope_transformers.generative.prompts import Tokens
 
 Steps = Int[Tensor, "row step"]
@@ -146,6 +147,29 @@ def reach(
 def named(module: nn.Module, args: Sequence[Any]) -> Inputs:
     """Arguments by place, under the names that the module's forward pass has for them."""
     return dict(zip(signature(module.forward).parameters, args, strict=False))
+
+
+def visual_tokens(
+    model: GenerativeModel, batch: Batch
+) -> tuple[Float[Tensor, "row token dim"], Bool[Tensor, "row token"]]:
+    """What the first layer of the language side gets, and which of it is visual.
+
+    All else of the pass is left out.
+    """
+    side = language_side(model.network)
+    first = blocks(side)[0]
+    got = reach(model, batch, first)
+    if batch.cross is None:
+        # families differ in what their layers call their tokens
+        tokens = got[next(iter(signature(first.forward).parameters))]
+        # Gemma 3n's layers work on several versions of a token at once
+        if tokens.ndim > 3:
+            tokens = reach(model, batch, side)["inputs_embeds"]
+        return tokens, (batch.modality == VIDEO).to(tokens.device)
+    # Mllama's layers are handed the tiles of a row one by one
+    tiles = got["cross_attention_states"]
+    tiles = tiles.reshape(len(batch.cross), -1, tiles.shape[-1])
+    return tiles, (batch.cross == VIDEO).to(tiles.device)
 
 
 def _cache(network: Any) -> Inputs:

@@ -106,6 +106,16 @@ class GenerativeModel:
         """Frames that threads load before they are shown."""
         return LoadedAhead(IMAGES_AHEAD)
 
+    @cached_property
+    def grids(self) -> dict[tuple[int, int], Any]:
+        """Where tokens lie on frames of each size (row, col) that was shown (`grids`)."""
+        return {}
+
+    @cached_property
+    def areas(self) -> dict[tuple[int, int], Any]:
+        """What is seen of frames of each size (`patches.seen_area`)."""
+        return {}
+
     @property
     def kind(self) -> str:
         """The family: `model_type` of the configuration."""

@@ -1,9 +1,10 @@
 """The tokens of the image encoder, and the pixels that it sees of an image.
 
-Layers are those of the encoder, and after them what the language model reads: of Qwen2-VL the
-tokens that its merger makes of 2 x 2 patches (SpurLens, appendix M, averages those). In all layers
-the tokens are those that it reads, so that merged patches stand side by side in one. Of an image
-that is shown whole and in tiles the whole is looked at; Mllama's tiles are the image.
+Of any family: what the language model reads, where the drawings of `grids` tell its places. Of
+those in `ENCODERS` the layers of the encoder too, and after them what the language model reads: of
+Qwen2-VL the tokens that its merger makes of 2 x 2 patches (SpurLens, appendix M, averages those).
+In all layers the tokens are those that it reads, so that merged patches stand side by side in one.
+Of an image that is shown whole and in tiles the whole is looked at; Mllama's tiles are the image.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,58 +16,117 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
 from cuescope_transformers.generative.family import PACKED, TOWERS, WITH_TOWER
+from cuescope_transformers.generative.generation import visual_tokens
+from cuescope_transformers.generative.grids import (
+    TokenGrid,
+    draw,
+    ends,
+    find_grid,
+    grid_of,
+    process,
+    slopes,
+    without_words,
+)
 from cuescope_transformers.generative.inputs import (
     Inputs,
-    media_of,
     network_inputs,
-    processor_outputs,
+    with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments
-from cuescope_transformers.generative.prompts import render_prompt
 from cuescope_transformers.towers import as_image
 
 Layers = list[nn.Module]
+Area = tuple[tuple[float, float], tuple[float, float]]
+# images by which a plan learns whether places are told: long, high, and of odd sides
+PROBES = ((150, 222), (320, 160), (97, 97))
+UNTOLD = "its processor does not tell where the tokens of each image lie"
 
 
 @dataclass(frozen=True)
 class ImageEncoder:
     """How a family looks at one image, given its base model and what its processor makes of it.
 
-    `pixels` are normalised, (row, col, 3). The last of `layers` gives what the language model
-    reads; `run` runs them all, and `on_grid` puts on the grid what one of them gave.
+    `pixels` are normalised, (row, col, 3), and `grid` is rows and columns of tokens. The last of
+    `layers` gives what the language model reads; `run` runs them all, and `on_grid` puts on the
+    grid what one of them gave.
     """
 
     pixels: Callable[[GenerativeModel, Inputs], Tensor]
+    grid: Callable[[Any, Inputs], tuple[int, int]]
     layers: Callable[[Any], Layers]
     run: Callable[[Any, Inputs], object]
     on_grid: Callable[[Any, Inputs, Tensor], Tensor]
 
 
-def shows_patches(model: GenerativeModel) -> bool:
-    """Whether it is known where a family's tokens lie."""
-    encoder = ENCODERS.get(model.kind)
-    # these families take any tower, and only some are known here
-    if encoder is TOWER:
-        return model.files.config.vision_config.model_type in TOWERS
-    return encoder is not None
+def why_no_patches(model: GenerativeModel) -> str | None:
+    """Why nobody knows where the model's tokens lie; None where it is known."""
+    if encoder_of(model) is not None:
+        return None
+    if model.family.why_not_placed is not None:
+        return model.family.why_not_placed
+    for shape in PROBES:
+        if find_grid(model, shape) is None:
+            return UNTOLD
+    return None
 
 
 def canvas(
     model: GenerativeModel, frames: Sequence[Frame]
 ) -> list[UInt8[np.ndarray, "height width 3"]]:
     """The pixels that the encoder sees of each frame, shown as an image."""
-    encoder = _encoder_of(model)
+    encoder = encoder_of(model)
     images = []
     for frame in frames:
         # of the processor alone: no weights are opened for it
-        inputs = processor_outputs(model, *_without_words(model, frame))
-        pixels = encoder.pixels(model, inputs)
-        images.append(as_image(pixels, model.processor.image_processor))
+        inputs = process(model, frame)
+        if encoder is None:
+            images.append(require_grid(model, frame).canvas(inputs))
+        else:
+            pixels = encoder.pixels(model, inputs)
+            images.append(as_image(pixels, model.processor.image_processor))
     return images
+
+
+def grid_shape(model: GenerativeModel, frame: Frame) -> tuple[int, int] | None:
+    """Rows and columns of the tokens of a frame; None where they are not known."""
+    encoder = encoder_of(model)
+    if encoder is not None:
+        return encoder.grid(model.files.config, process(model, frame))
+    grid = None if model.family.why_not_placed else grid_of(model, frame)
+    if grid is None:
+        return None
+    rows, cols = grid.token.shape
+    return rows, cols
+
+
+def seen_area(model: GenerativeModel, frame: Frame) -> Area:
+    """Where what the network sees lies on frames of this size, down and across.
+
+    In shares of the sides: (0, 1) is the whole, and beyond them a frame is padded.
+    """
+    width, height = frame.load().size
+    size = (height, width)
+    if size not in model.areas:
+        frames = [draw(levels) for levels in (*ends(size), *slopes(size))]
+        images = [image[..., 0].astype(float) for image in canvas(model, frames)]
+        black, white, *ramps = images
+        shown = white > black
+        sides = []
+        for axis, ramp in enumerate(ramps):
+            share = (ramp - black)[shown] / (white - black)[shown]
+            # a level is that of the middle of its pixel
+            middle = (share * (size[axis] - 1) + 0.5) / size[axis]
+            place = (np.nonzero(shown)[axis] + 0.5) / ramp.shape[axis]
+            slope, start = np.polyfit(place, middle, 1)
+            sides.append((float(start), float(start + slope)))
+        down, across = sides
+        model.areas[size] = (down, across)
+    area: Area = model.areas[size]
+    return area
 
 
 def patch_features(
@@ -75,14 +135,30 @@ def patch_features(
     layer: int,
 ) -> list[Float[np.ndarray, "row col dim"]]:
     """Tokens after a layer; raises UserError for one that is not there."""
-    encoder = _encoder_of(model)
-    layers = encoder.layers(model.network.base_model)
-    if not -len(layers) <= layer < len(layers):
+    encoder = encoder_of(model)
+    layers: Layers = []
+    if encoder is not None:
+        layers = encoder.layers(model.network.base_model)
+    # of any other family only what the language model reads can be found
+    depth = max(1, len(layers))
+    if not -depth <= layer < depth:
         raise UserError(
             f"{model.title} has no image layer {layer}",
-            expected=f"0 to {len(layers) - 1}, what the language model reads",
+            expected=f"0 to {depth - 1}, what the language model reads",
         )
+    if encoder is None:
+        return [_door_tokens(model, frame) for frame in frames]
     return [_tokens(model, encoder, layers[layer], frame) for frame in frames]
+
+
+def _door_tokens(
+    model: GenerativeModel, frame: Frame
+) -> Float[np.ndarray, "row col dim"]:
+    """What the language model reads of a frame."""
+    grid = require_grid(model, frame)
+    inputs = network_inputs(model, *without_words(model, frame))
+    tokens, visual = visual_tokens(model, with_modalities(model, inputs))
+    return np.asarray(to_array(tokens[0][visual[0]])[grid.token])
 
 
 @torch.inference_mode()
@@ -93,31 +169,36 @@ def _tokens(
     frame: Frame,
 ) -> Float[np.ndarray, "row col dim"]:
     base = model.network.base_model
-    inputs = network_inputs(model, *_without_words(model, frame))
+    inputs = network_inputs(model, *without_words(model, frame))
     outputs: list[Tensor] = []
     with quiet(), hook_output(layer, outputs.append):
         encoder.run(base, inputs)
     return to_array(encoder.on_grid(base, inputs, outputs[0]))
 
 
-def _without_words(
-    model: GenerativeModel, frame: Frame
-) -> tuple[list[Sample], list[str]]:
-    """A frame with no words, as `network_inputs` takes it."""
-    sample = Sample(key=frame.key, frames=(frame,))
-    media = media_of(model, sample)
-    prompt = render_prompt(model.processor, model.kind, "", media)
-    return [sample], [prompt]
+def encoder_of(model: GenerativeModel) -> ImageEncoder | None:
+    """What is written for the family; None where its grid is told by drawings."""
+    encoder = ENCODERS.get(model.kind)
+    # these families take any tower, and only some are known here
+    if encoder is TOWER and model.files.config.vision_config.model_type not in TOWERS:
+        return None
+    return encoder
 
 
-def _encoder_of(model: GenerativeModel) -> ImageEncoder:
-    if not shows_patches(model):
+def require_grid(model: GenerativeModel, frame: Frame) -> TokenGrid:
+    """The grid of a frame of a family without an encoder of its own here.
+
+    Raises UserError where it is not told.
+    """
+    reason = model.family.why_not_placed
+    grid = None if reason else grid_of(model, frame)
+    if grid is None:
+        width, height = frame.load().size
         raise UserError(
             f"{model.title} does not show its patches",
-            expected=f"{', '.join(ENCODERS)}, with {' or '.join(TOWERS)} where it has a tower",
-            got=f"the architecture '{model.kind}'",
+            got=reason or f"an image of {width} x {height} pixels: {UNTOLD}",
         )
-    return ENCODERS[model.kind]
+    return grid
 
 
 def _image_features(base: Any, inputs: Inputs) -> object:
@@ -141,12 +222,15 @@ def _tower_layers(base: Any) -> Layers:
     return [*tower.encoder.layers, base.multi_modal_projector]
 
 
-def _tower_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
-    """The patches of the first image, which end its tokens."""
-    patch = base.config.vision_config.patch_size
+def _tower_grid(config: Any, inputs: Inputs) -> tuple[int, int]:
+    patch = config.vision_config.patch_size
     height, width = inputs["pixel_values"].shape[-2:]
-    rows = height // patch
-    cols = width // patch
+    return height // patch, width // patch
+
+
+def _on_tower_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
+    """The patches of the first image, which end its tokens."""
+    rows, cols = _tower_grid(base.config, inputs)
     # CLIP has a class token before them
     return tokens[0, -rows * cols :].view(rows, cols, -1)
 
@@ -172,14 +256,20 @@ def _packed_layers(base: Any) -> Layers:
     return [*base.visual.blocks, base.visual.merger]
 
 
-def _packed_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
+def _packed_grid(config: Any, inputs: Inputs) -> tuple[int, int]:
+    grid = inputs["image_grid_thw"][0] // config.vision_config.spatial_merge_size
+    _, rows, cols = grid.tolist()
+    return rows, cols
+
+
+def _on_packed_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     """Merged tokens, or the patches of each side by side."""
     from transformers.vision_utils import get_vision_window_index
 
     visual = base.visual
     grid = inputs["image_grid_thw"]
     merge = visual.spatial_merge_size
-    _, rows, cols = (grid[0] // merge).tolist()
+    rows, cols = _packed_grid(base.config, inputs)
     merged = tokens.reshape(rows * cols, -1)
     if hasattr(visual, "window_size"):
         # Qwen2.5-VL sorts its tokens by window before the first block; this is the way back
@@ -221,7 +311,13 @@ def _run_tiled(base: Any, inputs: Inputs) -> object:
     return base.multi_modal_projector(output.last_hidden_state)
 
 
-def _tiled_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
+def _tiled_grid(config: Any, inputs: Inputs) -> tuple[int, int]:
+    rows, cols = _tiles(config, inputs)
+    side = inputs["pixel_values"].shape[-1] // config.vision_config.patch_size
+    return rows * side, cols * side
+
+
+def _on_tiled_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     """A tile is a class token, its patches and perhaps padding."""
     rows, cols = _tiles(base.config, inputs)
     values = inputs["pixel_values"]
@@ -232,9 +328,27 @@ def _tiled_grid(base: Any, inputs: Inputs, tokens: Tensor) -> Tensor:
     return tiles.flatten(0, 1).flatten(1, 2)
 
 
-TOWER = ImageEncoder(_whole_image, _tower_layers, _image_features, _tower_grid)
-BLOCKED = ImageEncoder(_unpack_pixels, _packed_layers, _image_features, _packed_grid)
-TILED = ImageEncoder(_join_tiles, _tiled_layers, _run_tiled, _tiled_grid)
+TOWER = ImageEncoder(
+    pixels=_whole_image,
+    grid=_tower_grid,
+    layers=_tower_layers,
+    run=_image_features,
+    on_grid=_on_tower_grid,
+)
+BLOCKED = ImageEncoder(
+    pixels=_unpack_pixels,
+    grid=_packed_grid,
+    layers=_packed_layers,
+    run=_image_features,
+    on_grid=_on_packed_grid,
+)
+TILED = ImageEncoder(
+    pixels=_join_tiles,
+    grid=_tiled_grid,
+    layers=_tiled_layers,
+    run=_run_tiled,
+    on_grid=_on_tiled_grid,
+)
 ENCODERS: dict[str, ImageEncoder] = {
     **dict.fromkeys(PACKED, BLOCKED),
     **dict.fromkeys(WITH_TOWER, TOWER),

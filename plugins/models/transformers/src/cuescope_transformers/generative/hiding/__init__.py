@@ -1,6 +1,7 @@
 """`HideTokens` on generative models: token dropping (SpurLens, section 6.1 and appendix K).
 
-A mask lies over the frames, at any resolution. The processor makes of the masked pixels what it
+A mask lies over the frames, at any resolution; one on the grid of `patch_features` lies over what
+the network sees of them. The processor makes of the masked pixels what it
 makes of the frames; where they come to lie, the pixels become NaN, and a token made of one is left
 out of the vision encoder. A token of the language model that reads a hidden one, alone or merged
 with others, is left out too, with its placeholder. All others keep their positions, and whatever
@@ -13,7 +14,11 @@ from cuescope_sdk import HideTokens, Trial, UserError
 from cuescope_transformers.generative.family import hides_by_hand
 from cuescope_transformers.generative.hiding.door import without_visual
 from cuescope_transformers.generative.hiding.families import HIDING
-from cuescope_transformers.generative.hiding.masks import grey_out, hidden_pixels
+from cuescope_transformers.generative.hiding.masks import (
+    grey_out,
+    hidden_pixels,
+    over_frame,
+)
 from cuescope_transformers.generative.inputs import (
     Batch,
     network_inputs,
@@ -51,7 +56,9 @@ def hide(
     for trial in trials:
         if isinstance(trial.edit, HideTokens):
             require_hiding(model, trial, trial.edit)
-            masked.append((trial.sample, trial.edit.mask))
+            frames = zip(trial.sample.frames, trial.edit.mask, strict=True)
+            masks = [over_frame(model, frame, mask) for frame, mask in frames]
+            masked.append((trial.sample, masks))
     samples = [grey_out(sample, mask) for sample, mask in masked]
     inputs = network_inputs(model, samples, prompts)
     # without frames there are no pixels to mark

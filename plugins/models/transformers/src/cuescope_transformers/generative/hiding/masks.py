@@ -10,16 +10,45 @@ from torch.nn.functional import max_pool2d
 from cuescope_sdk import Frame, Sample
 from cuescope_transformers.generative.inputs import Inputs, network_inputs
 from cuescope_transformers.generative.loading import GenerativeModel
+from cuescope_transformers.generative.patches import grid_shape, seen_area
 
 Images = Float[Tensor, "*image channel height width"]
 
 GREY = 128
 WHITE = 255
 DIM = 85  # where a quarter is masked both drawings are equal: 255 x 1/4 = 85 x 3/4
-Masks = Bool[np.ndarray, "frame row col"]
+Mask = Bool[np.ndarray, "row col"]
+Masks = Sequence[Mask]
+WITHIN = 0.05  # of a cell
+FINE = 8  # cells, of each of the mask's, where it is laid over a part of the frame
 Pixels = UInt8[np.ndarray, "height width 3"]
 Share = Float[np.ndarray, "height width"]
 Draw = Callable[[Pixels, Share], np.ndarray]
+
+
+def over_frame(model: GenerativeModel, frame: Frame, mask: Mask) -> Mask:
+    """A mask to be stretched over the frame, whatever its resolution.
+
+    On the model's own grid it lay over what the network sees, which may be a part of the frame.
+    """
+    width, height = frame.load().size
+    if mask.shape == (height, width) or mask.shape != grid_shape(model, frame):
+        return mask
+    area = seen_area(model, frame)
+    cells = []
+    for side, seen in zip(mask.shape, area, strict=True):
+        start, stop = seen
+        # nothing is cut off, and nothing is added
+        if max(abs(start), abs(stop - 1)) < WITHIN / side:
+            cells.append(np.arange(side))
+            continue
+        middles = (np.arange(FINE * side) + 0.5) / (FINE * side)
+        cells.append(np.floor((middles - start) / (stop - start) * side).astype(int))
+    rows, cols = cells
+    framed = np.pad(mask, 1)  # False where nothing is seen
+    row = (rows + 1).clip(0, mask.shape[0] + 1)
+    col = (cols + 1).clip(0, mask.shape[1] + 1)
+    return np.asarray(framed[row[:, None], col])
 
 
 def hidden_pixels(
@@ -70,7 +99,7 @@ def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
     return sample.with_frames(tuple(frames), "drawn")
 
 
-def coverage(mask: Bool[np.ndarray, "row col"], height: int, width: int) -> Share:
+def coverage(mask: Mask, height: int, width: int) -> Share:
     """The share of each pixel under a mask that is stretched over them, in [0, 1]."""
     rows = _stretch(mask.astype(int), height)
     return _stretch(rows.T, width).T / mask.size
