@@ -335,6 +335,16 @@ class AnyShape(Embedding):
         return super().answer(replace(trial, edit=HideTokens.from_mask(mask)))
 
 
+class OneGrid(Embedding):
+    """Takes masks on its own grid alone."""
+
+    def answer(self, trial: Trial) -> Response:
+        edit = trial.edit
+        if isinstance(edit, HideTokens) and edit.shape[1:] not in (GRID, (4, 4)):
+            raise UserError("one grid", expected="a mask on it")
+        return super().answer(trial)
+
+
 class Padded(Embedding):
     """Trials of a batch that hide less than another see a token of padding."""
 
@@ -498,7 +508,7 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         HidesNothing,
         {"test_is_blind_to_what_is_hidden", "test_refuses_masks_of_another_shape"},
     ),
-    "test_shows_its_canvas": (Inverted, set()),
+    "test_shows_its_canvas": (Inverted, {"test_takes_masks_in_pixels"}),
     "test_gives_patch_features": (ClassToken, set()),
     "test_refuses_layers_it_has_not": (Indexed, set()),
     "test_reads_each_frame_by_itself": (Whitened, set()),
@@ -506,7 +516,8 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
     "test_orders_logits_as_cosines": (OtherTexts, set()),
     "test_answers_with_all_hidden": (MeanOfNothing, {"test_hides_trial_by_trial"}),
     "test_is_blind_to_what_is_hidden": (Glimpses, set()),
-    "test_refuses_masks_of_another_shape": (AnyShape, set()),
+    "test_refuses_masks_of_another_shape": (AnyShape, {"test_takes_masks_in_pixels"}),
+    "test_takes_masks_in_pixels": (OneGrid, set()),
     "test_hides_trial_by_trial": (Padded, set()),
 }
 

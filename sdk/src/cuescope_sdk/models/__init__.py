@@ -1,4 +1,4 @@
-"""What model plugins share without torch: zero-shot heads, refusals, the hub."""
+"""What model plugins share without torch: zero-shot heads, masks, refusals, the hub."""
 
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._frames import FrameMemory, require_frames
@@ -10,6 +10,7 @@ from cuescope_sdk.models._option_types import (
     StockOptions,
 )
 from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
+from cuescope_sdk.models._tokens_under import tokens_under
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.models._zero_shot.model import ZeroShotModel, ZeroShotOptions
 from cuescope_sdk.models._zero_shot.texts import PromptTower, Templates, TextTower, unit
@@ -32,5 +33,6 @@ __all__ = [
     "require_frames",
     "require_hub",
     "require_small_archive",
+    "tokens_under",
     "unit",
 ]

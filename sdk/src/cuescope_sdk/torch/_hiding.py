@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from cuescope.errors import UserError
+from cuescope_sdk.models._tokens_under import cells_under
 from cuescope_sdk.torch._image_tower import (
     ImageTower,
     Inputs,
@@ -172,11 +173,4 @@ def patches_under(
             expected=f"{grid[0]} x {grid[1]} patches, or the frame's own pixels (rows x columns)",
             got=f"{mask.shape[0]} x {mask.shape[1]}",
         )
-    rows, cols = grid
-    height, width = canvas.shape
-    row = np.arange(height) * rows // height
-    col = np.arange(width) * cols // width
-    under = np.zeros(grid, dtype=bool)
-    # unbuffered: many pixels fall into one patch
-    np.logical_or.at(under, (row[:, None], col), canvas)
-    return under.ravel()
+    return cells_under(canvas, grid).ravel()

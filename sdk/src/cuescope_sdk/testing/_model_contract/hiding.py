@@ -8,6 +8,7 @@ from jaxtyping import Bool
 
 from cuescope.capabilities import EmbedsChoices, HasPatches
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError, generator
+from cuescope_sdk.models import tokens_under
 from cuescope_sdk.testing._contract import (
     NotApplicable,
     PerClass,
@@ -248,6 +249,40 @@ class ModelHides(ModelLooks):
             "Pad to the longest of a batch, and mask what is padded",
         )
 
+    def test_takes_masks_in_pixels(self) -> None:
+        """A mask in the frame's own pixels hides what the tokens under it hide."""
+        grid = self.own_grid()
+        masks = _half(grid, self.canvases)
+        by_pixels = []
+        by_token = []
+        for sample, mask in zip(self.canvases, masks, strict=True):
+            # twice as large as what the network sees, so that pixels are no tokens
+            frames = list(map(_enlarged, sample.frames))
+            larger = sample.with_frames(tuple(frames), "larger")
+            pixels = [
+                _pixels_of(cells, frame)
+                for cells, frame in zip(mask, frames, strict=True)
+            ]
+            tokens = [
+                tokens_under(self.open_model, frame, of_frame)
+                for frame, of_frame in zip(frames, pixels, strict=True)
+            ]
+            by_pixels.append(self.hiding(larger, np.stack(pixels)))
+            by_token.append(self.hiding(larger, np.stack(tokens)))
+        remedy = (
+            "Map it with cuescope_sdk.models.tokens_under, or stretch it over the frame"
+        )
+        with expect_no_error(
+            "an answer under a mask in the frame's pixels", remedy=remedy
+        ):
+            answers = self.model.respond(by_pixels)
+        self.expect_near(
+            answers,
+            self.model.respond(by_token),
+            "the same answers under a mask in pixels and under its tokens",
+            remedy,
+        )
+
     def test_refuses_masks_of_another_shape(self) -> None:
         """A mask for other frames is refused; one of another grid too, or stretched over them."""
         grid = self.own_grid()
@@ -284,6 +319,21 @@ def _half(grid: Grid, samples: list[Sample]) -> list[Mask]:
         mask[:, -1, -1] = False
         masks.append(mask)
     return masks
+
+
+def _enlarged(frame: Frame) -> Frame:
+    pixels = np.asarray(frame.load())
+    return Frame.from_array(pixels.repeat(2, axis=0).repeat(2, axis=1))
+
+
+def _pixels_of(
+    cells: Bool[np.ndarray, "row col"], frame: Frame
+) -> Bool[np.ndarray, "height width"]:
+    """A mask on a grid, in the pixels of a frame."""
+    width, height = frame.load().size
+    row = np.arange(height) * len(cells) // height
+    col = np.arange(width) * cells.shape[1] // width
+    return np.asarray(cells[row[:, None], col])
 
 
 def _noisy(sample: Sample, mask: Mask) -> Sample:
