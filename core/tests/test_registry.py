@@ -16,7 +16,7 @@ from cuescope.installing import how_to_install
 from cuescope.plugin import Plugin
 from cuescope.registry import GROUPS, Registry
 
-from .broken import METHODS, SIX, write_six
+from .broken import HEALTHY, METHODS, SIX, write_six
 from .stubs import write_dist
 
 
@@ -169,6 +169,45 @@ def test_a_name_given_twice_by_one_dist_is_told(tmp_path: Path) -> None:
     assert [p.reason for p in problems if p] == [
         "duplicate name: method 'x' also comes from cuescope-x"
     ]
+
+
+def test_a_package_that_takes_a_name_of_ours_switches_nothing_off(
+    tmp_path: Path,
+) -> None:
+    """Ours stays what the name means, and the other one can be asked for by its package."""
+    for dist in ("cuescope-trove", "cuescope-theirs"):
+        write_dist(tmp_path, dist, {METHODS: {"trove": f"{dist}:X".replace("-", "_")}})
+    registry = registry_of(tmp_path)
+    with pytest.warns(UserWarning, match="cuescope-theirs/trove for the one of"):
+        assert registry.find("method", "trove").dist == "cuescope-trove"
+    other = registry.find("method", "cuescope-theirs/trove")
+    assert (other.dist, other.problem) == ("cuescope-theirs", None)
+    [told] = [entry.problem for entry in registry.entries if entry.problem]
+    assert "ask for it as cuescope-theirs/trove" in told.remedy
+
+
+def test_two_strangers_of_one_name_are_both_asked_for_by_their_packages(
+    six: Registry,
+) -> None:
+    with pytest.raises(PluginError, match="duplicate name"):
+        six.load(six.find("method", "twice"))
+    entry = six.find("method", "cuescope-healthy/healthy")
+    assert six.find("method", "healthy") == entry
+    for dist in ("cuescope-twice", "cuescope-twice-again"):
+        assert six.load(six.find("method", f"{dist}/twice")).title == "Healthy"
+
+
+def test_what_prints_or_sleeps_at_its_import_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = HEALTHY.replace("Healthy", "Thing")
+    registry = one_class(tmp_path, METHODS, f"print('hello')\n{source}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("cuescope.registry.SLOW_SECONDS", 0)
+    [entry] = registry.entries
+    assert registry.check(entry) is None
+    assert "it prints as it is imported and its import takes" in registry.remarks[entry]
+    assert capsys.readouterr() == ("", "hello\n")
 
 
 def test_damaged_metadata_of_another_dist_hides_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 from pydantic import ValidationError
 
 from cuescope.conclusions import Evidence, Feature, Occurrence, Report, Score
+from cuescope.errors import PluginError
 from cuescope.types import Frame, HideTokens, Outcome, Response, Sample, Trial
 
 from .edits import ScaleHeads
@@ -260,7 +261,7 @@ def test_the_hash_sees_what_was_asked_and_found() -> None:
         make_report(scores=(moved, *report.scores[1:])),
         make_report(scores=report.scores[::-1]),
         make_report(evidence=()),
-        report.model_copy(update={"features": report.features[:-1]}),
+        report.model_copy(update={"features": report.features[::-1]}),
         make_report(notes={}),
         make_report(provenance=asked.model_copy(update={"seed": 1})),
         make_report(provenance=asked.model_copy(update={"limit": 10})),
@@ -301,12 +302,43 @@ def test_names_that_a_check_found_stand_before_the_features_own() -> None:
         statement="{feature} costs",
     )
     plain = Score(feature="1", label="a", metric="trove", value=0.0)
-    report = make_report(evidence=(found, nameless), scores=(plain, score))
-    report = report.model_copy(update={"features": features})
+    said = {"features": features, "scores": (plain, score), "contrasts": ()}
+    report = make_report().model_copy(update={**said, "evidence": (found, nameless)})
     assert report.names == {"0": "0", "1": "own", "2": "found"}
     assert report.findings == (score,)
     assert report.sentence(score) == "found costs"
     assert report.sentence(plain) is None
+
+
+def test_a_copy_is_checked_as_a_new_one_is() -> None:
+    [score, *_] = make_report().scores
+    assert score.model_copy(update={"value": 0.25}).value == 0.25
+    assert score.model_copy() == score
+    for update in ({"value": float("nan")}, {"valu": 0.25}, {"n": "many"}):
+        with pytest.raises(ValidationError):
+            score.model_copy(update=update)
+
+
+def test_a_sample_with_another_question_or_other_choices() -> None:
+    sample = Sample(key="a", frames=(), choices=("cat", "dog"), label="dog")
+    asked = sample.with_question("Which?", "which")
+    assert (asked.key, asked.question, asked.label) == ("a/which", "Which?", "dog")
+    turned = sample.with_choices(["dog", "cat"], "turned")
+    assert (turned.key, turned.choices, turned.label) == (
+        "a/turned",
+        ("dog", "cat"),
+        "dog",
+    )
+    assert sample.with_choices(["cow", "cat"], "others").label is None
+
+
+def test_an_outcome_has_what_was_asked_for_or_says_so() -> None:
+    trial = Trial(sample=Sample(key="a", frames=()))
+    outcome = Outcome(trial, Response(logits=np.array([1.0]), text=""))
+    assert outcome.logits.tolist() == [1.0]
+    assert outcome.text == ""
+    with pytest.raises(PluginError, match="the answer to a: expected embedding"):
+        _ = outcome.embedding
 
 
 def test_a_derived_frame_leaves_its_parent_as_it_was() -> None:

@@ -1,8 +1,11 @@
 """Entry points -> plugins. Listing imports nothing; each failure is kept with its reason."""
 
+import io
 import json
 import re
 import sys
+import time
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -32,6 +35,7 @@ from cuescope.installing import (
     how_to_reinstall,
     how_to_remove,
     how_to_update,
+    is_own,
 )
 from cuescope.package_metadata import Package, place_of, read_package
 
@@ -52,6 +56,8 @@ KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
 MAX_REASON = 500  # characters
 IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
+# of an import; every command that lists or checks plugins pays it
+SLOW_SECONDS = 3.0
 # not a dist whose name only begins like it
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -63,6 +69,7 @@ class Problem:
     reason: str
     remedy: str
 
+    is_name: bool = False  # the plugin is sound, and its name is another one's too
 
 @dataclass(frozen=True)
 class Entry:
@@ -84,6 +91,7 @@ class Registry:
         self._dists = dists
         self._loaded: dict[Entry, Any] = {}
 
+        self.remarks: dict[Entry, str] = {}
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
@@ -128,16 +136,35 @@ class Registry:
         return tuple(entries), damaged
 
     def of_kind(self, kind: str) -> list[Entry]:
+    def of_dist(self, kind: str, name: str) -> Entry | None:
+        """The plugin of `DIST/NAME`, whatever else has its name; None where there is none."""
+        dist, slash, plain = name.partition("/")
+        for entry in self.of_kind(kind) if slash else ():
+            if (entry.dist, entry.name) == (dist, plain):
+                is_taken = entry.problem is not None and entry.problem.is_name
+                return replace(entry, problem=None) if is_taken else entry
+        return None
+
         """The plugins of one kind."""
         return [entry for entry in self.entries if entry.kind == kind]
 
     def find(self, kind: str, name: str) -> Entry:
-        """The plugin of this kind and name; raises UserError with the nearest name."""
+        """The plugin of this kind and name, or `DIST/NAME`; raises UserError with the nearest."""
         of_kind = self.of_kind(kind)
         same = [entry for entry in of_kind if entry.name == name]
         if same:
+        if not same and (of_dist := self.of_dist(kind, name)):
+            return of_dist
             # a broken one of another package must not stand before a sound one
-            return next((entry for entry in same if entry.problem is None), same[0])
+            first = next((entry for entry in same if entry.problem is None), same[0])
+            for entry in same:
+                if first.problem is None and entry.problem and entry.problem.is_name:
+                    warnings.warn(
+                        f"{kind} '{name}' is that of {first.dist}; write "
+                        f"{entry.dist}/{name} for the one of {entry.dist}",
+                        stacklevel=2,
+                    )
+            return first
         names = sorted({entry.name for entry in of_kind})
         remedy = _where_it_is(kind, name) or nearest(name, names)
         raise UserError(
@@ -160,16 +187,24 @@ class Registry:
         """Import the plugin; what stands in its way, or None.
 
         With `seconds` an import that takes longer is a problem too, and so is a KeyboardInterrupt
-        that the plugin raises itself: of a list, one plugin must not cost the others.
+        that the plugin raises itself: of a list, one plugin must not cost the others. What is
+        no problem and yet a nuisance to everybody is kept in `remarks`.
         """
         if entry.problem is None and entry not in self._loaded:
             # What a package prints as it is imported must not land in the middle of `--json`.
-            with redirect_stdout(sys.stderr):
+            since = time.perf_counter()
+            with redirect_stdout(_Printed()) as printed:
                 # failures too: a second try would fail alike
                 self._loaded[entry] = (
                     _attempt_within(entry, seconds) if seconds else _attempt(entry)
                 )
         result = entry.problem or self._loaded[entry]
+            took = time.perf_counter() - since
+            remarks = ["it prints as it is imported"] if printed.heard else []
+            if took > SLOW_SECONDS:
+                remarks.append(f"its import takes {took:.1f} seconds")
+            if remarks:
+                self.remarks[entry] = " and ".join(remarks)
         return result if isinstance(result, Problem) else None
 
     @contextmanager
@@ -188,6 +223,17 @@ class Registry:
 
 
 def _where_it_is(kind: str, name: str) -> str | None:
+class _Printed(io.TextIOBase):
+    """Hands on what is printed to stderr, and knows whether anything was."""
+
+    heard = False
+
+    def write(self, text: str) -> int:
+        """As any stream."""
+        self.heard = True
+        return sys.stderr.write(text)
+
+
     """The dist of this project that brings a plugin, None for a name that none of them has."""
     table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
     dist = table.get(kind, {}).get(name)
@@ -257,17 +303,24 @@ def _misfit(dist: str, requires: Iterable[str], api: str | None) -> Problem | No
 
 
 def _mark_duplicates(same: list[Entry]) -> Iterator[Entry]:
-    """Entries of one kind and name: two of them are a problem of each, but broken ones of none."""
+    """Entries of one kind and name: the others are a problem of each, but broken ones of none.
+
+    One of this project stays what the name means: a package that takes the name of a method must
+    not switch that method off. All of them can be asked for as `DIST/NAME`.
+    """
     for entry in same:
         others = [
             other.dist for other in same if other is not entry and other.problem is None
         ]
-        if entry.problem is not None or not others:
+        if entry.problem is not None or not others or is_own(entry.dist):
             yield entry
             continue
         reason = f"duplicate name: {entry.kind} '{entry.name}' also comes from {', '.join(others)}"
-        remedy = f"keep one of them: {how_to_remove(entry.dist)}"
-        yield replace(entry, problem=Problem(reason, remedy))
+        remedy = (
+            f"ask for it as {entry.dist}/{entry.name}, or keep one of them: "
+            f"{how_to_remove(entry.dist)}"
+        )
+        yield replace(entry, problem=Problem(reason, remedy, is_name=True))
 
 
 def _attempt(entry: Entry, *, survive: bool = False) -> Any:

@@ -60,7 +60,8 @@ class Request(Settings):
     def slug(self) -> str:
         """A folder name: readable, and another one where the answer may be another."""
         specs = (self.method, self.model, self.data)
-        names = [Spec.parse(spec).name for spec in specs]
+        # DIST/NAME is no folder in a folder
+        names = [Spec.parse(spec).name.replace("/", "-") for spec in specs]
         # they change the way, not the answer
         answer = self.model_dump(
             mode="json", exclude={"batch_size", "executor", "device"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from cuescope.digest import digest
-from cuescope.errors import BadDataError
+from cuescope.errors import BadDataError, PluginError
 
 Output = Literal["logits", "text", "embedding"]
+T = TypeVar("T")
 
 
 # a misspelt option would otherwise be dropped without a word
@@ -27,6 +28,16 @@ class Value(BaseModel):
     """Base of every word: immutable, and an unknown field is an error."""
 
     model_config = ConfigDict(frozen=True, **STRICT)
+
+    def model_copy(
+        self,
+        *,
+        update: Mapping[str, Any] | None = None,
+        deep: bool = False,
+    ) -> Self:
+        """A copy with some fields changed, checked as a new one is; pydantic's own is not."""
+        copy = super().model_copy(deep=deep)
+        return type(self)(**{**dict(copy), **update}) if update else copy
 
 
 class Options(Value):
@@ -204,6 +215,16 @@ class Sample:
         """The same example with other frames; `suffix` tells its key from the original's."""
         return replace(self, frames=frames, key=f"{self.key}/{suffix}")
 
+    def with_question(self, question: str, suffix: str) -> "Sample":
+        """The same example with another question; `suffix` as in `with_frames`."""
+        return replace(self, question=question, key=f"{self.key}/{suffix}")
+
+    def with_choices(self, choices: Sequence[str], suffix: str) -> "Sample":
+        """The same example with other choices; without a label that is none of them."""
+        label = self.label if self.label in choices else None
+        key = f"{self.key}/{suffix}"
+        return replace(self, choices=tuple(choices), label=label, key=key)
+
     def static(self, frame: int) -> "Sample":
         """The still clip: one frame repeated to the sequence's own length (TRoVe, section 3.2)."""
         return self.with_frames(
@@ -239,7 +260,12 @@ class Edit(Value):
 
 
 class HideTokens(Edit):
-    """The visual tokens under a mask are absent from every layer."""
+    """The visual tokens under a mask are absent from every layer.
+
+    The mask of a frame has the frame's own pixels, or the rows and columns of the model's grid (of
+    `patch_features`), which lies over what the network sees of the frame. The sdk's
+    `models.tokens_under` makes the second of the first.
+    """
 
     kind: ClassVar[str] = "hide-tokens"
     shape: tuple[int, int, int]
@@ -348,6 +374,31 @@ class Outcome:
 
     trial: Trial
     response: Response
+
+    @property
+    def logits(self) -> np.ndarray:
+        """Those of the response, float32 (choice); raises PluginError where none were given."""
+        return self._given(self.response.logits, "logits")
+
+    @property
+    def embedding(self) -> np.ndarray:
+        """That of the response, float32 (dim); raises PluginError where none was given."""
+        return self._given(self.response.embedding, "embedding")
+
+    @property
+    def text(self) -> str:
+        """That of the response; raises PluginError where none was given."""
+        return self._given(self.response.text, "text")
+
+    def _given(self, answer: T | None, output: Output) -> T:
+        if answer is None:
+            raise PluginError(
+                f"the answer to {self.trial.sample.key}",
+                expected=output,
+                got="none",
+                remedy=f"Ask for it: Trial(sample=..., outputs=frozenset({{'{output}'}}))",
+            )
+        return answer
 
     @property
     def prediction(self) -> str | None:

@@ -25,7 +25,7 @@ def refuse_bare_argument(kind: str, text: str, registry: Registry) -> None:
     looks_bare = (
         "/" in name or name.startswith((".", "~")) or Path(name).expanduser().is_dir()
     )
-    if name in names or not looks_bare:
+    if name in names or not looks_bare or registry.of_dist(kind, name):
         return
     takers = [taker for taker in TAKERS[kind] if taker in names]
     if "/" in name and kind == "model" and name.startswith(("ViT-", "RN", "convnext")):

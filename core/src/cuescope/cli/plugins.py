@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from enum import Enum
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +23,7 @@ from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
 from cuescope.installing import find_source, how_to_install, plan_installation
 from cuescope.printable import printable
-from cuescope.registry import IMPORT_SECONDS, Entry, Registry
+from cuescope.registry import IMPORT_SECONDS, KINDS, Entry, Registry
 
 app = typer.Typer(
     cls=PluginsCommands, help="List, describe, check and install plugins."
@@ -74,6 +75,9 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
     # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0005)
     check = check or strict
     problems = {
+    if check:
+        # numpy and pydantic: else the first plugin would seem slow
+        import_module("cuescope.capabilities")
         # of a list: one plugin that hangs must not hide the others
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
         for entry in (
@@ -106,6 +110,9 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
         typer.secho(printable(f"broken: {title}"), fg="red")
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
     if not check:
+    for entry, remark in registry.remarks.items():
+        if entry in listed:
+            echo(f"remark: {_title(entry)}: {remark}; tell the authors of {entry.dist}")
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
     elif not faults:
         echo(f"All {len(problems)} can be imported.")
@@ -128,6 +135,8 @@ def info(
     registry = Registry()
     entries = [entry for entry in registry.entries if entry.name == name]
     if not entries:
+    of_dist = (registry.of_dist(kind, name) for kind in KINDS)
+    entries += filter(None, of_dist)
         known = sorted(
             {entry.name for entry in registry.entries if entry.kind != "command"}
         )
