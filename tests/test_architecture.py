@@ -34,6 +34,7 @@ DOORS = {
             "grounding",
             "interventions",
             "language",
+            "logs",
             "maths",
             "mitigation",
             "models",

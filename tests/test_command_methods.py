@@ -16,6 +16,7 @@ from cuescope.registry import Registry
 
 METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "trove"}
 METHODS |= {
+    "answers",
     "confidence",
     "distilling-failures",
     "domino",

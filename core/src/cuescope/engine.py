@@ -122,6 +122,7 @@ class Session:
             on_answers=lambda outcomes: self._notify("answered", outcomes=outcomes),
             planning=planning,
             keeps_answers=getattr(model.plugin, "keeps_answers", False),
+            recorded="recorded" in model.plugin.capabilities.exposes,
             name=f"model '{model.spec}'",
             shared=self._shared,
         )
@@ -152,8 +153,8 @@ class Session:
             # worked out now: checks add notes and tables, which are read below
             evidence = tuple(self._verify(features, scores))
             self._note_repeats()
-            accuracies = self._attachments(Accuracy)
             self._tell_failures()
+            accuracies = self._attachments(Accuracy)
             return Report(
                 title=method.plugin.title,
                 metrics=method.plugin.metrics,
@@ -198,7 +199,6 @@ class Session:
             words = f"{count} to a question; {share:.0%} of them agree with the one that counts"
         self.audit.note("answers drawn by chance", words)
 
-    def _open_weights(self) -> None:
     def _tell_failures(self) -> None:
         failures = self.audit.failures
         if failures:
@@ -206,6 +206,7 @@ class Session:
             table = Table.of(FAILED, ("part", "why"), failures.items())
             self.audit.attach(table)
 
+    def _open_weights(self) -> None:
         """Weights that cannot be opened are reported before the first question."""
         lazy = [*self.parts.tools.values()]
         if not self.parts.executor:  # its workers open the model themselves

@@ -49,15 +49,16 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.observers": "observer",
     "cuescope.mitigators": "mitigator",
     "cuescope.interventions": "intervention",
+    "cuescope.logs": "log",
     "cuescope.benches": "bench",
     "cuescope.commands": "command",
 }
 KINDS = tuple(GROUPS.values())
 API = "cuescope-sdk"
 MAX_REASON = 500  # characters
-IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
 # of an import; every command that lists or checks plugins pays it
 SLOW_SECONDS = 3.0
+IMPORT_SECONDS = 20.0  # a first import of torch from a slow disk takes many
 # not a dist whose name only begins like it
 _NAMES_API = re.compile(r"cuescope[-_.]+sdk(?![-_.]*\w)", re.IGNORECASE)
 
@@ -68,8 +69,8 @@ class Problem:
 
     reason: str
     remedy: str
-
     is_name: bool = False  # the plugin is sound, and its name is another one's too
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -90,8 +91,8 @@ class Registry:
     def __init__(self, dists: Iterable[Distribution] | None = None) -> None:
         self._dists = dists
         self._loaded: dict[Entry, Any] = {}
-
         self.remarks: dict[Entry, str] = {}
+
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every plugin, broken ones too, by kind and name."""
@@ -135,7 +136,6 @@ class Registry:
         )
         return tuple(entries), damaged
 
-    def of_kind(self, kind: str) -> list[Entry]:
     def of_dist(self, kind: str, name: str) -> Entry | None:
         """The plugin of `DIST/NAME`, whatever else has its name; None where there is none."""
         dist, slash, plain = name.partition("/")
@@ -145,6 +145,7 @@ class Registry:
                 return replace(entry, problem=None) if is_taken else entry
         return None
 
+    def of_kind(self, kind: str) -> list[Entry]:
         """The plugins of one kind."""
         return [entry for entry in self.entries if entry.kind == kind]
 
@@ -152,9 +153,9 @@ class Registry:
         """The plugin of this kind and name, or `DIST/NAME`; raises UserError with the nearest."""
         of_kind = self.of_kind(kind)
         same = [entry for entry in of_kind if entry.name == name]
-        if same:
         if not same and (of_dist := self.of_dist(kind, name)):
             return of_dist
+        if same:
             # a broken one of another package must not stand before a sound one
             first = next((entry for entry in same if entry.problem is None), same[0])
             for entry in same:
@@ -191,20 +192,20 @@ class Registry:
         no problem and yet a nuisance to everybody is kept in `remarks`.
         """
         if entry.problem is None and entry not in self._loaded:
-            # What a package prints as it is imported must not land in the middle of `--json`.
             since = time.perf_counter()
+            # What a package prints as it is imported must not land in the middle of `--json`.
             with redirect_stdout(_Printed()) as printed:
                 # failures too: a second try would fail alike
                 self._loaded[entry] = (
                     _attempt_within(entry, seconds) if seconds else _attempt(entry)
                 )
-        result = entry.problem or self._loaded[entry]
             took = time.perf_counter() - since
             remarks = ["it prints as it is imported"] if printed.heard else []
             if took > SLOW_SECONDS:
                 remarks.append(f"its import takes {took:.1f} seconds")
             if remarks:
                 self.remarks[entry] = " and ".join(remarks)
+        result = entry.problem or self._loaded[entry]
         return result if isinstance(result, Problem) else None
 
     @contextmanager
@@ -222,7 +223,6 @@ class Registry:
             ) from error
 
 
-def _where_it_is(kind: str, name: str) -> str | None:
 class _Printed(io.TextIOBase):
     """Hands on what is printed to stderr, and knows whether anything was."""
 
@@ -234,6 +234,7 @@ class _Printed(io.TextIOBase):
         return sys.stderr.write(text)
 
 
+def _where_it_is(kind: str, name: str) -> str | None:
     """The dist of this project that brings a plugin, None for a name that none of them has."""
     table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
     dist = table.get(kind, {}).get(name)
@@ -354,12 +355,18 @@ def _attempt_within(entry: Entry, seconds: float) -> Any:
 def _import(entry: Entry) -> Any:
     module, _, attribute = entry.target.partition(":")
     loaded = getattr(import_module(module.strip()), attribute.strip())
+    require_whole(entry, loaded)
+    return loaded
+
+
+def require_whole(entry: Entry, loaded: Any) -> None:
+    """Raise TypeError for what is no plugin of the entry's kind, or lacks what this kind has."""
     if entry.kind == "command":
         if not callable(loaded):
             raise TypeError(
                 f"{entry.target} is a {type(loaded).__name__}, expected a function"
             )
-        return loaded
+        return
     # here: it imports numpy and pydantic, which a quick list of plugins does without
     from cuescope.capabilities import MEMBERS
     from cuescope.types import Options
@@ -380,7 +387,6 @@ def _import(entry: Entry) -> Any:
             )
     if entry.kind in ("method", "observer"):
         check_hooks(entry.target, loaded)
-    return loaded
 
 
 def check_hooks(target: str, loaded: type) -> None:

@@ -117,6 +117,7 @@ class ModelRunner:
     the model: trials are counted, and the first that are not cached raise PlanStopped. Each trial
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
+    What was `recorded` before is read and not asked: it counts as no call.
     """
 
     def __init__(
@@ -133,6 +134,7 @@ class ModelRunner:
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
         keeps_answers: bool = False,
+        recorded: bool = False,
         name: str = "the model",
         shared: Shared | None = None,
     ) -> None:
@@ -150,6 +152,7 @@ class ModelRunner:
         self.blaming = blaming
         self.planning = planning
         self.keeps_answers = keeps_answers
+        self.recorded = recorded
         self.name = name
         self.trials = 0
         self.model_calls = 0
@@ -196,9 +199,6 @@ class ModelRunner:
             raise PlanStopped("the answers of the model")
         return outcomes
 
-    def _repeat(self, trials: list[Trial]) -> list[Trial]:
-        if self.repeats == 1:
-            return trials
     def answers_now(self, trial: Trial) -> bool:
         """Whether the model answers this trial now, whatever is stored of it; true in a plan."""
         if self.planning:
@@ -210,6 +210,9 @@ class ModelRunner:
             return False
         return True
 
+    def _repeat(self, trials: list[Trial]) -> list[Trial]:
+        if self.repeats == 1:
+            return trials
         times = range(self.repeats)
         return [replace(trial, repeat=time) for trial in trials for time in times]
 
@@ -234,7 +237,7 @@ class ModelRunner:
         # a plan misses a trial in each window it is in
         calls = len(set(new).intersection(missing))
         self.trials += len(new)
-        self.model_calls += calls
+        self.model_calls += 0 if self.recorded else calls
         self.cache_hits += len(new) - calls
         self.conditions.update(distinct[key].condition for key in new)
 

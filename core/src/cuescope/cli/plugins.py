@@ -47,6 +47,7 @@ class Kind(Enum):
     observer = "observer"
     intervention = "intervention"
     mitigator = "mitigator"
+    log = "log"
     bench = "bench"
     command = "command"
 
@@ -74,10 +75,10 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
     registry = Registry()
     # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0005)
     check = check or strict
-    problems = {
     if check:
         # numpy and pydantic: else the first plugin would seem slow
         import_module("cuescope.capabilities")
+    problems = {
         # of a list: one plugin that hangs must not hide the others
         entry: registry.check(entry, seconds=IMPORT_SECONDS) if check else entry.problem
         for entry in (
@@ -109,10 +110,10 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
         # what packages say of themselves may hold codes that a terminal obeys (SECURITY.md)
         typer.secho(printable(f"broken: {title}"), fg="red")
         echo(f"  reason: {problem.reason}\n  remedy: {problem.remedy}")
-    if not check:
     for entry, remark in registry.remarks.items():
         if entry in listed:
             echo(f"remark: {_title(entry)}: {remark}; tell the authors of {entry.dist}")
+    if not check:
         echo("Nothing was imported; `cuescope plugins --check` tries each one.")
     elif not faults:
         echo(f"All {len(problems)} can be imported.")
@@ -134,9 +135,9 @@ def info(
     """Describe a plugin: what it can do, its options, what fits it, and an example."""
     registry = Registry()
     entries = [entry for entry in registry.entries if entry.name == name]
-    if not entries:
     of_dist = (registry.of_dist(kind, name) for kind in KINDS)
     entries += filter(None, of_dist)
+    if not entries:
         known = sorted(
             {entry.name for entry in registry.entries if entry.kind != "command"}
         )

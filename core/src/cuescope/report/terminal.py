@@ -355,8 +355,11 @@ def by_condition(conditions: Mapping[str, int]) -> str:
 
 def _cost(cost: Cost) -> str:
     tools = "".join(f"; {work}: {count:,}" for work, count in cost.tool_calls.items())
+    read = cost.trials - cost.model_calls - cost.cache_hits
+    recorded = f", {read:,} read from a recording" if read > 0 else ""
     return (
         f"{cost.trials:,} trials{by_condition(cost.conditions)}: "
-        f"{cost.model_calls:,} answered by the model, {cost.cache_hits:,} by the cache{tools}; "
+        f"{cost.model_calls:,} answered by the model, {cost.cache_hits:,} by the cache"
+        f"{recorded}{tools}; "
         f"{cost.seconds:.1f} s"
     )

@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -77,6 +77,20 @@ class Question:
     data_options: Mapping[str, Any] | None = None
     tools: Collection[str] = ()
     method_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def with_own_data(self, registry: Registry) -> "Question":
+        """With the data that the model brings along where no other are named, as a log does."""
+        if self.data is not None or self.model is None:
+            return self
+        spec = Spec.parse(self.model)
+        model = registry.load(registry.find("model", spec.name))
+        name = getattr(model, "own_data", None)
+        if name is None or spec.arg is None:
+            return self
+        options = registry.load(registry.find("dataset", name)).Options.model_fields
+        given = (self.model_options or {}).items()
+        shared = {key: value for key, value in given if key in options}
+        return replace(self, data=str(Spec(name, spec.arg)), data_options=shared)
 
     def capabilities(self, context: Context) -> Capabilities | None:
         """What the model is able to do; what its class declares, where it cannot be built.
@@ -179,10 +193,22 @@ def refusal(method: Any, has: Capabilities) -> str | None:
     """Why a model cannot be audited by a method; None where it can."""
     if missing := missing_of(method.requires, has):
         return f"the model does not give {' and '.join(missing)}"
+    # most methods change pictures or ask questions of their own: nobody recorded those answers
+    needs = method.requires.outputs or method.requires.edits
+    if "recorded" in has.exposes and needs and not reads_recorded(method):
+        return (
+            "the model only repeats what was recorded, and the method asks about changed pictures "
+            "or in its own words"
+        )
     # A method may refuse models by more than single capabilities can say.
     refuses = getattr(method, "refuses", None)
     why = refuses(has) if refuses is not None else None
     return None if why is None else f"the model does not fit: it gives {why}"
+
+
+def reads_recorded(method: Any) -> bool:
+    """Whether a method says that recorded answers are enough for it."""
+    return bool(getattr(method, "reads_recorded", False))
 
 
 def _of_model(

@@ -37,11 +37,13 @@ def methods(
     question = Question(model, data, model_options, data_options)
     # as in a plan no weights are opened (docs/adr/0012)
     context = Context(announce=announce, planning=True)
+    # a log has its questions in it, and nobody need name them twice
+    question = question.with_own_data(context.registry)
     answers = list(question.fits(context))
     if as_json:
         rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
         echo_json(json.dumps(rows, indent=1))
-    elif model is None and data is None:
+    elif question.model is None and question.data is None:
         _show_methods(answers)
     else:
         _show_fits(question, answers)

@@ -58,6 +58,7 @@ class StepGrounding(Plugin):
 
     Options = StepGroundingOptions
     title = "Step grounding: does the reasoning rest on what is on screen?"
+    reads_recorded = True  # its checks that need another answer are left out then
     requires = Requirements(
         outputs=frozenset({"text"}),
         may_use=frozenset({"claim-verifier", "sentence-encoder", "text-generator"}),

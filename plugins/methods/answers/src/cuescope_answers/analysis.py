@@ -1,0 +1,334 @@
+"""Preferences and slices: which candidates there are, what each is worth, which are found."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from cuescope_answers.scores import accuracy_gap, preference
+from cuescope_answers.trials import Answered, answered
+from cuescope_sdk import Audit, Detection, Sample
+from cuescope_sdk.statistics import (
+    GroupedFeatures,
+    change_interval,
+    change_p_value,
+    gap_intervals,
+    holm,
+)
+
+PLACES = 8  # places of options that are looked at
+MOST_LABELS = 20  # of a closed set: more answers are no prior that a person could read
+MOST_VALUES = 30  # of an annotation: more are names
+QUANTILES = (("low", 0.25), ("high", 0.75))
+YES_NO = {"yes", "no"}
+# what other methods write for themselves, and what names single samples
+PASSED_OVER = {
+    "cues",
+    "masks",
+    "scene",
+    "poses",
+    "times",
+    "path",
+    "video_id",
+    "captions",
+    "caption",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Something that may go with answers: which samples it is in, and how strongly."""
+
+    key: str
+    name: str
+    kind: str
+    shows: Bool[np.ndarray, " sample"]
+    strength: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a candidate is worth in points, between `low` and `high`; `q_value` is for all tried.
+
+    `with_it` and `without` are what the sentence compares: how often it is chosen and would be, or
+    the accuracy with it and without.
+    """
+
+    candidate: Candidate
+    n: int
+    points: float
+    low: float
+    high: float
+    with_it: float
+    without: float
+    p_value: float
+    q_value: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All results, the preferences first, each kind by its points."""
+
+    answers: Answered
+    results: tuple[Result, ...]
+
+
+def study(audit: Audit) -> Study:
+    """All that is measured; for `audit.once`."""
+    answers = audit.once(answered, audit)
+    results = [*preferences(answers, audit.labels, audit.options)]
+    results += slices(audit, answers)
+    return Study(answers, tuple(results))
+
+
+def is_finding(result: Result, options: Any) -> bool:
+    """Whether it is worth more than `min_points`, and more than chance explains."""
+    is_clear = result.low > 0 and (result.q_value or 0.0) <= options.fdr
+    return bool(
+        is_clear and result.q_value is not None and result.points > options.min_points
+    )
+
+
+# ---------------------------------------------------------------------------------- preferences
+
+
+def preferences(
+    answers: Answered,
+    labels: tuple[str, ...],
+    options: Any,
+) -> list[Result]:
+    """How much each place, length or word is preferred, among questions that offer it."""
+    results = []
+    for key, name, option in kinds_of_options(answers, labels):
+        part = (option >= 0) & (answers.label >= 0) & (answers.counts > 1)
+        groups = answers.groups.take(part)
+        if part.sum() < options.min_samples or groups.count < options.min_samples:
+            continue
+        choice = answers.choice[part]
+        chosen = preference(
+            choice, answers.label[part], option[part], answers.counts[part]
+        )
+        low, high = change_interval(chosen, groups, confidence=options.confidence)
+        share = float((choice == option[part]).mean())
+        candidate = Candidate(
+            key, name, "preference", part & (answers.choice == option)
+        )
+        points = float(chosen.mean())
+        results.append(
+            Result(
+                candidate,
+                int(part.sum()),
+                points,
+                low or 0.0,
+                high or 0.0,
+                share,
+                share - points,
+                change_p_value(chosen, groups),
+            )
+        )
+    q_values = holm([result.p_value for result in results])
+    corrected = []
+    for result, q_value in zip(results, q_values, strict=True):
+        corrected.append(replace(result, q_value=q_value))
+    return sorted(corrected, key=lambda result: -result.points)
+
+
+def kinds_of_options(
+    answers: Answered,
+    labels: tuple[str, ...],
+) -> Iterator[tuple[str, str, Int[np.ndarray, " sample"]]]:
+    """Key, name, and the number of such an option in each question, -1 where it has none."""
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    counts = answers.counts
+    if not len(samples):
+        return
+    closed = {
+        choice.strip().casefold() for sample in samples for choice in sample.choices
+    }
+    is_closed = closed == YES_NO or 2 <= len(labels) <= MOST_LABELS
+    in_one_order = len({sample.choices for sample in samples}) == 1
+    # of a closed set in one order a place is a word, and the word says more
+    if not (is_closed and in_one_order):
+        for place in range(min(PLACES, int(counts.max()))):
+            option = np.where(counts > place, place, -1)
+            yield f"place-{place + 1}", f"option {place + 1}", option
+    if is_closed:
+        for word in sorted(closed):
+            option = np.array([_place_of(word, sample.choices) for sample in samples])
+            yield f"answer-{word}", f"the answer '{word}'", option
+        return
+    lengths = [[len(choice) for choice in sample.choices] for sample in samples]
+    for name, pick in (("longest", max), ("shortest", min)):
+        option = np.array([_only(row, pick) for row in lengths])
+        yield f"{name}-option", f"the {name} option", option
+
+
+def _place_of(word: str, choices: Sequence[str]) -> int:
+    plain = [choice.strip().casefold() for choice in choices]
+    return plain.index(word) if word in plain else -1
+
+
+def _only(lengths: Sequence[int], pick: Any) -> int:
+    """The place of the one longest or shortest option; -1 where several are."""
+    if not lengths:
+        return -1
+    end = pick(lengths)
+    return lengths.index(end) if lengths.count(end) == 1 else -1
+
+
+# --------------------------------------------------------------------------------------- slices
+
+
+def slices(audit: Audit, answers: Answered) -> list[Result]:
+    """What goes with errors, tested together: whole groups change places, within each label."""
+    options = audit.options
+    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    if not samples or answers.right.all() or not answers.right.any():
+        return []
+    candidates = list(candidates_of(audit, answers, samples))
+    if not candidates:
+        return []
+    present = np.stack([candidate.shows for candidate in candidates], axis=1)
+    codes = np.zeros(len(samples), dtype=int)
+    if audit.labels:
+        # a label that is hard says nothing of what its samples show
+        codes = np.array([audit.labels.index(str(sample.label)) for sample in samples])
+    features = GroupedFeatures(present, answers.groups.strata(codes), answers.groups)
+    tests = features.tests((1 - answers.right)[:, None], audit.rng("slices"))
+    lows, highs = gap_intervals(
+        answers.right, present, answers.groups, confidence=options.confidence
+    )
+    results = []
+    for number, candidate in enumerate(candidates):
+        q_value = float(tests.q_value[number, 0])
+        if np.isnan(q_value) or np.isnan(lows[number]):
+            continue
+        inside, outside = accuracy_gap(answers.right, candidate.shows)
+        results.append(
+            Result(
+                candidate,
+                int(candidate.shows.sum()),
+                outside - inside,
+                float(lows[number]),
+                float(highs[number]),
+                inside,
+                outside,
+                float(tests.p_value[number, 0]),
+                q_value,
+            )
+        )
+    return sorted(results, key=lambda result: (result.q_value, -result.points))
+
+
+def candidates_of(
+    audit: Audit,
+    answers: Answered,
+    samples: Sequence[Sample],
+) -> Iterator[Candidate]:
+    """Words, values of annotations, things that were detected, and clusters; each set once."""
+    seen: set[bytes] = set()
+    for candidate in (
+        *values(samples),
+        *things(samples),
+        *words(samples, audit.options.words, audit.options.min_samples),
+        *clusters(audit, answers),
+    ):
+        count = int(candidate.shows.sum())
+        fewest = min(count, len(samples) - count)
+        key = np.packbits(candidate.shows).tobytes()
+        # the same samples under two names are one candidate, and the first name is the shorter
+        if fewest >= audit.options.min_samples and key not in seen:
+            seen.add(key)
+            yield candidate
+
+
+def words(samples: Sequence[Sample], most: int, fewest: int) -> Iterator[Candidate]:
+    """The commonest words and pairs of words of the questions."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = [re.sub(r"\[[^\]]*\]$", "", sample.question or "") for sample in samples]
+    if not most or len(set(texts)) < 2:
+        return
+    reader = CountVectorizer(
+        binary=True,
+        ngram_range=(1, 2),
+        min_df=min(fewest, len(texts)),
+        max_features=most,
+        token_pattern=r"(?u)\b\w+\b",
+    )
+    try:
+        table = reader.fit_transform(texts).tocsc()
+    except ValueError:  # no word is common enough
+        return
+    for number, word in enumerate(reader.get_feature_names_out()):
+        shows = np.zeros(len(texts), dtype=bool)
+        shows[table.indices[table.indptr[number] : table.indptr[number + 1]]] = True
+        yield Candidate(f"word: {word}", f"'{word}' in the question", "word", shows)
+
+
+def values(samples: Sequence[Sample]) -> Iterator[Candidate]:
+    """Values of annotations: each word of few, and the ends of numbers."""
+    names: dict[str, None] = {}
+    for sample in samples:
+        names |= dict.fromkeys(sample.annotations)
+    for name in names:
+        column = [sample.annotations.get(name) for sample in samples]
+        if name in PASSED_OVER:
+            continue
+        numbers = [
+            v for v in column if isinstance(v, float | int) and not isinstance(v, bool)
+        ]
+        distinct = {v for v in column if isinstance(v, str | bool | int)}
+        if len(numbers) == len(column) and len(set(numbers)) > MOST_VALUES:
+            yield from _ends(name, np.array(column, dtype=float))
+        elif 2 <= len(distinct) <= MOST_VALUES:
+            for value in sorted(distinct, key=str):
+                shows = np.array([entry == value for entry in column])
+                yield Candidate(f"{name}: {value}", f"{name} '{value}'", "value", shows)
+
+
+def _ends(name: str, column: np.ndarray) -> Iterator[Candidate]:
+    ranks = column.argsort(kind="stable").argsort(kind="stable") / max(
+        len(column) - 1, 1
+    )
+    for end, share in QUANTILES:
+        shows = ranks <= share if end == "low" else ranks >= share
+        strength = 1 - ranks if end == "low" else ranks
+        yield Candidate(f"{name}: {end}", f"a {end} {name}", "value", shows, strength)
+
+
+def things(samples: Sequence[Sample]) -> Iterator[Candidate]:
+    """Things that were detected or annotated in the pictures: present or not."""
+    names: list[set[str]] = []
+    for sample in samples:
+        objects = sample.annotations.get("objects", ())
+        boxes = sample.annotations.get("boxes", ())
+        found = {str(thing) for thing in objects}
+        found |= {box.name for box in boxes if isinstance(box, Detection)}
+        names.append(found - {str(sample.label)})
+    for thing in sorted(set().union(*names)):
+        shows = np.array([thing in found for found in names])
+        yield Candidate(f"thing: {thing}", f"'{thing}' in the picture", "thing", shows)
+
+
+def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:
+    """Samples that look alike to whatever gave the embeddings."""
+    count = min(audit.options.clusters, len(answers.right) // audit.options.min_samples)
+    if answers.embedding.shape[1] == 0 or count < 2:
+        return
+    from cuescope_sdk.maths import normalise, spherical_kmeans
+
+    points = normalise(answers.embedding)
+    seed = audit.derive_seed("clusters")
+    centres, labels, strength = spherical_kmeans(points, count, seed)
+    for number in range(len(centres)):
+        yield Candidate(
+            f"cluster-{number:02d}",
+            f"pictures that look alike ({number + 1})",
+            "cluster",
+            labels == number,
+            strength,
+        )

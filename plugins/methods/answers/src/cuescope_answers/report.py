@@ -1,0 +1,106 @@
+"""The rows of the report, its sentences and its notes."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cuescope_answers.analysis import Candidate, Result, Study, is_finding, study
+from cuescope_answers.trials import Answered
+from cuescope_sdk import Audit, Feature, Occurrence, Score
+from cuescope_sdk.report import percent
+from cuescope_sdk.statistics import mean_interval
+
+PREFERENCE = "preference"
+NEXT_STEP = (
+    "These go with the answers; they need not cause them. Ask the model again: the same options in "
+    "another order, the same question without the word. `cuescope investigate` does so where the "
+    "model is at hand."
+)
+
+
+def features(audit: Audit) -> Iterator[Feature]:
+    """A feature a candidate that was tested, with the samples that show it."""
+    result_of = audit.once(study, audit)
+    for result in result_of.results:
+        candidate = result.candidate
+        yield Feature(
+            key=candidate.key,
+            name=candidate.name,
+            kind=candidate.kind,
+            occurrences=tuple(_occurrences(result_of.answers, candidate)),
+        )
+
+
+def _occurrences(answers: Answered, candidate: Candidate) -> Iterator[Occurrence]:
+    """The samples that show it, strongest first; of equals the errors first."""
+    numbers = np.flatnonzero(candidate.shows)
+    strength = np.ones(len(numbers))
+    if candidate.strength is not None:
+        strength = candidate.strength[numbers]
+    order = np.lexsort((numbers, answers.right[numbers], -strength))
+    for place in order.tolist():
+        sample = answers.outcomes[numbers[place]].trial.sample
+        yield Occurrence(sample=sample.key, strength=float(strength[place]))
+
+
+def scores(audit: Audit) -> Iterator[Score]:
+    """A figure a candidate; findings first, preferences before the rest."""
+    result_of = audit.once(study, audit)
+    _note(audit, result_of)
+    ranked = sorted(
+        result_of.results, key=lambda result: not is_finding(result, audit.options)
+    )
+    for result in ranked:
+        finding = is_finding(result, audit.options)
+        yield Score(
+            feature=result.candidate.key,
+            label=None,
+            metric="points",
+            value=result.points,
+            low=result.low,
+            high=result.high,
+            n=result.n,
+            p_value=result.p_value,
+            q_value=result.q_value,
+            finding=finding,
+            statement=statement(result) if finding else None,
+        )
+
+
+def statement(result: Result) -> str:
+    """The finding as a sentence."""
+    points = f"{100 * result.points:.1f} points"
+    interval = f"{percent(result.low, unit='')} to {percent(result.high, unit='')}"
+    if result.candidate.kind == PREFERENCE:
+        return (
+            f"The model chose {{feature}} in {result.with_it:.1%} of {result.n:,} questions. With "
+            f"errors spread evenly over the options it would be {result.without:.1%}: {points} "
+            f"less ({interval})."
+        )
+    return (
+        f"With {{feature}}, accuracy is {result.with_it:.1%} in {result.n:,} samples, and "
+        f"{result.without:.1%} in the others: {points} less ({interval}). This goes with it; it "
+        "does not say what causes it."
+    )
+
+
+def _note(audit: Audit, result_of: Study) -> None:
+    answers = result_of.answers
+    count = len(answers.right)
+    if count:
+        low, high = mean_interval(
+            answers.right, answers.groups, confidence=audit.options.confidence
+        )
+        audit.note(
+            "accuracy",
+            f"{answers.right.mean():.2%} of {count:,} samples ({low:.1%} to {high:.1%})",
+        )
+    if left_out := len(audit.samples) - count:
+        audit.note("left out", f"{left_out:,} samples without a label")
+    kinds: dict[str, int] = {}
+    for result in result_of.results:
+        kinds[result.candidate.kind] = kinds.get(result.candidate.kind, 0) + 1
+    tried = ", ".join(f"{number:,} of kind '{kind}'" for kind, number in kinds.items())
+    audit.note("tried", tried or "nothing: no candidate is in enough samples")
+    if any(is_finding(result, audit.options) for result in result_of.results):
+        audit.note("next step", NEXT_STEP)

@@ -1,0 +1,151 @@
+"""Preferences and slices: planted ones are found, an unbiased model earns none."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from cuescope_answers import Answers
+from cuescope_answers.scores import even_choices, preference
+from cuescope_sdk import Capabilities, Options, Plugin, Report, Response, Sample, Trial
+from cuescope_sdk.testing import MethodContract, run_audit
+
+WORDS = ("lamp", "river", "chair", "cloud", "bridge", "spoon", "garden", "engine")
+
+
+class TestContract(MethodContract):
+    plugin = Answers
+
+
+@dataclass
+class World:
+    """Questions with four options, and a model with dials."""
+
+    count: int = 600
+    seed: int = 0
+    accuracy: float = 0.6
+    first: float = 0.0  # how often the first option is taken whatever it is
+    harmful: str = ""  # a word of the question that makes the model guess
+    skewed: bool = False  # the right answer is the first one in half of the questions
+    group: int = 1
+
+
+def samples_of(world: World) -> list[tuple[Sample, int]]:
+    """Each question and the number of the option that the model takes."""
+    rng = np.random.default_rng(world.seed)
+    made = []
+    for number in range(world.count):
+        word, other = rng.choice(WORDS, 2, replace=False)
+        choices = tuple(f"{name} {number}" for name in rng.permutation(list("abcd")))
+        label = int(rng.integers(4))
+        if world.skewed and rng.random() < 1 / 3:
+            label = 0
+        accuracy = 0.25 if word == world.harmful else world.accuracy
+        wrong = [place for place in range(4) if place != label]
+        choice = label if rng.random() < accuracy else int(rng.choice(wrong))
+        if rng.random() < world.first:
+            choice = 0
+        sample = Sample(
+            key=f"q{number:05d}",
+            frames=(),
+            question=f"What does the {word} have to do with the {other} here?",
+            choices=choices,
+            label=choices[label],
+            group=str(number // world.group) if world.group > 1 else None,
+            annotations={"room": ("hall", "yard")[number % 2]},
+        )
+        made.append((sample, choice))
+    return made
+
+
+def audit(world: World, **options: Any) -> Report:
+    asked = samples_of(world)
+
+    class Made(Plugin):
+        """The questions of a world."""
+
+        Options: ClassVar[type[Options]] = Options
+        labels: tuple[str, ...] = ()
+        fingerprint = repr(world)
+        facts: ClassVar[dict[str, str]] = {}
+
+        def __len__(self) -> int:
+            return len(asked)
+
+        def __getitem__(self, index: int) -> Sample:
+            return asked[index][0]
+
+    class Recorded(Plugin):
+        """What was answered."""
+
+        Options: ClassVar[type[Options]] = Options
+        capabilities = Capabilities(
+            outputs=frozenset({"logits"}), exposes=frozenset({"recorded"}), min_frames=0
+        )
+        fingerprint = repr(world)
+        facts: ClassVar[dict[str, str]] = {}
+
+        def respond(self, trials: list[Trial]) -> list[Response]:
+            choice = {sample.key: number for sample, number in asked}
+            rows = []
+            for trial in trials:
+                logits = np.full(4, -10.0)
+                logits[choice[trial.sample.key]] = 0
+                rows.append(Response(logits=logits))
+            return rows
+
+    return run_audit(Answers, Recorded, Made, **options)
+
+
+def test_a_place_that_is_preferred_is_found_and_told() -> None:
+    report = audit(World(first=0.2))
+    [finding] = report.findings
+    assert finding.feature == "place-1"
+    # a fifth of the answers, less those that would have been the first anyway
+    assert finding.value == pytest.approx(0.2 * 0.75, abs=0.05)
+    assert "errors spread evenly" in report.statements[0]
+    assert report.cost.model_calls == 0
+
+
+def test_a_word_that_goes_with_errors_is_found() -> None:
+    world = World(count=1500, accuracy=0.8, harmful="river")
+    report = audit(world)
+    first = report.findings[0]
+    assert "river" in first.feature
+    assert first.value is not None
+    assert 0.1 < first.value < 0.6
+    [feature] = [each for each in report.features if each.key == first.feature]
+    asked = {sample.key: sample.question or "" for sample, _ in samples_of(world)}
+    assert all(
+        "river" in asked[occurrence.sample] for occurrence in feature.occurrences
+    )
+
+
+def test_a_model_without_preferences_has_none() -> None:
+    """Also where the right answer is mostly the first, and the model errs."""
+    assert not audit(World(count=300, skewed=True)).findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("group", [1, 5])
+def test_a_model_without_preferences_rarely_has_one(group: int) -> None:
+    """200 audits at each: 5% of them may have a finding of either kind."""
+    found = 0
+    for seed in range(200):
+        world = World(count=300, seed=seed, skewed=True, group=group)
+        found += bool(audit(world).findings)
+    assert found <= 24
+
+
+def test_even_choices_add_up() -> None:
+    """Over all options of a question they are one, whatever the accuracy."""
+    label = np.array([2, 0])
+    counts = np.array([4, 2])
+    total = np.zeros(2)
+    for place in range(4):
+        option = np.full(2, place)
+        total += np.where(place < counts, even_choices(label, option, counts, 0.7), 0)
+    assert total == pytest.approx(np.ones(2))
+    # a model that is always right prefers nothing
+    assert not preference(label, label, np.zeros(2, int), counts).any()

@@ -1,0 +1,218 @@
+"""The questions of a log as data; what the log lacks comes from the data set that was asked."""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cuescope_logs.joining import join, require_joined
+from cuescope_logs.opening import LogOptions, facts_of, mend, open_log
+from cuescope_logs.pictures import Pictures
+from cuescope_logs.values import as_number
+from cuescope_sdk import Context, Dataset, NamesPlugin, Plugin, Sample, Words, digest
+from cuescope_sdk.logs import Log, Record, choice_index
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
+EACH_LABEL = 5  # answers that each of them needs
+LONGEST_LABEL = 40  # characters
+LONGEST_VALUE = 200  # characters of an annotation
+
+
+class LogDataOptions(LogOptions):
+    """Which log, and the data set that it lacks."""
+
+    data: Annotated[str | None, NamesPlugin()] = Field(
+        None,
+        description="SPEC of the data set that was asked: its samples with an answer are shown",
+    )
+    data_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of that data set"
+    )
+    key: Annotated[str | None, Words()] = Field(
+        None, description="annotation of that data set that holds the log's keys"
+    )
+    allow_unmatched: bool = Field(
+        False, description="go on where more than 1% of log and data do not fit"
+    )
+
+
+class LogData(Plugin):
+    """A sample a question of the log.
+
+    Choices stand in the order that the model saw. The group is what the harness drew together. With
+    `data` the samples are those of the data set, as far as they were answered.
+    """
+
+    Options = LogDataOptions
+    options: LogDataOptions
+
+    def __init__(self, options: LogDataOptions, context: Context) -> None:
+        super().__init__(options, context)
+        log = open_log(options, context)
+        facts = facts_of(log, options)
+        if options.data is None:
+            own = LogSamples(log, options.file)
+            self.samples = own.all()
+            # letters stand for choices that nobody wrote down: they are no classes
+            self.labels = () if own.letters else _shared_choices(self.samples)
+            self.facts: Mapping[str, str] = facts | own.facts
+            return
+        inner: Dataset = context.build("dataset", options.data, options.data_options)
+        joined = join(log, inner, options.key)
+        require_joined(joined, log, "log", allowed=options.allow_unmatched)
+        self.samples = tuple(inner[index] for index in sorted(joined.answers))
+        self.labels = inner.labels
+        self.facts = {**facts, "answers": joined.words, **inner.facts}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of everything that a sample shows."""
+        shown = []
+        for sample in self.samples:
+            frames = [frame.key for frame in sample.frames]
+            known = (sample.key, sample.question, sample.choices, sample.label)
+            shown.append((*known, sample.group, frames, str(sample.annotations)))
+        return digest("log", 1, shown)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def group_of(self, index: int) -> str | None:
+        """What the harness drew together."""
+        return self.samples[index].group
+
+    def __getitem__(self, index: int) -> Sample:
+        return self.samples[index]
+
+
+class LogSamples:
+    """The samples of a log, made of its records alone."""
+
+    def __init__(self, log: Log, file: Path) -> None:
+        self.pictures = Pictures(file)
+        self.facts: dict[str, str] = {}
+        # another epoch asks the same
+        first: dict[str, Record] = {}
+        for record in log.records:
+            first.setdefault(record.key, record)
+        self.records = tuple(first.values())
+        self.letters = _letters(self.records)
+        self.closed = _closed_labels(self.records)
+        self.telling = _telling(self.records)
+        questions = Counter(_asked(record) for record in self.records)
+        self.twins = {asked for asked, count in questions.items() if count > 1}
+
+    def all(self) -> tuple[Sample, ...]:
+        """Every sample, in the log's order."""
+        samples = tuple(self._sample(record) for record in self.records)
+        lacking = sum(bool(record.images) for record in self.records)
+        lacking -= sum(bool(sample.frames) for sample in samples)
+        if lacking or not any(sample.frames for sample in samples):
+            self.facts["pictures"] = (
+                f"not in the log for {lacking or len(samples):,} samples: they have no frames"
+            )
+        if twins := sum(_asked(record) in self.twins for record in self.records):
+            self.facts["alike"] = (
+                f"{twins:,} questions are not in the log, or asked twice or more: without a "
+                "picture each has its key behind it"
+            )
+        return samples
+
+    def _sample(self, record: Record) -> Sample:
+        choices, label = self._choices(record)
+        frames = self.pictures.frames(record)
+        question = record.question
+        if not frames and _asked(record) in self.twins:
+            # told apart, or the answer to one would be given for the other
+            question = f"{question or ''} [{record.key}]".strip()
+        return Sample(
+            key=record.key,
+            frames=frames,
+            question=question,
+            choices=choices,
+            label=label,
+            group=record.group,
+            annotations=_plain_annotations(record.annotations, self.telling),
+        )
+
+    def _choices(self, record: Record) -> tuple[tuple[str, ...], str | None]:
+        """The choices and the right one; letters where the log has numbers alone."""
+        choices = record.choices or self.letters or self.closed
+        label = record.label
+        if isinstance(label, int):
+            return choices, choices[label] if 0 <= label < len(choices) else None
+        if label is None or not choices:
+            return choices, label
+        index = choice_index(label, choices)
+        return choices, None if index is None else choices[index]
+
+
+def _asked(record: Record) -> tuple[object, ...]:
+    return (record.question, record.choices)
+
+
+def _letters(records: tuple[Record, ...]) -> tuple[str, ...]:
+    """Choices that nobody wrote down: as many letters as the highest number needs."""
+    if any(record.choices for record in records):
+        return ()
+    choices = [choice for r in records for choice in (r.answer, r.label)]
+    numbers = [choice for choice in choices if isinstance(choice, int)]
+    most = min(max(numbers, default=0) + 1, len(LETTERS))
+    return tuple(LETTERS[:most]) if most > 1 else ()
+
+
+def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
+    """The right answers, where they are few words that come again and again, as yes and no."""
+    labels: Counter[str] = Counter()
+    for record in records:
+        if record.choices or not isinstance(record.label, str):
+            return ()
+        labels[record.label] += 1
+    few = 2 <= len(labels) <= MOST_LABELS and len(records) >= EACH_LABEL * len(labels)
+    words = all(
+        len(label) <= LONGEST_LABEL and not label.strip("-+. ").isdigit()
+        for label in labels
+    )
+    return tuple(sorted(labels)) if few and words else ()
+
+
+def _shared_choices(samples: tuple[Sample, ...]) -> tuple[str, ...]:
+    """The choices of every sample where all have the same ones, else none."""
+    shared = {frozenset(sample.choices) for sample in samples}
+    return samples[0].choices if len(shared) == 1 < len(samples) else ()
+
+
+def _telling(records: tuple[Record, ...]) -> frozenset[str]:
+    """Columns that say the right answer again: they are no property of a question."""
+    same: Counter[str] = Counter()
+    for record in records:
+        label = record.text_of(record.label)
+        for name, value in record.annotations.items():
+            same[name] += label is not None and str(value).strip() in (
+                label,
+                str(record.label),
+            )
+    return frozenset(name for name, count in same.items() if count == len(records))
+
+
+def _plain_annotations(
+    annotations: Mapping[str, Any], left_out: frozenset[str]
+) -> dict[str, Any]:
+    """Words and numbers alone, of a length that a report can show."""
+    plain: dict[str, Any] = {}
+    for name, value in annotations.items():
+        if name in left_out:
+            continue
+        if isinstance(value, str) and value.strip():
+            plain[mend(name)] = mend(value)[:LONGEST_VALUE]
+        elif isinstance(value, bool) or as_number(value) is not None:
+            plain[mend(name)] = value
+    plain.pop("cues", None)  # the answer sheet of planted cues is no word of a stranger
+    return plain
+
+
+__all__ = ["LogData", "LogDataOptions"]

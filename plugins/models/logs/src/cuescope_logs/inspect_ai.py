@@ -1,0 +1,274 @@
+"""inspect_ai's logs: `.eval` archives of both layouts, and the same in one JSON file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cuescope_logs.values import as_list, as_mapping, as_number, as_text
+from cuescope_sdk import Options, UserError, Words
+from cuescope_sdk.logs import (
+    Archive,
+    Log,
+    LogReader,
+    Record,
+    find_choice,
+    first_bytes,
+    json_document,
+    letter_index,
+    listed_choices,
+)
+
+VERSIONS = (2, 3)  # 3 has samples in chunks
+ATTACHED = ("attachment://", "tc://")
+RIGHT = {"C": True, "I": False, "P": False, "N": False}
+TITLE = "inspect"
+
+
+class InspectOptions(Options):
+    """Which judgement counts."""
+
+    scorer: Annotated[str | None, Words()] = Field(
+        None, description="the scorer that says what is right; default: the first"
+    )
+
+
+class InspectLog(LogReader):
+    """A sample an answer; its epochs are the same question again.
+
+    The choices stand as the model saw them: shuffled ones are read from its messages.
+    """
+
+    Options = InspectOptions
+    options: InspectOptions
+    title = TITLE
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """An archive `.eval`, or JSON that begins with the version and the task."""
+        start = first_bytes(path)
+        if path.suffix == ".eval":
+            return start.startswith(b"PK")
+        return path.suffix == ".json" and b'"eval"' in start and b'"version"' in start
+
+    def read(self, path: Path) -> Log:
+        """Its samples; of a run that broke off those that were written."""
+        if path.suffix != ".eval":
+            document = _object(json_document(path, TITLE), path.name)
+            return self._log(document, list(document.get("samples") or ()), path)
+        with Archive.open(path, TITLE) as archive:
+            members = set(archive.members)
+            header = {}
+            for name in ("header.json", "_journal/start.json"):
+                if name in members:
+                    header = _object(archive.json(name), name)
+                    break
+            return self._log(header, read_samples(archive, sorted(members)), path)
+
+    def _log(self, header: Mapping[str, Any], samples: Any, path: Path) -> Log:
+        version = header.get("version", VERSIONS[0])
+        if version not in VERSIONS:
+            raise UserError(
+                f"{TITLE}: {path.name}",
+                expected=f"a log of version {VERSIONS[0]}",
+                got=f"{version!r:.20}",
+                remedy="`inspect log convert` writes the newer form",
+            )
+        about = as_mapping(header.get("eval"))
+        records = []
+        failed = 0
+        for number, sample in enumerate(samples, start=1):
+            place = f"{TITLE}: {path.name} sample {number}"
+            record = self._record(_object(sample, place), place)
+            # an error is no answer of the model
+            if record is None:
+                failed += 1
+            else:
+                records.append(record)
+        dataset = as_mapping(about.get("dataset")).get("name")
+        return Log(
+            title=" on ".join(filter(None, map(as_text, (about.get("task"), dataset)))),
+            records=tuple(records),
+            model=as_text(about.get("model")) or None,
+            scores=_scores(header),
+            left_out={"ended with an error": failed} if failed else {},
+        )
+
+    def _record(self, sample: dict[str, Any], place: str) -> Record | None:
+        if sample.get("error") is not None or not isinstance(
+            sample.get("id"), int | str
+        ):
+            return None
+        attached = as_mapping(sample.get("attachments"))
+        messages = [m for m in as_list(sample.get("messages")) if isinstance(m, dict)]
+        asked, images = read_parts(_asked(sample, messages), attached)
+        choices = [as_text(choice) for choice in as_list(sample.get("choices"))]
+        prompt, _ = read_parts(_first_user(messages), attached)
+        shown = listed_choices(prompt)
+        order = shown if sorted(shown) == sorted(choices) else choices
+        said = _said(sample, attached)
+        answer, right = self._judgement(sample, choices, order, said)
+        target = sample.get("target")
+        targets = target if isinstance(target, list) else [target]
+        label = as_text(targets[0]).strip() if len(targets) == 1 else None
+        index = letter_index(label or "", len(choices))
+        return Record(
+            key=str(sample["id"]),
+            epoch=int(as_number(sample.get("epoch")) or 1),
+            said=said,
+            question=asked,
+            choices=tuple(order),
+            label=order.index(choices[index]) if index is not None else label,
+            answer=answer,
+            right=right,
+            images=tuple(images),
+            annotations=as_mapping(sample.get("metadata")),
+        )
+
+    def _judgement(
+        self,
+        sample: Mapping[str, Any],
+        choices: Sequence[str],
+        order: Sequence[str],
+        said: str,
+    ) -> tuple[int | str | None, bool | None]:
+        """What the harness read in the answer, and whether it counted."""
+        scores = as_mapping(sample.get("scores"))
+        name = self.options.scorer
+        if name is None:
+            name = next(iter(scores), None)
+        elif name not in scores:
+            raise UserError(
+                f"{TITLE}: no scorer '{name}'",
+                expected=f"one of {', '.join(map(str, scores)) or 'none'}",
+            )
+        score = as_mapping(scores.get(name or ""))
+        right = is_right(score.get("value"))
+        answer = score.get("answer")
+        if choices:
+            # the scorer's letter is of the order before the shuffle
+            index = letter_index(as_text(answer), len(choices))
+            if index is not None:
+                return order.index(choices[index]), right
+            return find_choice(said, order), right
+        return (as_text(answer) or None), right
+
+
+def read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Any]:
+    """Every sample of an archive, one at a time, of either layout."""
+    for name in members:
+        parts = name.split("/")
+        if parts[0] != "samples":
+            continue
+        if len(parts) == 2 and name.endswith(".json"):
+            yield archive.json(name)
+        elif len(parts) == 3 and parts[2] == "sample.json":
+            yield read_chunked(archive, name.removesuffix("sample.json"), members)
+
+
+def read_chunked(archive: Archive, prefix: str, members: Sequence[str]) -> Any:
+    """A sample in chunks as one object; its events are passed over."""
+    sample = _object(archive.json(f"{prefix}sample.json"), prefix)
+    pool = _sequence(archive, f"{prefix}messages/", members)
+    messages = []
+    for pair in as_list(sample.get("message_refs")):
+        if (
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(isinstance(end, int) for end in pair)
+        ):
+            messages += pool[pair[0] : pair[1]]
+    attached = _sequence(archive, f"{prefix}attachments/", members)
+    sample["messages"] = messages
+    sample["attachments"] = {str(n): text for n, text in enumerate(attached)}
+    if f"{prefix}metadata.json" in members:
+        sample["metadata"] = archive.json(f"{prefix}metadata.json")
+    return sample
+
+
+def _sequence(archive: Archive, prefix: str, members: Sequence[str]) -> list[Any]:
+    """The items of a sequence: its chunks are named by their first item."""
+    starts = []
+    for name in members:
+        stem = name.removeprefix(prefix).removesuffix(".json")
+        if name.startswith(prefix) and stem.isdecimal() and len(stem) < 10:
+            starts.append(int(stem))
+    items: list[Any] = []
+    for start in sorted(starts):
+        items += as_list(archive.json(f"{prefix}{start}.json"))
+    return items
+
+
+def read_parts(content: Any, attached: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The text of a message's content, and its pictures."""
+    if isinstance(content, str):
+        return _resolve(content, attached), []
+    texts = []
+    images = []
+    for part in as_list(content):
+        kind = as_mapping(part).get("type")
+        value = as_mapping(part).get(kind) if isinstance(kind, str) else None
+        if kind == "text":
+            texts.append(_resolve(as_text(value), attached))
+        elif kind == "image":
+            images.append(_resolve(as_text(value), attached))
+    return "\n".join(texts), images
+
+
+def is_right(value: Any) -> bool | None:
+    """Whether a score says that the answer is right; None for one that says neither."""
+    if isinstance(value, str):
+        return RIGHT.get(value)
+    # a part of the points is not right
+    return value >= 1 if isinstance(value, bool | int | float) else None
+
+
+def _asked(sample: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Any:
+    """The content of the question: a text, or the last message of the user in the input."""
+    asked = sample.get("input")
+    if isinstance(asked, list):
+        users = [as_mapping(m) for m in asked if as_mapping(m).get("role") == "user"]
+        return users[-1].get("content") if users else ""
+    return asked if asked is not None else _first_user(messages)
+
+
+def _first_user(messages: Sequence[Mapping[str, Any]]) -> Any:
+    for message in messages:
+        if message.get("role") == "user":
+            return message.get("content")
+    return ""
+
+
+def _said(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str:
+    """The model's last words."""
+    choices = as_list(as_mapping(sample.get("output")).get("choices"))
+    message = as_mapping(as_mapping(choices[0]).get("message")) if choices else {}
+    text, _ = read_parts(message.get("content"), attached)
+    return text
+
+
+def _resolve(text: str, attached: Mapping[str, Any]) -> str:
+    for scheme in ATTACHED:
+        if text.startswith(scheme):
+            return as_text(attached.get(text.removeprefix(scheme)))
+    return text
+
+
+def _scores(header: Mapping[str, Any]) -> dict[str, float]:
+    """The harness's own figures by scorer and metric."""
+    scores = {}
+    for score in as_list(as_mapping(header.get("results")).get("scores")):
+        for name, metric in as_mapping(as_mapping(score).get("metrics")).items():
+            value = as_number(as_mapping(metric).get("value"))
+            if value is not None:
+                scores[f"{as_text(as_mapping(score).get('name'))} {name}"] = value
+    return scores
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UserError(
+            f"{TITLE}: {place}", expected="a JSON object", got=f"{value!r:.60}"
+        )
+    return value

@@ -1,0 +1,153 @@
+"""lm-evaluation-harness: `samples_{task}_{date}.jsonl`, one line a question and filter."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cuescope_logs.values import as_list, as_mapping, as_text, metric, own_scores
+from cuescope_sdk import Options, UserError, Words
+from cuescope_sdk.logs import (
+    Log,
+    LogReader,
+    Record,
+    finite,
+    first_bytes,
+    json_document,
+    json_lines,
+    listed_choices,
+)
+
+OPTIONS = ("choices", "options", "endings", "mc1_targets")
+QUESTIONS = ("question", "problem", "query", "input", "ctx")
+
+
+class LmEvalOptions(Options):
+    """Which lines count."""
+
+    filter: Annotated[str | None, Words()] = Field(
+        None,
+        description="the filter whose lines count; default: that of the first line",
+    )
+
+
+class LmEvalLog(LogReader):
+    """A line a question, of one filter; the likelihoods of its choices are the model's logits."""
+
+    Options = LmEvalOptions
+    options: LmEvalOptions
+    title = "lm-eval"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """JSONL whose lines have the question's document beside the answers."""
+        start = first_bytes(path)
+        return path.suffix == ".jsonl" and all(
+            mark in start for mark in (b'"doc_id"', b'"doc"', b'"arguments"')
+        )
+
+    def read(self, path: Path) -> Log:
+        """The lines of one filter, and the figures of `results_*.json` beside them."""
+        chosen = self.options.filter
+        records = []
+        others: Counter[str] = Counter()
+        for place, line in json_lines(path, self.title):
+            name = as_text(line.get("filter")) or "none"
+            chosen = chosen or name
+            if name == chosen:
+                records.append(read_line(line, place))
+            else:
+                others[f"lines of the filter '{name}'"] += 1
+        if not records and others:
+            raise UserError(
+                f"{self.title}: no line of the filter '{chosen}'",
+                expected=", ".join(others),
+            )
+        task = path.stem.removeprefix("samples_").rpartition("_")[0]
+        return Log(
+            title=task or path.stem,
+            records=tuple(records),
+            scores=results_beside(path, self.title, task),
+            left_out=others,
+        )
+
+
+def read_line(line: dict[str, Any], place: str) -> Record:
+    """One line; raises UserError that begins with `place`."""
+    number = line.get("doc_id")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
+    document = as_mapping(line.get("doc"))
+    arguments = as_mapping(line.get("arguments"))
+    prompts = [as_mapping(arguments[name]) for name in sorted(arguments, key=_order)]
+    prompt = as_text(prompts[0].get("arg_0")) if prompts else ""
+    responses = as_list(line.get("filtered_resps"))
+    choices = _choices(document)
+    log_probs: tuple[float, ...] = ()
+    label = line.get("target")
+    if responses and all(isinstance(pair, list) and pair for pair in responses):
+        log_probs = tuple(finite(pair[0], place) for pair in responses)
+        continuations = [as_text(each.get("arg_1")).strip() for each in prompts]
+        # of answers by letter the continuations are letters, and the texts stand in the document
+        if len(choices) != len(log_probs):
+            choices = continuations
+        label = _index_of(label, choices, continuations)
+    said = "" if log_probs else as_text(responses[0] if responses else "")
+    names = [as_text(name) for name in as_list(line.get("metrics"))]
+    return Record(
+        key=str(number),
+        position=number,
+        said=said,
+        question=_question(document, prompt),
+        choices=tuple(choices or listed_choices(prompt)),
+        label=label if isinstance(label, int) and choices else as_text(label).strip(),
+        log_probs=log_probs if len(choices) == len(log_probs) else (),
+        right=metric(line, names),
+        annotations={
+            n: v for n, v in document.items() if n not in (*OPTIONS, *QUESTIONS)
+        },
+    )
+
+
+def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
+    """The figures of the task in `results_{date}.json` of the same run; {} without one."""
+    date = path.stem.rpartition("_")[2]
+    file = path.with_name(f"results_{date}.json")
+    if not file.is_file():
+        return {}
+    results = as_mapping(as_mapping(json_document(file, title)).get("results"))
+    return own_scores(as_mapping(results.get(task)))
+
+
+def _order(name: str) -> tuple[int, str]:
+    digits = name.rpartition("_")[2]
+    return (int(digits) if digits.isdecimal() and len(digits) < 9 else 0, name)
+
+
+def _choices(document: dict[str, Any]) -> list[str]:
+    for name in OPTIONS:
+        value = document.get(name)
+        if isinstance(value, dict):  # {"text": [...], "label": ["A", ...]}
+            value = value.get("text", value.get("choices"))
+        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            return value
+    return []
+
+
+def _index_of(label: Any, choices: list[str], continuations: list[str]) -> Any:
+    """The number of the right choice, however the target says it."""
+    text = as_text(label).strip()
+    for texts in (choices, continuations):
+        if text in texts:
+            return texts.index(text)
+    if text.isdecimal() and len(text) < 9 and int(text) < len(choices):
+        return int(text)
+    return text
+
+
+def _question(document: dict[str, Any], prompt: str) -> str:
+    for name in QUESTIONS:
+        if isinstance(document.get(name), str):
+            return str(document[name])
+    return prompt

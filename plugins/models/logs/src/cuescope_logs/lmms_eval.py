@@ -1,0 +1,111 @@
+"""lmms-eval: `{date}_samples_{task}.jsonl`; its questions' data set is not in it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cuescope_logs.values import as_list, as_mapping, as_text, own_scores
+from cuescope_sdk import UserError
+from cuescope_sdk.logs import (
+    Log,
+    LogReader,
+    Record,
+    finite,
+    first_bytes,
+    json_document,
+    json_lines,
+    listed_choices,
+)
+
+# columns of every task; the others are its metrics
+COLUMNS = {
+    "doc_id", "doc_hash", "target", "input", "resps", "filtered_resps", "token_counts",
+    "input_media", "doc", "arguments", "submission",
+}  # fmt: skip
+WORDS_IN = ("category", "l2_category", "subset", "task", "type")
+
+
+class LmmsEvalLog(LogReader):
+    """A line a question; choices and pictures stand in the data set, and are joined by its rows."""
+
+    title = "lmms-eval"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """JSONL of lines with a row's number and answers, and no document."""
+        start = first_bytes(path)
+        return (
+            path.suffix == ".jsonl"
+            and b'"doc_id"' in start
+            and b'"filtered_resps"' in start
+            and b'"doc"' not in start
+        )
+
+    def read(self, path: Path) -> Log:
+        """The lines, and the figures of `{date}_results.json` beside them."""
+        date, _, task = path.stem.partition("_samples_")
+        records = [
+            read_line(line, place) for place, line in json_lines(path, self.title)
+        ]
+        scores: dict[str, float] = {}
+        model = None
+        results = path.with_name(f"{date}_results.json")
+        if task and results.is_file():
+            document = as_mapping(json_document(results, self.title))
+            of_task = as_mapping(as_mapping(document.get("results")).get(task))
+            scores = own_scores(of_task)
+            model = as_text(document.get("model_name")) or None
+        return Log(
+            title=task or path.stem,
+            records=tuple(records),
+            model=model,
+            scores=scores,
+        )
+
+
+def read_line(line: dict[str, Any], place: str) -> Record:
+    """One line; raises UserError that begins with `place`."""
+    number = line.get("doc_id")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
+    responses = as_list(line.get("filtered_resps"))
+    log_probs: tuple[float, ...] = ()
+    if responses and all(
+        isinstance(pair, list) and len(pair) == 2 for pair in responses
+    ):
+        log_probs = tuple(finite(pair[0], place) for pair in responses)
+    prompt = as_text(line.get("input"))
+    media = [as_text(reference) for reference in as_list(line.get("input_media"))]
+    return Record(
+        key=str(number),
+        position=number,
+        said="" if log_probs else as_text(responses[0] if responses else ""),
+        question=prompt,
+        choices=tuple(listed_choices(prompt)),
+        label=as_text(line.get("target")).strip() or None,
+        log_probs=log_probs,
+        right=read_metrics(line),
+        images=tuple(media),
+        annotations=_annotations(line),
+    )
+
+
+def read_metrics(line: Mapping[str, Any]) -> bool | None:
+    """Whether the task's own figure says right: a number, or the `score` of an object."""
+    for name, value in line.items():
+        if name in COLUMNS:
+            continue
+        score = as_mapping(value).get("score", value)
+        if isinstance(score, bool | int | float) and score in (0, 1):
+            return bool(score)
+    return None
+
+
+def _annotations(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Kinds of questions, which the objects of metrics name."""
+    annotations = {}
+    for value in line.values():
+        for name in WORDS_IN:
+            if isinstance(word := as_mapping(value).get(name), str):
+                annotations[name] = word
+    return annotations

@@ -1,0 +1,278 @@
+"""A log as a model: it says again what was recorded, and nothing else."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from cuescope_logs.joining import Joined, chosen, join, position_of, require_joined
+from cuescope_logs.opening import LogOptions, facts_of, open_log
+from cuescope_sdk import (
+    Capabilities,
+    Context,
+    Dataset,
+    NamesPlugin,
+    Output,
+    Plugin,
+    Response,
+    Sample,
+    Trial,
+    UserError,
+    Words,
+    digest,
+    generator,
+)
+from cuescope_sdk.logs import LEAST_LOG_PROB, Record, content_of
+from cuescope_sdk.models import refuse_unanswerable
+
+# of choices that were not chosen, where a log says no likelihoods: as a model that is sure
+UNLIKELY = -10.0
+
+
+class LogModelOptions(LogOptions):
+    """Which log, and how its answers are joined and given."""
+
+    key: Annotated[str | None, Words()] = Field(
+        None, description="annotation of the data that holds the log's keys"
+    )
+    allow_unmatched: bool = Field(
+        False, description="go on where more than 1% of log and data do not fit"
+    )
+    text: Literal["answer", "said"] = Field(
+        "answer",
+        description="text to give: the answer as the harness read it, or all that the model said",
+    )
+    eye: Annotated[str | None, NamesPlugin()] = Field(
+        None,
+        description="SPEC of a model that is not audited, whose embeddings say which pictures are "
+        "alike",
+    )
+    eye_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of the eye"
+    )
+
+
+class LogModel(Plugin):
+    """Answers each sample as it was answered in the log.
+
+    A sample is known by what it shows and asks, so a changed one has no answer: that is refused.
+    Epochs are repeats.
+    """
+
+    Options = LogModelOptions
+    options: LogModelOptions
+    own_data = "log"  # the same file holds the questions
+    # at most: what an instance has is less without an eye, or without choices
+    capabilities = Capabilities(
+        outputs=frozenset(("logits", "text", "embedding")),
+        exposes=frozenset({"recorded"}),
+        min_frames=0,
+    )
+
+    def __init__(self, options: LogModelOptions, context: Context) -> None:
+        super().__init__(options, context)
+        log = open_log(options, context)
+        # asked what it can do, with no data named: those of the log
+        shared = {name: getattr(options, name) for name in LogOptions.model_fields}
+        own = self.own_data
+        data: Dataset = context.dataset or context.build("dataset", own, shared)
+        joined = join(log, data, options.key)
+        require_joined(joined, log, "log", allowed=options.allow_unmatched)
+        self.eye = None
+        if options.eye is not None:
+            self.eye = context.build("model", options.eye, dict(options.eye_options))
+        answers = Answers(data, joined)
+        self._answers = answers.by_content
+        self.random_answers = answers.epochs > 1
+        self.capabilities = Capabilities(
+            outputs=answers.outputs | (self._eye_outputs()),
+            exposes=frozenset({"recorded"}),
+            min_frames=0,
+        )
+        seen = getattr(self.eye, "fingerprint", None)
+        # answers too: of other data the same file belongs to other samples
+        self.fingerprint = digest("log", 1, answers.summary, options.text, seen)
+        self.facts = facts_of(log, options) | answers.facts(joined)
+
+    def _eye_outputs(self) -> frozenset[Output]:
+        return frozenset() if self.eye is None else frozenset({"embedding"})
+
+    def respond(self, trials: Sequence[Trial]) -> list[Response]:
+        """What was recorded for each trial; raises UserError for what nobody asked then."""
+        refuse_unanswerable("log", self.capabilities, trials)
+        embeddings = self._embeddings(trials)
+        responses = []
+        for trial, embedding in zip(trials, embeddings, strict=True):
+            sample = trial.sample
+            records = self._answers.get(content_of(sample))
+            asks_answer = bool({"logits", "text"} & trial.outputs)
+            if records is None and asks_answer:
+                raise UserError(
+                    f"log: nobody asked '{sample.key}' as it is shown here",
+                    expected="a sample of the data, unchanged",
+                    got="another picture, question or choice",
+                    remedy="`cuescope methods --model log:FILE` says which methods a log is "
+                    "enough for",
+                )
+            record = None
+            if records:
+                record = records[trial.repeat % len(records)]
+            responses.append(
+                Response(
+                    logits=logits(record, sample)
+                    if "logits" in trial.outputs
+                    else None,
+                    text=self._text(record, sample)
+                    if "text" in trial.outputs
+                    else None,
+                    embedding=embedding,
+                )
+            )
+        return responses
+
+    def _embeddings(self, trials: Sequence[Trial]) -> list[np.ndarray | None]:
+        """The eye's embeddings of those that ask for them."""
+        embeddings: list[np.ndarray | None] = [None] * len(trials)
+        asking = [n for n, trial in enumerate(trials) if "embedding" in trial.outputs]
+        if not asking or self.eye is None:
+            return embeddings
+        only = frozenset[Output]({"embedding"})
+        shown = [Trial(sample=trials[number].sample, outputs=only) for number in asking]
+        for number, response in zip(asking, self.eye.respond(shown), strict=True):
+            embeddings[number] = response.embedding
+        return embeddings
+
+    def _text(self, record: Record | None, sample: Sample) -> str:
+        if record is None:
+            return ""
+        return (
+            record.said if self.options.text == "said" else answer_text(record, sample)
+        )
+
+
+class Answers:
+    """The answers of a data set by what its samples show and ask."""
+
+    def __init__(self, data: Dataset, joined: Joined) -> None:
+        self.by_content: dict[str, tuple[Record, ...] | None] = {}
+        self.summary: list[object] = []
+        self.epochs = 1
+        has_choices = True
+        self.unread = 0
+        self.right = 0
+        self.judged = 0
+        clashing: Counter[str] = Counter()
+        for index in range(len(data)):
+            sample = data[index]
+            content = content_of(sample)
+            records = joined.answers.get(index)
+            known = self.by_content.get(content)
+            if known and records and _differ(known, records, sample):
+                clashing[content] += 1
+            self.by_content[content] = known or records
+            has_choices = has_choices and len(sample.choices) > 1
+            if not records:
+                continue
+            self.epochs = max(self.epochs, len(records))
+            for record in records:
+                self._count(record, sample)
+            given = [(r.said, r.answer, r.log_probs, r.right) for r in records]
+            self.summary.append((content, given))
+        # which of two answers belongs to what cannot be told apart is not known
+        for content in clashing:
+            self.by_content[content] = None
+        self.clashes = clashing.total()
+        outputs: set[Output] = {"text"}
+        if has_choices:
+            outputs.add("logits")
+        self.outputs = frozenset(outputs)
+
+    def _count(self, record: Record, sample: Sample) -> None:
+        if sample.label is None:
+            return
+        self.judged += 1
+        if not sample.choices:
+            self.right += answer_text(record, sample) == sample.label
+            return
+        choice = chosen(record, sample.choices)
+        self.unread += choice is None
+        self.right += choice is not None and sample.choices[choice] == sample.label
+
+    def facts(self, joined: Joined) -> dict[str, str]:
+        """What a report says of the join and of the answers."""
+        facts = {"answers": joined.words}
+        if self.judged:
+            share = self.right / self.judged
+            facts["accuracy"] = f"{share:.2%} of {self.judged:,} answers"
+        if self.unread:
+            facts["no choice named"] = (
+                f"{self.unread:,} answers: counted as wrong, as one of the wrong choices by chance"
+            )
+        if self.clashes:
+            facts["left out"] = (
+                f"{self.clashes:,} samples show and ask the same as another one, and were answered "
+                "otherwise: their logits are all equal"
+            )
+        if self.epochs > 1:
+            facts["epochs"] = (
+                f"{self.epochs} answers to a question; the first counts, and --repeats "
+                f"{self.epochs} takes all"
+            )
+        return facts
+
+
+def logits(record: Record | None, sample: Sample) -> np.ndarray:
+    """Log-likelihoods where the log has them, else the choice alone.
+
+    Where nobody answered all are equal. An answer that names no choice is wrong: it counts as one
+    of the wrong choices, by chance.
+    """
+    choices = sample.choices
+    if record is None:
+        return np.full(len(choices), -np.log(max(len(choices), 1)), np.float32)
+    choice = chosen(record, choices)
+    if len(record.log_probs) == len(choices) and choice is not None:
+        values = np.full(len(choices), LEAST_LOG_PROB, np.float32)
+        for number, value in enumerate(record.log_probs):
+            place = position_of(number, record, choices)
+            if place is not None:
+                values[place] = value
+        if int(values.argmax()) == choice:
+            return values
+    values = np.full(len(choices), UNLIKELY, np.float32)
+    values[_wrong_choice(record, choices) if choice is None else choice] = 0
+    return values
+
+
+def answer_text(record: Record, sample: Sample) -> str:
+    """The answer as the harness read it: a choice, the right answer where it said so, or words."""
+    if sample.choices:
+        choice = chosen(record, sample.choices)
+        return record.said.strip() if choice is None else sample.choices[choice]
+    label = record.text_of(record.label)
+    if record.right and label is not None:
+        return label
+    answer = record.text_of(record.answer)
+    said = record.said.strip() if answer is None else answer
+    # judged wrong, though the words are the same: it must not pass for right
+    return f"{said} (judged wrong)" if record.right is False and said == label else said
+
+
+def _wrong_choice(record: Record, choices: Sequence[str]) -> int:
+    """A choice that the log does not call right, by chance; the same one every time."""
+    label = position_of(record.label, record, choices)
+    wrong = [index for index in range(len(choices)) if index != label]
+    rng = generator(0, "log", record.key, str(record.epoch))
+    return wrong[int(rng.integers(len(wrong)))] if wrong else 0
+
+
+def _differ(first: Sequence[Record], second: Sequence[Record], sample: Sample) -> bool:
+    answers = defaultdict(set)
+    for name, records in (("first", first), ("second", second)):
+        answers[name] = {answer_text(record, sample) for record in records}
+    return answers["first"] != answers["second"]
+
+
+__all__ = ["LogModel", "LogModelOptions"]

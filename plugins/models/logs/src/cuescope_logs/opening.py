@@ -1,0 +1,182 @@
+"""From a file to its log: the reader that fits, and what every log must hold."""
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from cuescope_sdk import Context, NamesPlugin, Options, UserError, nearest
+from cuescope_sdk.logs import Log, LogReader, Record, first_bytes
+
+KIND = "log"
+FALLBACK = "table"  # fits any table, so the others are asked before
+PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
+PICKLE = b"\x80"  # how a binary pickle of protocol 2 or later begins
+# control characters, which a terminal would obey
+REFUSED = {"Cc"}
+KEPT = 2  # logs in memory: those of a comparison
+
+_logs: dict[tuple[Any, ...], Log] = {}
+
+
+class LogOptions(Options):
+    """Which log, and how to read it."""
+
+    argument: ClassVar[str | None] = "file"
+
+    file: Path = Field(
+        description="the log: a file, or the folder of a run where it has several"
+    )
+    format: Annotated[str | None, NamesPlugin()] = Field(
+        None,
+        description="its format, as `cuescope plugins --kind log` lists them; default: as it shows",
+    )
+    reader: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+        {}, description="options of the format's reader: '{question: q, answer: a}'"
+    )
+
+
+def open_log(options: LogOptions, context: Context) -> Log:
+    """The log; read once for the model and the data. Raises UserError for what cannot be read."""
+    path = options.file.expanduser()
+    if not path.exists():
+        raise UserError(
+            "log: no such file or folder",
+            expected="a log",
+            got=f"'{path}'",
+            remedy=_nearest_file(path),
+        )
+    refuse_pickle(path)
+    name = options.format or find_format(path, context)
+    given = json.dumps(dict(options.reader), sort_keys=True, default=str)
+    stamp = (str(path.resolve()), *_stamp(path), name, given)
+    if stamp not in _logs:
+        reader: LogReader = context.build(KIND, name, dict(options.reader))
+        log = check_log(reader.read(path), f"{name}: {path.name}")
+        # the oldest goes: what a process keeps does not grow with the logs that it opened
+        while len(_logs) >= KEPT:
+            del _logs[next(iter(_logs))]
+        _logs[stamp] = log
+    return _logs[stamp]
+
+
+def refuse_pickle(path: Path) -> None:
+    """Raise UserError for a pickle: to open one is to run it."""
+    if path.suffix.lower() in PICKLES or first_bytes(path, 1) == PICKLE:
+        raise UserError(
+            f"log: {path.name} is a pickle, which runs code as it is opened",
+            expected="the log as xlsx, tsv, json, jsonl, parquet or eval",
+            remedy="Write it in one of these with the harness that made it",
+        )
+
+
+def find_format(path: Path, context: Context) -> str:
+    """The reader whose format the file has; raises UserError where none has, or several have."""
+    fitting = []
+    names = []
+    for entry in context.registry.of_kind(KIND):
+        # a reader of somebody else that does not load must not cost the others
+        if context.registry.check(entry) is not None:
+            continue
+        names.append(entry.name)
+        if context.registry.load(entry).fits(path):
+            fitting.append(entry.name)
+    if len(fitting) > 1 and FALLBACK in fitting:
+        fitting.remove(FALLBACK)
+    if len(fitting) == 1:
+        return fitting[0]
+    raise UserError(
+        f"log: '{path.name}' looks like no format that is known here"
+        if not fitting
+        else f"log: '{path.name}' may be {' or '.join(fitting)}",
+        expected=f"one of {', '.join(names)}",
+        remedy="Say which: -M format=NAME (and -D format=NAME)",
+    )
+
+
+def check_log(log: Log, where: str) -> Log:
+    """The log, its texts whole and each answer once.
+
+    An answer that stands there twice is dropped and counted. Raises UserError where there is none,
+    where two answers to one question differ, and for a key that a terminal would obey.
+    """
+    if not log.records:
+        reasons = ", ".join(f"{count:,} {why}" for why, count in log.left_out.items())
+        raise UserError(
+            f"{where} has no answer that can be used",
+            expected="an answer or more",
+            got=reasons or "none",
+        )
+    kept: dict[tuple[str, int], Record] = {}
+    left_out = Counter(log.left_out)
+    for record in log.records:
+        if any(unicodedata.category(letter) in REFUSED for letter in record.key):
+            raise UserError(
+                f"{where}: the key of an answer",
+                expected="no control characters",
+                got=ascii(record.key)[:80],
+            )
+        whole = replace(
+            record,
+            key=mend(record.key),
+            said=mend(record.said),
+            question=None if record.question is None else mend(record.question),
+            choices=tuple(map(mend, record.choices)),
+            label=mend_any(record.label),
+            answer=mend_any(record.answer),
+        )
+        first = kept.setdefault((whole.key, whole.epoch), whole)
+        if first is not whole:
+            if (first.said, first.answer) != (whole.said, whole.answer):
+                raise UserError(
+                    f"{where}: two answers to '{whole.key}' that differ",
+                    expected="one",
+                    remedy="Leave one of them out of the file",
+                )
+            left_out["that stand there twice"] += 1
+    return replace(log, records=tuple(kept.values()), left_out=left_out)
+
+
+def mend(text: str) -> str:
+    """The text with a mark for each half of a character, which no file or terminal can hold."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def mend_any(value: int | str | None) -> int | str | None:
+    """The same of what may be a number."""
+    return mend(value) if isinstance(value, str) else value
+
+
+def facts_of(log: Log, options: LogOptions) -> dict[str, str]:
+    """What a report says of where the answers come from."""
+    model = f" by {log.model}" if log.model else ""
+    facts = {"log": f"{log.title}{model} ({options.file.name})"}
+    if log.scores:
+        facts["scores in the log"] = ", ".join(
+            f"{name} {value:.4g}" for name, value in list(log.scores.items())[:8]
+        )
+    if log.left_out:
+        facts["left out of the log"] = ", ".join(
+            f"{count:,} {reason}" for reason, count in sorted(log.left_out.items())
+        )
+    return facts
+
+
+def _stamp(path: Path) -> Iterable[int]:
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    for file in files[:100]:
+        status = file.stat()
+        yield from (status.st_size, status.st_mtime_ns)
+
+
+def _nearest_file(path: Path) -> str | None:
+    if not path.parent.is_dir():
+        return None
+    return nearest(path.name, [file.name for file in path.parent.iterdir()])

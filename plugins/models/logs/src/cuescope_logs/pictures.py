@@ -1,0 +1,80 @@
+"""Pictures that a log holds or names: data URIs, and files in its own folder. None is fetched."""
+
+import base64
+import binascii
+import warnings
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+
+from cuescope_sdk import BadDataError, Frame, UserError, digest, inside
+from cuescope_sdk.logs import Record
+
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+MOST_PIXELS = 50_000_000
+SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp"}
+
+
+class Pictures:
+    """The pictures beside a log; what leads out of its folder, or into the net, is none."""
+
+    def __init__(self, file: Path) -> None:
+        path = file.expanduser()
+        self.folder = path if path.is_dir() else path.parent
+
+    def frames(self, record: Record) -> tuple[Frame, ...]:
+        """The frames of a record; () where one of its pictures is not here."""
+        frames = []
+        for name in record.images:
+            frame = (
+                self._from_uri(name) if name.startswith("data:") else self._file(name)
+            )
+            if frame is None:
+                return ()
+            frames.append(frame)
+        return tuple(frames)
+
+    def _from_uri(self, uri: str) -> Frame | None:
+        head, comma, body = uri.partition(",")
+        if not comma or not head.startswith("data:image/") or "base64" not in head:
+            return None
+        try:
+            content = base64.b64decode(body, validate=True)
+        except (binascii.Error, ValueError):
+            return None
+        if not is_picture(content):
+            return None
+        return Frame(digest(content), partial(open_picture, content))
+
+    def _file(self, name: str) -> Frame | None:
+        # an address is no path, and is not fetched
+        if "://" in name or Path(name).suffix.lower() not in SUFFIXES:
+            return None
+        try:
+            path = inside(self.folder, name)
+            return Frame.from_file(path) if path.is_file() else None
+        except (UserError, OSError, ValueError):
+            return None
+
+
+def is_picture(content: bytes) -> bool:
+    """Whether bytes are a picture of a size that can be shown; its pixels are not decoded."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(BytesIO(content), formats=FORMATS) as image:
+                return image.width * image.height <= MOST_PIXELS
+    # decoders of strangers' bytes raise anything at all
+    except Exception:
+        return False
+
+
+def open_picture(content: bytes) -> Image.Image:
+    """The picture, RGB; raises BadDataError where it is damaged."""
+    try:
+        with Image.open(BytesIO(content), formats=FORMATS) as image:
+            return image.convert("RGB")
+    except Exception as error:
+        raise BadDataError("a picture of the log cannot be decoded") from error

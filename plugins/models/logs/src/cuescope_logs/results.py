@@ -1,0 +1,173 @@
+"""Files of answers that papers publish: NExT-QA, MMMU and MMMU-Pro."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from cuescope_logs.values import as_list, as_mapping, as_text
+from cuescope_sdk import UserError
+from cuescope_sdk.logs import (
+    Log,
+    LogReader,
+    Record,
+    find_choice,
+    first_bytes,
+    json_document,
+    json_lines,
+    letter_index,
+)
+
+ANSWERS = "answer_dict_val.json"
+MOST_CHOICES = 26
+
+
+class NextQALog(LogReader):
+    """`{video_question: {"prediction": 4, "answer": 0}}`: numbers of choices."""
+
+    title = "next-qa"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """JSON that begins with such a pair of numbers."""
+        start = first_bytes(path, 300)
+        is_object = path.suffix == ".json" and start.lstrip().startswith(b"{")
+        return is_object and b'"prediction"' in start and b'"answer"' in start
+
+    def read(self, path: Path) -> Log:
+        """The answers; the group is the video, which stands before the last `_` of a key."""
+        document = json_document(path, self.title)
+        records = []
+        for key, entry in as_mapping(document).items():
+            place = f"{self.title}: {path.name} '{key[:60]}'"
+            answer = _number(as_mapping(entry).get("prediction"), place)
+            label = _number(as_mapping(entry).get("answer"), place)
+            group = key.rpartition("_")[0] or key
+            records.append(Record(key=key, answer=answer, label=label, group=group))
+        return Log(title=path.stem, records=tuple(records))
+
+
+class MmmuLog(LogReader):
+    """MMMU's `total_val_output.json`, letters by id, and `answer_dict_val.json` beside it."""
+
+    title = "mmmu"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """JSON that begins with an id of a validation question and its answer."""
+        start = first_bytes(path, 200).lstrip()
+        return (
+            path.suffix == ".json"
+            and start.startswith((b'{"validation_', b"{\n"))
+            and (b'"validation_' in start and b'"question_type"' not in start)
+        )
+
+    def read(self, path: Path) -> Log:
+        """The answers to questions with choices; those in words have no list to choose from."""
+        said = as_mapping(json_document(path, self.title))
+        truths: dict[str, Any] = {}
+        for folder in path.absolute().parents[:3]:
+            if (folder / ANSWERS).is_file():
+                truths = as_mapping(json_document(folder / ANSWERS, self.title))
+                break
+        if not truths:
+            raise UserError(
+                f"{self.title}: no {ANSWERS}",
+                expected=f"it beside {path.name}, or up to two folders above",
+            )
+        records = []
+        open_questions = 0
+        for key, answer in said.items():
+            truth = as_mapping(truths.get(key))
+            letter = truth.get("ground_truth")
+            if truth.get("question_type") != "multiple-choice" or not isinstance(
+                letter, str
+            ):
+                open_questions += 1
+                continue
+            label = letter_index(letter, MOST_CHOICES)
+            text = as_text(answer)
+            records.append(
+                Record(
+                    key=key,
+                    said=text,
+                    answer=letter_index(text, MOST_CHOICES),
+                    label=label,
+                    annotations={"subject": _subject(key)},
+                )
+            )
+        left_out = {"answered in words": open_questions} if open_questions else {}
+        return Log(title=path.stem, records=tuple(records), left_out=left_out)
+
+
+class MmmuProLog(LogReader):
+    """MMMU-Pro's output: JSONL with question, options, answer and response."""
+
+    title = "mmmu-pro"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """JSONL whose lines have the harness's columns."""
+        start = first_bytes(path, 2**16)
+        return path.suffix == ".jsonl" and all(
+            mark in start
+            for mark in (b'"options"', b'"response"', b'"answer"', b'"id"')
+        )
+
+    def read(self, path: Path) -> Log:
+        """A line a question."""
+        records = []
+        for place, line in json_lines(path, self.title):
+            key = as_text(line.get("id"))
+            if not key:
+                raise UserError(f"{place} 'id'", expected="a text", got="none")
+            choices = tuple(_options(line.get("options"), place))
+            said = as_text(line.get("response"))
+            stated = as_text(line.get("pred_indexs"))
+            answer = letter_index(stated, len(choices))
+            right = line.get("if_right")
+            records.append(
+                Record(
+                    key=key,
+                    said=said,
+                    question=as_text(line.get("question")),
+                    choices=choices,
+                    label=letter_index(as_text(line.get("answer")), len(choices)),
+                    answer=find_choice(said, choices) if answer is None else answer,
+                    right=right if isinstance(right, bool) else None,
+                    annotations={
+                        name: line.get(name)
+                        for name in ("subject", "topic_difficulty", "img_type")
+                    },
+                )
+            )
+        return Log(title=path.stem, records=tuple(records))
+
+
+def _number(value: Any, place: str) -> int:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or not 0 <= value < MOST_CHOICES
+    ):
+        raise UserError(
+            place,
+            expected="'prediction' and 'answer', numbers of choices from 0",
+            got=f"{value!r:.60}",
+        )
+    return value
+
+
+def _subject(key: str) -> str:
+    return key.removeprefix("validation_").rpartition("_")[0]
+
+
+def _options(value: Any, place: str) -> list[str]:
+    """A list, or a text that writes one as Python does; nothing in it is run."""
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            raise UserError(
+                f"{place} 'options'", expected="a list", got=f"{value!r:.60}"
+            ) from None
+    return [as_text(option).strip() for option in as_list(value)]

@@ -1,0 +1,165 @@
+"""Any table of answers: CSV, TSV, JSONL, Parquet or a workbook, its columns named by options."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cuescope_logs.values import as_list, as_text
+from cuescope_logs.workbook import workbook_rows
+from cuescope_sdk import Options, UserError, Words, nearest
+from cuescope_sdk.data import TextFile
+from cuescope_sdk.logs import (
+    Log,
+    LogReader,
+    Record,
+    choice_index,
+    finite,
+    json_lines,
+    parquet_rows,
+    parse_json,
+)
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
+RIGHT = {"1": True, "true": True, "0": False, "false": False}
+
+
+class TableOptions(Options):
+    """Which column is what; of these only the prediction must be there."""
+
+    prediction: Annotated[str, Words()] = Field(
+        "prediction", description="column of what the model said or chose"
+    )
+    answer: Annotated[str, Words()] = Field(
+        "answer", description="column of the right answer"
+    )
+    question: Annotated[str, Words()] = Field(
+        "question", description="column of the question"
+    )
+    options: Annotated[str, Words()] = Field(
+        "options",
+        description="column with the list of choices, or a column a choice: A,B,C,D",
+    )
+    key: Annotated[str, Words()] = Field("key", description="column of the key")
+    group: Annotated[str, Words()] = Field(
+        "group", description="column of what was drawn together: a video, a patient"
+    )
+    image: Annotated[str, Words()] = Field(
+        "image", description="column of the picture's file, in the table's folder"
+    )
+    right: Annotated[str, Words()] = Field(
+        "right",
+        description="column of whether the answer counted: 1 or 0, true or false",
+    )
+    log_probs: Annotated[str, Words()] = Field(
+        "log_probs", description="column with a list of log-likelihoods, one a choice"
+    )
+
+
+class TableLog(LogReader):
+    """A row an answer; columns that no option names are annotations."""
+
+    Options = TableOptions
+    options: TableOptions
+    title = "table"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """A file with rows; what is in it is seen when it is read."""
+        return path.is_file() and path.suffix.lower() in SUFFIXES
+
+    def read(self, path: Path) -> Log:
+        """The rows."""
+        rows = self._rows(path)
+        records = []
+        for number, (place, row) in enumerate(rows):
+            if number == 0 and self.options.prediction not in row:
+                raise UserError(
+                    f"{self.title}: {path.name} has no column '{self.options.prediction}'",
+                    expected="a column of what the model said",
+                    got=", ".join(map(str, row))[:200],
+                    remedy=nearest(self.options.prediction, list(map(str, row)))
+                    or "Name it: -M 'reader={prediction: COLUMN}'",
+                )
+            records.append(self._record(row, number, place))
+        return Log(title=path.stem, records=tuple(records))
+
+    def _rows(self, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        suffix = path.suffix.lower()
+        if suffix == ".xlsx":
+            yield from workbook_rows(path, self.title, (self.options.prediction,))
+        elif suffix == ".jsonl":
+            yield from json_lines(path, self.title)
+        elif suffix == ".parquet":
+            yield from parquet_rows(path, self.title)
+        else:
+            file = TextFile(path, self.title)
+            for line, row in file.table("\t" if suffix == ".tsv" else ","):
+                yield f"{file.name} line {line}", row
+
+    def _record(self, row: Mapping[str, Any], number: int, place: str) -> Record:
+        named = self.options
+        choices = self._choices(row, place)
+        said = as_text(row.get(named.prediction))
+        given = row.get(named.log_probs)
+        listed = as_list(parse_list(given, f"{place} '{named.log_probs}'"))
+        log_probs = tuple(
+            finite(value, f"{place} '{named.log_probs}'") for value in listed
+        )
+        if log_probs and len(log_probs) != len(choices):
+            raise UserError(
+                f"{place} '{named.log_probs}'",
+                expected=f"{len(choices)} numbers, one a choice",
+                got=str(len(log_probs)),
+            )
+        used = {*vars(named).values(), *named.options.split(",")}
+        return Record(
+            key=as_text(row.get(named.key)) or f"row-{number + 1}",
+            position=number,
+            said=said,
+            question=as_text(row.get(named.question)) or None,
+            choices=choices,
+            label=_choice(row.get(named.answer), choices),
+            answer=_choice(row.get(named.prediction), choices) if choices else None,
+            log_probs=log_probs,
+            right=RIGHT.get(as_text(row.get(named.right)).strip().lower()),
+            group=as_text(row.get(named.group)) or None,
+            images=tuple(filter(None, [as_text(row.get(named.image))])),
+            annotations={
+                name: value for name, value in row.items() if name not in used
+            },
+        )
+
+    def _choices(self, row: Mapping[str, Any], place: str) -> tuple[str, ...]:
+        columns = [name.strip() for name in self.options.options.split(",")]
+        if len(columns) > 1:
+            cells = [as_text(row.get(column)).strip() for column in columns]
+            return tuple(filter(None, cells))
+        value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
+        return tuple(as_text(option).strip() for option in as_list(value))
+
+
+def parse_list(value: Any, place: str) -> Any:
+    """A list, or the list that a text writes as JSON; None for an empty cell."""
+    if not isinstance(value, str):
+        return value
+    return parse_json(value, place) if value.strip() else None
+
+
+def _choice(value: Any, choices: tuple[str, ...]) -> int | str | None:
+    """The number of a choice that a cell names by its text, letter or number."""
+    text = as_text(value).strip()
+    if not text:
+        return None
+    if not choices:
+        return text
+    index = choice_index(text, choices)
+    if (
+        index is None
+        and text.isdecimal()
+        and len(text) < 9
+        and int(text) < len(choices)
+    ):
+        index = int(text)
+    return text if index is None else index

@@ -1,0 +1,54 @@
+"""Values of JSON that may be anything, as what they should be."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    """An object; {} for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """A list; [] for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str:
+    """A text, or a number or word in letters; "" for nothing."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value)
+
+
+def as_number(value: Any) -> float | None:
+    """A finite number; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # JSON has whole numbers of any length
+    number = (
+        float(value)
+        if isinstance(value, float) or value.bit_length() < 1000
+        else math.inf
+    )
+    return number if math.isfinite(number) else None
+
+
+def metric(line: Mapping[str, Any], names: Iterable[str]) -> bool | None:
+    """Whether the first figure that is 0 or 1 says right; None where there is none."""
+    for name in names:
+        value = line.get(name)
+        if isinstance(value, bool | int | float) and value in (0, 1):
+            return bool(value)
+    return None
+
+
+def own_scores(results: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers of a task's results, as the harness names them; errors of means left out."""
+    scores = {}
+    for name, value in results.items():
+        number = as_number(value)
+        if number is not None and "stderr" not in name:
+            scores[name] = number
+    return scores

@@ -1,0 +1,129 @@
+"""VLMEvalKit: `{model}_{dataset}.xlsx`, `.tsv` or `.json`, a row an answer."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cuescope_logs.values import as_text
+from cuescope_logs.workbook import workbook_rows
+from cuescope_sdk import UserError
+from cuescope_sdk.data import TextFile
+from cuescope_sdk.logs import (
+    Log,
+    LogReader,
+    Record,
+    first_bytes,
+    json_document,
+    letter_index,
+    split_options,
+)
+
+CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
+FAILED = "Failed to obtain answer"
+LETTERS = "ABCDEFGH"
+LONGEST_CELL = 32_767  # characters: Excel cuts what is longer
+PASSED_OVER = {
+    "index",
+    "question",
+    "answer",
+    "prediction",
+    "image",
+    "thinking",
+    "log",
+    "hint",
+}
+
+
+class VLMEvalKitLog(LogReader):
+    """A row an answer; rows of one question whose options were turned are one group."""
+
+    title = "vlmevalkit"
+
+    @classmethod
+    def fits(cls, path: Path) -> bool:
+        """A table with the columns index and prediction, a workbook among them."""
+        start = first_bytes(path)
+        if path.suffix == ".xlsx":
+            return start.startswith(b"PK")
+        columns = (b"index", b"prediction", b"answer")
+        header = start.partition(b"\n")[0] if path.suffix == ".tsv" else start
+        return path.suffix in (".tsv", ".json") and all(
+            name in header for name in columns
+        )
+
+    def read(self, path: Path) -> Log:
+        """The rows; what failed is left out."""
+        records = []
+        failed = cut = 0
+        for place, row in read_rows(path, self.title):
+            said = as_text(row.get("prediction"))
+            if FAILED in said:
+                failed += 1
+                continue
+            cut += len(said) >= LONGEST_CELL
+            records.append(read_row(row, said, place))
+        left_out = {"without an answer ('Failed to obtain answer')": failed}
+        left_out["cut at 32,767 characters, and kept so"] = cut
+        return Log(
+            title=path.stem,
+            records=tuple(records),
+            left_out={reason: count for reason, count in left_out.items() if count},
+        )
+
+
+def read_rows(path: Path, title: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each row behind its place."""
+    if path.suffix == ".xlsx":
+        yield from workbook_rows(path, title, ("index", "prediction"))
+        return
+    file = TextFile(path, title)
+    if path.suffix == ".tsv":
+        for line, row in file.table("\t"):
+            yield f"{file.name} line {line}", row
+        return
+    rows = json_document(path, title)
+    if not isinstance(rows, list):
+        raise UserError(file.name, expected="a JSON list of rows", got=f"{rows!r:.60}")
+    for number, entry in enumerate(rows, start=1):
+        place = f"{file.name} row {number}"
+        if not isinstance(entry, dict):
+            raise UserError(place, expected="a JSON object", got=f"{entry!r:.60}")
+        yield place, entry
+
+
+def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
+    """One row; raises UserError that begins with `place`."""
+    index = as_text(row.get("index")).removesuffix(".0").strip()
+    if not index:
+        raise UserError(
+            f"{place} 'index'", expected="a number or a name", got="nothing"
+        )
+    question, choices = as_text(row.get("question")), []
+    for letter in LETTERS:
+        option = as_text(row.get(letter)).strip()
+        if not option or option.lower() == "nan":
+            break
+        choices.append(option)
+    if not choices:
+        # some benchmarks write them into the question
+        question, choices = split_options(question)
+    answer = as_text(row.get("answer")).strip()
+    label = letter_index(answer, len(choices))
+    hit = as_text(row.get("hit")).removesuffix(".0")
+    number = int(index) if index.isdecimal() and len(index) < 16 else None
+    return Record(
+        key=index,
+        said=said,
+        question=question,
+        choices=tuple(choices),
+        label=answer or None if label is None else label,
+        right=hit == "1" if hit in ("0", "1") else None,
+        position=number,
+        group=index if number is None else str(number % CIRCULAR),
+        images=tuple(filter(None, [as_text(row.get("image_path"))])),
+        annotations={
+            name: value
+            for name, value in row.items()
+            if name not in PASSED_OVER and name not in LETTERS
+        },
+    )

@@ -1,0 +1,241 @@
+"""Every format: the same answers written by each harness are read back as the same answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_logs.dataset import LogData
+from cuescope_logs.model import LogModel
+from cuescope_sdk import Context, Sample, Trial, UserError
+from cuescope_sdk.logs import find_choice, listed_choices, split_options
+
+from .written_logs import LETTERS, WRITERS, Item, accuracy_of, items, write_table
+
+SHARED = Path(__file__).parents[5] / "shared" / "logs"
+WRITTEN = items(40)
+# what these formats say of choices is their number alone
+NUMBERS_ALONE = ("next-qa", "mmmu")
+
+
+def opened(path: Path, **options: Any) -> tuple[Any, Any]:
+    """The data and the model of a log."""
+    context = Context()
+    data: LogData = context.build("dataset", f"log:{path}", options)
+    model: LogModel = context.for_dataset(data).build("model", f"log:{path}", options)
+    return data, model
+
+
+def predictions(data: LogData, model: LogModel) -> list[str]:
+    trials = [Trial(sample=data[index]) for index in range(len(data))]
+    answers = []
+    for trial, response in zip(trials, model.respond(trials), strict=True):
+        answers.append(trial.sample.choices[int(np.argmax(response.logits))])
+    return answers
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_format_is_read_back(name: str, tmp_path: Path) -> None:
+    path = WRITERS[name](tmp_path, WRITTEN)
+    data, model = opened(path)
+    by_key = {data[index].key.rpartition("_")[2]: index for index in range(len(data))}
+    assert len(data) == len(WRITTEN)
+    answers = predictions(data, model)
+    for item in WRITTEN:
+        index = by_key.get(str(item.number), by_key.get(item.key))
+        assert index is not None
+        sample = data[index]
+        letters = name in NUMBERS_ALONE
+        choices = tuple(LETTERS[:4]) if letters else item.choices
+        assert sample.label == choices[item.label]
+        assert answers[index] == choices[item.answer]
+        assert set(sample.choices) == set(choices)
+        if name == "vlmevalkit xlsx":
+            assert sample.group == str(item.number)
+        if name.startswith("inspect"):
+            # shuffled: the model saw them in another order
+            assert sample.choices == item.choices[::-1]
+    assert model.facts["accuracy"].startswith(f"{accuracy_of(WRITTEN):.2%} of 40")
+    if "scores in the log" in data.facts:
+        assert f"{accuracy_of(WRITTEN):.4g}" in data.facts["scores in the log"]
+
+
+def test_likelihoods_are_probabilities(tmp_path: Path) -> None:
+    path = WRITERS["lm-eval"](tmp_path, WRITTEN)
+    data, model = opened(path)
+    [response] = model.respond([Trial(sample=data[0])])
+    logits = np.sort(np.asarray(response.logits))
+    assert logits[-1] == -0.5
+    assert logits[0] < -5
+    assert data.facts["left out of the log"] == "40 lines of the filter 'other'"
+
+
+def test_turned_options_are_one_group(tmp_path: Path) -> None:
+    item = WRITTEN[0]
+    turned = Item(
+        1_000_000 + item.number, item.question, item.choices[::-1], 3 - item.label, 0
+    )
+    data, _ = opened(WRITERS["vlmevalkit tsv"](tmp_path, [item, turned]))
+    assert [data[0].group, data[1].group] == ["0", "0"]
+    assert data[0].key != data[1].key
+
+
+def test_epochs_are_repeats(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    samples = []
+    for epoch, said in enumerate(("Yes", "No", "Yes"), start=1):
+        output = {"choices": [{"message": {"content": said}}]}
+        about = {"id": 1, "epoch": epoch, "input": "Is it?", "target": "Yes"}
+        samples.append(about | {"output": output, "scores": {}})
+    path.write_text(
+        json.dumps({"version": 2, "eval": {"task": "t"}, "samples": samples})
+    )
+    data, model = opened(path)
+    text = frozenset({"text"})
+    trials = [Trial(sample=data[0], repeat=time, outputs=text) for time in range(3)]
+    assert [response.text for response in model.respond(trials)] == ["Yes", "No", "Yes"]
+    assert model.random_answers
+
+
+def test_what_nobody_asked_is_refused(tmp_path: Path) -> None:
+    data, model = opened(write_table(tmp_path, WRITTEN))
+    changed = data[0].with_frames((), "changed")
+    # of the same content: a derived key alone is no change
+    assert model.respond([Trial(sample=changed)])
+    other = Sample(key="x", frames=(), question="Another?", choices=("a", "b"))
+    with pytest.raises(UserError, match="nobody asked 'x'"):
+        model.respond([Trial(sample=other)])
+
+
+def test_an_answer_that_names_no_choice_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    rows = [f'k{n},"[""red"", ""blue""]",red,perhaps' for n in range(30)]
+    path.write_text("\n".join(["key,options,answer,prediction", *rows]))
+    data, model = opened(path)
+    assert predictions(data, model) == ["blue"] * 30
+    assert model.facts["no choice named"].startswith("30 answers")
+
+
+@pytest.mark.parametrize(
+    ("said", "choices", "index"),
+    [
+        ("B", ("red", "blue"), 1),
+        ("(b).", ("red", "blue"), 1),
+        ("**B**", ("red", "blue"), 1),
+        ("B: blue", ("red", "blue"), 1),
+        ("A", ("d", "a"), 0),  # a letter, though an option is that letter
+        ("A cat sits there.", ("dog", "cat"), 1),  # an article
+        ("a dog and a cat", ("dog", "cat"), None),
+        ("It is the polar bear", ("bear", "polar bear"), 1),
+        ("<think>A or B? B.</think>A", ("red", "blue"), 0),
+        ("I thought of A. The answer is (B)", ("red", "blue"), 1),
+        (r"so \boxed{B}", ("red", "blue"), 1),
+        ("Yes, there is.", ("No", "yes"), 1),
+        ("I do not know", ("no", "yes"), None),
+        ("", ("red", "blue"), None),
+        ("E", ("red", "blue"), None),
+    ],
+)
+def test_which_choice_an_answer_means(
+    said: str, choices: tuple[str, ...], index: int | None
+) -> None:
+    assert find_choice(said, choices) == index
+
+
+def test_options_in_a_question_are_read() -> None:
+    text = "What?\nOptions: A: red, or so, B: blue, C: a, b"
+    assert split_options(text) == ("What?", ["red, or so", "blue", "a, b"])
+    shots = "Q1\nA. x\nB. y\nAnswer: A\n\nQ2\nA. red\nB. blue\nAnswer:"
+    assert listed_choices(shots) == ["red", "blue"]
+    assert listed_choices("A. only one") == []
+
+
+# --------------------------------------------------------------------------- joined with data
+
+
+def questions_file(folder: Path, written: list[Item]) -> Path:
+    path = folder / "questions.jsonl"
+    with path.open("w") as file:
+        for item in written:
+            row = {"key": f"q{item.number}", "question": item.question}
+            row |= {"options": item.choices, "answer": item.choices[item.label]}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def test_a_log_without_keys_is_joined_by_rows_and_content(tmp_path: Path) -> None:
+    log = WRITERS["lmms-eval"](tmp_path, WRITTEN)
+    data_file = questions_file(tmp_path, WRITTEN)
+    data = Context().build("dataset", f"questions:{data_file}")
+    model = Context().for_dataset(data).build("model", f"log:{log}")
+    chosen = [item.choices[item.answer] for item in WRITTEN]
+    assert predictions(data, model) == chosen
+    # another revision: one row is new, so that all others stand a row lower
+    shifted = [Item(99, "Something new?", ("a", "b"), 0, 0), *WRITTEN]
+    data = Context().build("dataset", f"questions:{questions_file(tmp_path, shifted)}")
+    with pytest.raises(UserError, match="log and data do not fit"):
+        Context().for_dataset(data).build("model", f"log:{log}")
+
+
+def test_more_than_a_hundredth_unmatched_is_refused(tmp_path: Path) -> None:
+    log = WRITERS["lmms-eval"](tmp_path, WRITTEN[:30])
+    data_file = questions_file(tmp_path, WRITTEN)
+    data = Context().build("dataset", f"questions:{data_file}")
+    with pytest.raises(UserError, match="10 samples without an answer"):
+        Context().for_dataset(data).build("model", f"log:{log}")
+    given = {"allow_unmatched": True}
+    model = Context().for_dataset(data).build("model", f"log:{log}", given)
+    assert model.facts["answers"].startswith("30 of 40 samples have an answer")
+    # as data, the log shows those that were answered alone
+    given |= {"data": f"questions:{data_file}"}
+    assert len(Context().build("dataset", f"log:{log}", given)) == 30
+
+
+# ------------------------------------------------------------------------------ golden imports
+
+
+def shared(*parts: str) -> Path:
+    path = SHARED.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"needs {'/'.join(parts)} in ../shared/logs")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("parts", "accuracy"),
+    [
+        (("nextqa", "HGA-bert-ft-h256-val.json"), "49.74% of 4,996"),
+        # by its authors' own rule: 781 of 1,500
+        (("vlmevalkit", "llava_next_yi_34b_MMStar.xlsx"), "52.07% of 1,500"),
+        (("inspect", "log_streaming.eval"), "75.00% of 4"),
+        (("inspect", "log_formats.eval"), "0.00% of 1"),
+        (("inspect", "log_message_deduplication.eval"), "0.00% of 1"),
+        (("inspect", "mmlu-summary-choices.eval"), "0.00% of 1"),
+        (("inspect", "mmlu-no-summary-choices.eval"), "0.00% of 1"),
+        (
+            (
+                "helm",
+                "mmlu-subject=philosophy,method=multiple_choice_joint,model=openai_gpt2",
+            ),
+            "10.00% of 10",
+        ),
+        (
+            (
+                "lm-eval",
+                "samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl",
+            ),
+            "0.00% of 10",
+        ),
+    ],
+    ids=lambda value: value[-1][:30] if isinstance(value, tuple) else "",
+)
+def test_a_published_log_gives_its_published_accuracy(
+    parts: tuple[str, ...], accuracy: str
+) -> None:
+    data, model = opened(shared(*parts))
+    assert model.facts["accuracy"].startswith(accuracy)
+    if (own := data.facts.get("scores in the log")) is not None:
+        share = float(accuracy.partition("%")[0]) / 100
+        assert own.split(",")[0 if "none" not in own else -1].endswith(f" {share:.4g}")

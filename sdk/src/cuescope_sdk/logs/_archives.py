@@ -1,0 +1,130 @@
+"""ZIP archives of strangers: members are read into memory within bounds, never written."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from cuescope_sdk import UserError
+from cuescope_sdk.logs._files import open_file, parse_json
+
+ZSTD = 93  # the method of new logs; zipfile knows it from Python 3.14 on
+PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+MOST_MEMBERS = 1_000_000
+MOST_MEMBER = 2**26  # bytes of a member, unpacked
+# bytes of all members that are read, by the size of the file: JSON packs to a hundredth at best
+MOST_UNPACKED = 500
+ALWAYS_UNPACKED = 2**28
+HEADER = 30  # bytes of a member's own header before its name
+
+
+class Archive:
+    """A ZIP file that is open; errors begin with `name`."""
+
+    def __init__(self, file: BinaryIO, archive: zipfile.ZipFile, name: str) -> None:
+        self.name = name
+        self._file = file
+        self._archive = archive
+        size = file.seek(0, 2)
+        self._left = max(ALWAYS_UNPACKED, MOST_UNPACKED * size)
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path, title: str) -> Iterator[Self]:
+        """Open a file; raises UserError for what is no archive, or has too many members."""
+        name = f"{title}: {path.name}"
+        with open_file(path, title) as file:
+            try:
+                archive = zipfile.ZipFile(file)
+            # a crafted directory raises more than BadZipFile
+            except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+                raise UserError(f"{name} is no ZIP archive") from None
+            with archive:
+                count = len(archive.namelist())
+                if count > MOST_MEMBERS:
+                    raise UserError(
+                        name,
+                        expected=f"at most {MOST_MEMBERS:,} members",
+                        got=f"{count:,}",
+                    )
+                yield cls(file, archive, name)
+
+    @property
+    def members(self) -> list[str]:
+        """The names of its members, as they stand in it."""
+        return self._archive.namelist()
+
+    @property
+    def unpacked(self) -> int:
+        """The bytes of all members, as the archive says; no reader gets more of one than that."""
+        return sum(info.file_size for info in self._archive.infolist())
+
+    def json(self, member: str) -> Any:
+        """A member that is JSON."""
+        return parse_json(self.read(member), f"{self.name} member '{member[:80]}'")
+
+    def read(self, member: str) -> bytes:
+        """The bytes of a member; raises UserError for one that is damaged or too large."""
+        place = f"{self.name} member '{member[:80]}'"
+        most = min(MOST_MEMBER, self._left)
+        try:
+            info = self._archive.getinfo(member)
+            if info.compress_type == ZSTD:
+                content = self._read_zstd(info, most)
+            elif info.compress_type in PLAIN:
+                with self._archive.open(info) as opened:
+                    # what it says of its size is not believed
+                    content = opened.read(most + 1)
+            else:
+                raise UserError(
+                    place,
+                    expected="a member packed by deflate or zstd",
+                    got=f"method {info.compress_type}",
+                )
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            KeyError,
+            ValueError,
+            EOFError,
+            OSError,
+            RuntimeError,  # a member under a password
+        ) as error:
+            reason = str(error).splitlines()
+            raise UserError(
+                f"{place} cannot be read", got=reason[0] if reason else None
+            ) from None
+        if len(content) > most:
+            raise UserError(
+                place,
+                expected=f"at most {most:,} bytes, unpacked",
+                got="more",
+                remedy="It may be a bomb: nothing of it was kept",
+            )
+        self._left -= len(content)
+        return content
+
+    def _read_zstd(self, info: zipfile.ZipInfo, most: int) -> bytes:
+        """The member's own bytes, unpacked: the standard library does not know the method."""
+        import zstandard
+
+        self._file.seek(info.header_offset)
+        header = self._file.read(HEADER)
+        if header[:4] != b"PK\x03\x04":
+            raise zipfile.BadZipFile("no header of a member")
+        name_bytes = int.from_bytes(header[26:28], "little")
+        extra_bytes = int.from_bytes(header[28:30], "little")
+        self._file.seek(info.header_offset + HEADER + name_bytes + extra_bytes)
+        packed = self._file.read(min(info.compress_size, most))
+        unpacker = zstandard.ZstdDecompressor(max_window_size=2**27)
+        try:
+            # a member may have several frames, one behind the other
+            with unpacker.stream_reader(packed, read_across_frames=True) as stream:
+                content: bytes = stream.read(most + 1)
+        except zstandard.ZstdError as error:
+            raise zipfile.BadZipFile(str(error)) from None
+        if len(content) <= most and zlib.crc32(content) != info.CRC:
+            raise zipfile.BadZipFile("a wrong check sum")
+        return content

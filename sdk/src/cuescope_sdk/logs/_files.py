@@ -1,0 +1,155 @@
+"""Files of strangers, read within bounds: lines, JSON and Parquet."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cuescope_sdk import UserError
+from cuescope_sdk.data import TextFile
+from cuescope_sdk.data._own_files import READ_FLAGS
+
+MOST_LINE = 2**24  # bytes of a line
+MOST_DOCUMENT = 2**28  # bytes of a file that is read whole
+SHOWN = 60  # characters of a bad value
+
+
+@contextmanager
+def open_file(path: Path, title: str) -> Iterator[BinaryIO]:
+    """A file to read; raises UserError for what is none, or cannot be read."""
+    try:
+        # a pipe in the place of a file must not be waited for
+        descriptor = os.open(path, READ_FLAGS)
+    except OSError as error:
+        raise UserError(
+            f"{title}: cannot read {path.name}", got=error.strerror
+        ) from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UserError(
+                f"{title}: {path.name}",
+                expected="a file",
+                got="a pipe or a device",
+            )
+        yield file
+
+
+def first_bytes(path: Path, count: int = 4096) -> bytes:
+    """The beginning of a file; empty for what is no file, or cannot be read."""
+    if not path.is_file():
+        return b""
+    try:
+        with open_file(path, "log") as file:
+            return file.read(count)
+    except (UserError, OSError):
+        return b""
+
+
+def parse_json(text: str | bytes, place: str) -> Any:
+    """What JSON says; raises UserError that begins with `place` for what is none."""
+    try:
+        return json.loads(text)
+    # numbers of thousands of digits are ValueErrors, brackets by the thousand exhaust the stack
+    except (ValueError, RecursionError) as error:
+        got = "too deep a nesting"
+        if isinstance(error, json.JSONDecodeError):
+            got = f"{error.msg} at character {error.pos + 1:,}"
+        elif isinstance(error, UnicodeDecodeError):
+            got = "text that is not UTF-8"
+        elif isinstance(error, ValueError):
+            got = str(error)[:SHOWN]
+        raise UserError(f"{place} is no JSON", got=got) from None
+
+
+def json_document(path: Path, title: str) -> Any:
+    """A JSON file, whole."""
+    text = TextFile(path, title).text(MOST_DOCUMENT)
+    return parse_json(text, f"{title}: {path.name}")
+
+
+def json_lines(path: Path, title: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each object of a JSONL file behind its place; blank lines are passed over.
+
+    Raises UserError for a line that is no object, or too long; only one is held at a time.
+    """
+    with open_file(path, title) as file:
+        number = 0
+        while line := file.readline(MOST_LINE + 1):
+            number += 1
+            place = f"{title}: {path.name} line {number}"
+            if len(line) > MOST_LINE:
+                raise UserError(
+                    place,
+                    expected=f"at most {MOST_LINE:,} bytes",
+                    got="more",
+                )
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if not line.strip():
+                continue
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    place,
+                    expected="UTF-8 text",
+                    got=error.reason,
+                ) from None
+            yield place, require_object(parse_json(text, place), place)
+
+
+def require_object(value: Any, place: str) -> dict[str, Any]:
+    """A JSON object; raises UserError for any other value."""
+    if not isinstance(value, dict):
+        raise UserError(place, expected="a JSON object", got=f"{value!r:.{SHOWN}}")
+    return value
+
+
+def parquet_rows(
+    path: Path,
+    title: str,
+    columns: tuple[str, ...] | None = None,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row behind its place, of those of the columns that are there; None is all of them.
+
+    Columns that are not named are never decoded. Raises UserError for a file that is no Parquet,
+    and for one whose pages would fill the memory.
+    """
+    # late: to list plugins must not cost pyarrow (docs/adr/0002)
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    name = f"{title}: {path.name}"
+    with open_file(path, title) as file:
+        try:
+            parquet = pq.ParquetFile(file)
+            there = None
+            if columns is not None:
+                known = parquet.schema_arrow.names
+                there = [column for column in columns if column in known]
+            _refuse_bomb(parquet.metadata, name)
+            number = 0
+            for batch in parquet.iter_batches(batch_size=256, columns=there):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield f"{name} row {number}", row
+        except (pa.ArrowException, OSError, ValueError) as error:
+            # Arrow's errors have several lines, and one is shown
+            reason = str(error).splitlines()[0][:SHOWN]
+            raise UserError(f"{name} is no Parquet file", got=reason) from None
+
+
+def _refuse_bomb(metadata: Any, name: str) -> None:
+    """Raise UserError where a group of rows takes more than its rows can reasonably need."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        most = MOST_DOCUMENT * 4
+        if group.total_byte_size > most:
+            raise UserError(
+                f"{name} row group {number + 1}",
+                expected=f"at most {most:,} bytes",
+                got=f"{group.total_byte_size:,}",
+            )

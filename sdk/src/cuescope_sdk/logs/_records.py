@@ -1,0 +1,105 @@
+"""A recorded answer, a log of them, and the base of what reads one format."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cuescope.digest import digest
+from cuescope.types import Options, Sample
+from cuescope_sdk import Plugin, UserError
+
+# a likelihood of 0 is a legal answer, and its logarithm no number
+LEAST_LOG_PROB = -1e4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One recorded answer to one question.
+
+    `key` names the question in its log; another `epoch` of a key is the same question, asked again.
+    `choices` stand in the order that the model saw. `answer` is what it chose and `label` what is
+    right: the number of a choice, or a text; None where nobody knows. `log_probs` has one number a
+    choice. `right` is the harness's own judgement. `position` is the row of the data set's split,
+    for logs that name no other key. `images` are data URIs, or files in the log's folder.
+    `group` is shared by questions that were drawn together.
+    """
+
+    key: str
+    epoch: int = 0
+    said: str = ""
+    question: str | None = None
+    choices: tuple[str, ...] = ()
+    label: int | str | None = None
+    answer: int | str | None = None
+    log_probs: tuple[float, ...] = ()
+    right: bool | None = None
+    position: int | None = None
+    group: str | None = None
+    images: tuple[str, ...] = ()
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+    def text_of(self, choice: int | str | None) -> str | None:
+        """A choice as text; of a number without its choice None."""
+        if not isinstance(choice, int):
+            return choice
+        return self.choices[choice] if 0 <= choice < len(self.choices) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a file holds: `records` in its order, the harness's own `scores`, what was passed over.
+
+    `left_out` counts, by reason, the answers that cannot be used.
+    """
+
+    title: str
+    records: tuple[Record, ...]
+    model: str | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+class LogReader(Plugin):
+    """Reads one format. Subclass it with `title`, `fits` and `read`.
+
+    Nothing in a log is run, fetched or written; each fault is a UserError of one line.
+    """
+
+    Options: ClassVar[type[Options]] = Options
+    title: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def fits(cls, path: Path) -> bool:
+        """Whether a file or folder looks like this format, by its name and its first bytes."""
+
+    @abstractmethod
+    def read(self, path: Path) -> Log:
+        """What stands in it."""
+
+
+def finite(value: Any, place: str) -> float:
+    """A number of a log; raises UserError for what is none, and for NaN.
+
+    Minus infinity, the logarithm of a likelihood of 0, becomes a small number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UserError(place, expected="a number", got=f"{value!r:.60}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if number == -math.inf:
+        return LEAST_LOG_PROB
+    if not math.isfinite(number):
+        raise UserError(place, expected="a finite number", got=str(number))
+    return max(number, LEAST_LOG_PROB)
+
+
+def content_of(sample: Sample) -> str:
+    """Digest of what a sample shows and asks: how recorded answers know it, whatever its key."""
+    frames = [frame.key for frame in sample.frames]
+    return digest(frames, sample.question, sample.choices)
