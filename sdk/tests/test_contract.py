@@ -2,16 +2,31 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pytest
 
-from cuescope_sdk import Context, HideTokens, Options, Trial
+from cuescope_sdk import (
+    Audit,
+    Context,
+    Evidence,
+    Feature,
+    Frame,
+    HideTokens,
+    Options,
+    Plugin,
+    PluginError,
+    ToolRole,
+    Trial,
+    hookimpl,
+)
 from cuescope_sdk.testing import (
     CONTRACTS,
     FAKE_TOOLS,
@@ -19,6 +34,7 @@ from cuescope_sdk.testing import (
     FakeDataset,
     FakeMethod,
     FakeModel,
+    MethodContract,
     PluginShelf,
     Setup,
     run_audit,
@@ -251,6 +267,68 @@ def test_the_detector_finds_the_annotated_cue_and_no_other() -> None:
         )
     blue = detector.detect(data()[1].frames, ("blue corner",))[0]  # type: ignore[attr-defined]
     assert all(detection.box == DECOY_BOX for detection in blue)
+
+
+class Captioner(Protocol):
+    """A role of one's own."""
+
+    def caption(self, frames: Sequence[Frame]) -> list[str]: ...
+
+
+class FakeCaptioner(Plugin):
+    def caption(self, frames: Sequence[Frame]) -> list[str]:
+        return ["a corner" for _ in frames]
+
+
+class Captioned(FakeMethod):
+    """Needs a tool in a role that its own package brings."""
+
+    requires = FakeMethod.requires.model_copy(
+        update={
+            "tools": frozenset({"captioner"}),
+            "roles": (ToolRole("captioner", runtime_checkable(Captioner)),),
+        }
+    )
+
+    @hookimpl
+    def verify(self, audit: Audit) -> Iterator[Evidence]:
+        [said, *_] = audit.tools["captioner"].caption(audit.samples[0].frames)
+        yield Evidence(check="caption", verdict="inconclusive", detail=said)
+
+
+def test_a_method_with_a_tool_role_of_its_own_is_checked() -> None:
+    facts = {"plugin": Captioned, "tools": {"captioner": FakeCaptioner}}
+    contract = type("OfCaptioned", (MethodContract,), facts)
+    assert contract.run_check("test_finds_the_planted_cue").status == "ok"
+    without = type("WithoutTool", (MethodContract,), {"plugin": Captioned})
+    result = without.run_check("test_finds_the_planted_cue")
+    assert result.status == "skipped"
+    assert "tools = {'captioner': ...}" in result.reason
+
+
+def propose_feature(self: Any, audit: Audit) -> list[Feature]:
+    return []
+
+
+def perturb(self: Any, audit: Audit, feature: Feature) -> list[Trial]:
+    return []
+
+
+@pytest.mark.parametrize(
+    ("hook", "said"),
+    [
+        (
+            propose_feature,
+            "propose_feature is no hook: Did you mean 'propose_features'",
+        ),
+        (perturb, "has no argument 'feature': Did you mean 'features'"),
+    ],
+)
+def test_a_setup_checks_hooks_as_an_installation_does(hook: Any, said: str) -> None:
+    """Else a misspelt hook is an empty report."""
+    bad = type("Misspelt", (FakeMethod,), {hook.__name__: hookimpl(hook)})
+    with pytest.raises(PluginError, match=re.escape(said)):
+        Setup(bad).report()
 
 
 def test_a_setup_runs_with_tools_options_and_settings() -> None:

@@ -444,6 +444,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         set(),
     ),
     "test_answers_with_responses": (Plainly, set()),
+    "test_answers_in_finite_numbers": (
+        answering(lambda _, answer: Response(logits=answer.logits * np.nan)),
+        {"*"},
+    ),
     "test_answers_in_order": (
         respond_with(reordered),
         {

@@ -10,7 +10,7 @@ from typing import Any
 from cuescope.context import Context, cache_folder
 from cuescope.engine import Session
 from cuescope.planning import Plan, plan_of
-from cuescope.registry import Entry, Registry
+from cuescope.registry import Entry, Problem, Registry, require_whole
 from cuescope.request import Request
 from cuescope.store import ResponseCache
 from cuescope_sdk import Report
@@ -31,8 +31,9 @@ class PluginShelf(Registry):
         self._own = {
             _entry(kind, name, cls): cls for (kind, name), cls in plugins.items()
         }
-        # a class that is here already is not imported by its name
-        self._loaded.update(self._own)
+        for entry, cls in self._own.items():
+            # a class that is here already is not imported by its name, and checked all the same
+            self._loaded[entry] = _sound_or_problem(entry, cls)
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -62,6 +63,14 @@ def _entry(kind: str, name: str, cls: Any) -> Entry:
         version="0",
         summary=cls.__doc__ or "",
     )
+
+
+def _sound_or_problem(entry: Entry, cls: Any) -> Any:
+    try:
+        require_whole(entry, cls)
+    except TypeError as error:
+        return Problem(str(error), "Mend the class")
+    return cls
 
 
 # ----------------------------------------------------------------------------------------- running

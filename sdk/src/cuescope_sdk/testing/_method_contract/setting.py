@@ -15,7 +15,13 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.testing._contract import Contract, ContractViolation, PerClass, expect
+from cuescope_sdk.testing._contract import (
+    Contract,
+    ContractViolation,
+    NotApplicable,
+    PerClass,
+    expect,
+)
 from cuescope_sdk.testing._fake_data import DECOY, POINTS, FakeDataset, points_at
 from cuescope_sdk.testing._fake_models import FakeModel
 from cuescope_sdk.testing._fake_tools import FAKE_TOOLS
@@ -81,7 +87,13 @@ class MethodSetting(Contract):
     ) -> Setup:
         """The audit of the contract, with other options of data and model."""
         # what it may use is not given: it must do without
-        needed = {role: FAKE_TOOLS[role] for role in cls.plugin.requires.tools}
+        needed = {**FAKE_TOOLS, **cls.tools}
+        roles = cls.plugin.requires.tools
+        for role in sorted(roles - needed.keys()):
+            raise NotApplicable(
+                f"needs a tool in the role '{role}', of which the sdk has no fake: give the "
+                f"contract tools = {{'{role}': ...}}"
+            )
         return Setup(
             method=cls.plugin,
             model=cls.model,
@@ -89,7 +101,7 @@ class MethodSetting(Contract):
             options=cls.options,
             model_options={**cls.model_options, **model},
             data_options={**PLANTED[cls.paradigm], **cls.data_options, **data},
-            tools={**needed, **cls.tools},
+            tools={role: needed[role] for role in roles | cls.tools.keys()},
             # not the user's own: a check must not meet what other versions kept there
             folder=cls.cache_folder(),
         )

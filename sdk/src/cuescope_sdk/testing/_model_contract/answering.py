@@ -50,6 +50,19 @@ class ModelAnswers(ModelSetting):
                 remedy="Wrap the arrays: Response(logits=...)",
             )
 
+    def test_answers_in_finite_numbers(self) -> None:
+        """NaN is the largest of all to argmax: a broken model would seem to answer."""
+        for response in self.model.respond(self.trials()):
+            for output in ("logits", "embedding"):
+                numbers = np.asarray(getattr(response, output), float)
+                # what is not given is None, which is one NaN
+                expect(
+                    numbers.ndim == 0 or np.isfinite(numbers).all(),
+                    f"finite numbers as {output}",
+                    got=numbers,
+                    remedy="Look at the dtype, at masks without a token, and at empty texts",
+                )
+
     def test_answers_in_order(self) -> None:
         """The engine gives each trial the response at its place."""
         forward = self.model.respond(self.trials())

@@ -53,6 +53,9 @@ def _vector_distance(vector: np.ndarray | None, other: np.ndarray | None) -> flo
     # an output that is there once and gone once is no small difference
     if vector is None or other is None or vector.shape != other.shape:
         return float("inf")
+    # no number is near to NaN, and max() would pass over it
+    if not np.isfinite([vector, other]).all():
+        return float("inf")
     # 1 at least, or rounding of what is all but 0 would count
     scale = np.abs(vector).max(initial=1.0)
     return float(np.abs(vector - other).max(initial=0.0) / scale)
