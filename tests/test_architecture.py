@@ -402,7 +402,7 @@ QUANTILES_OF_OTHERS = {
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:match_tones": "the levels of a channel of one image",
-    "visual_words.py:_least": "a classifier's threshold: patches that it spares",
+    "visual_words.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",
     "hide.py:fit": "a remedy's threshold: frames that it spares",

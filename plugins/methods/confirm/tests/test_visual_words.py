@@ -9,7 +9,7 @@ from scipy import ndimage
 from cuescope_confirm.locating.linear import Training
 from cuescope_confirm.locating.pictures import FINE, OVERLAP, patches_of
 from cuescope_confirm.locating.places import stretch
-from cuescope_confirm.locating.visual_words import learn_region
+from cuescope_confirm.locating.regions import learn_region
 from cuescope_sdk import Frame
 from cuescope_sdk.statistics import Groups
 
@@ -89,3 +89,31 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
         ]
         assert np.mean(covered) > 0.75
         assert np.mean(masks) < 3 * np.mean(changes[:FRAMES]) + 0.05
+
+
+@pytest.mark.parametrize("together", [0.6, 0.75])
+def test_what_only_goes_with_a_cue_is_not_in_its_place(together: float) -> None:
+    """A badge that stands beside a strip in most frames, and alone in some."""
+    frames = []
+    rng = np.random.default_rng(5)
+    plain, _ = _pictures(lambda pixels, _: pixels, 2)
+    shows = np.arange(len(plain)) < FRAMES
+    for frame, is_shown in zip(plain, shows, strict=True):
+        pixels = np.asarray(frame.load())
+        if is_shown:
+            pixels = _strip(pixels, rng)
+        if (rng.random() < together) == is_shown:
+            pixels = pixels.copy()
+            pixels[:12, :12] = (30, 60, 230)
+            pixels[3:9, 3:9] = (240, 240, 240)
+        frames.append(Frame.from_array(pixels))
+    data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
+    grids = patches_of(frames, *FINE)
+    region = learn_region(grids, data, np.random.default_rng(0), OVERLAP)
+    assert region is not None
+    assert not region.is_everywhere
+    masks = np.array(
+        [stretch(region.mask(grid), (SIDE, SIDE)) for grid in grids[:FRAMES]]
+    )
+    assert masks[:, :, -6:].mean() > 0.75
+    assert masks[:, :12, :12].mean() < 0.1

@@ -34,7 +34,7 @@ from cuescope_confirm.locating.places import (
     size_of,
     stretch,
 )
-from cuescope_confirm.locating.visual_words import Region, learn_region
+from cuescope_confirm.locating.regions import Region, learn_region
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place

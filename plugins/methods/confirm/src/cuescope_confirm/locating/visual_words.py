@@ -24,6 +24,7 @@ from cuescope_confirm.locating.linear import (
     learn,
 )
 from cuescope_confirm.locating.places import Mask
+from cuescope_confirm.scores import youden_cut
 from cuescope_sdk.statistics import auroc
 
 WORDS = 200
@@ -31,13 +32,7 @@ KEPT = 24  # principal components of a patch
 FLAT = 0.02  # of the largest variance is added to each: what hardly varies is noise
 DRAWN = 20_000  # patches that the words are learned from
 TOUCHING = np.ones((3, 3))  # patches of one piece, corners too
-PLACED = 0.3  # of what tells the cue must be in a place, else it is everywhere
-PIECE = 0.85  # of a place is in its largest piece; less where what tells a cue lies scattered
-SMALL = 1 / 3  # share of the patches: so many and more hang together anyway
 ELSEWHERE = 0.9  # of the patches of frames without the cue: so many are in no place
-# of a frame's highest score: smaller ones, larger places
-SHARES = tuple(np.arange(6, 0, -1) / 10)
-HELD = 0.9  # of all that any place holds of the cue; the smallest such place is taken
 Words = Int[np.ndarray, "row col"]
 Scores = Float[np.ndarray, "row col"]
 
@@ -81,44 +76,11 @@ def learn_vocabulary(grids: Sequence[Grid], rng: Generator) -> Vocabulary:
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """What tells a cue by its words, with what it is worth on others, and the mean area of places.
-
-    A place is made of patches whose scores exceed `least`, and `share` of the highest in the frame.
-    Where the cue `is_everywhere`, frames without their likest patches tell it as well.
-    """
-
-    vocabulary: Vocabulary
-    model: Linear
-    least: float
-    share: float
-    auroc: float
-    area: float
-    is_everywhere: bool
-    overlap: int = 1
-
-    def shows(self, grid: Grid) -> bool:
-        """Whether a frame shows the cue, by its patches."""
-        [score] = self.model.scores(bags([self.vocabulary.read(grid)]))
-        return bool(score >= self.model.threshold)
-
-    def mask(self, grid: Grid) -> Mask:
-        """The patches that are the cue."""
-        return place_in(self._scores(grid), self.least, self.share)
-
-    def likest(self, grid: Grid) -> Mask:
-        """As large a share of the patches as the cue has on average, the likest ones."""
-        return likest_part(self._scores(grid), self.area)
-
-    def _scores(self, grid: Grid) -> Scores:
-        return scores_of(self.model, self.vocabulary.read(grid), self.overlap)
-
-
-@dataclass(frozen=True, eq=False)
 class Halves:
     """Frames, each with a model of the half that it is not in.
 
-    `least` is what most patches of that half's frames without the cue do not exceed.
+    `least` is what most patches of that half's frames without the cue do not exceed. `company` are
+    patches that tell nothing of the cue itself.
     """
 
     frames: Sequence[Words]
@@ -126,6 +88,7 @@ class Halves:
     models: Sequence[Linear]
     scores: Sequence[Scores]
     least: Sequence[float]
+    company: Sequence[Mask]
 
     def places(self, share: float) -> list[Mask]:
         """Where the cue is in each frame, or would be."""
@@ -134,44 +97,58 @@ class Halves:
             for scores, least in zip(self.scores, self.least, strict=True)
         ]
 
+    def told(self) -> Bool[np.ndarray, " frame"]:
+        """Which frames the models take for those with the cue: a list may hold others too."""
+        values = self._values(bags(self.frames))
+        return values >= youden_cut(values, self.data.shows)
+
     def told_without(self, masks: Sequence[Mask]) -> float:
-        """How well frames tell the cue without these patches, as an AUROC."""
-        rows = bags(self.frames, list(map(np.logical_not, masks)), of_all=True)
-        values = [
-            float(model.scores(row))
-            for model, row in zip(self.models, rows, strict=True)
+        """How well frames tell the cue without these patches and its company, as an AUROC."""
+        kept = [
+            ~(mask | company) for mask, company in zip(masks, self.company, strict=True)
         ]
-        return auroc(np.array(values), self.data.shows, self.data.labels) or 0.5
+        values = self._values(bags(self.frames, kept, of_all=True))
+        return auroc(values, self.data.shows, self.data.labels) or 0.5
+
+    def _values(self, rows: Rows) -> Float[np.ndarray, " frame"]:
+        pairs = zip(self.models, rows, strict=True)
+        return np.array([float(model.scores(row)) for model, row in pairs])
 
 
-def learn_region(
-    grids: Sequence[Grid],
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The model of all frames, and those of halves, with the AUROC on groups held out."""
+
+    model: Linear
+    halves: Halves
+    overlap: int
+
+    @property
+    def auroc(self) -> float:
+        """Of the model of all frames."""
+        return self.model.auroc or 0.5
+
+
+def learn_words(
+    frames: Sequence[Words],
     data: Training,
     rng: Generator,
-    overlap: int = 1,
-) -> Region | None:
-    """The words that tell a cue, and the places that hold them; None where a half has one side.
+    overlap: int,
+    company: Sequence[Mask],
+) -> Learned | None:
+    """What each word says for the cue; None where a half has one side.
 
-    `overlap` is how many patches along a side share pixels: these are judged together.
+    Company is no example of the cue; in other frames it stands against it.
     """
-    vocabulary = learn_vocabulary(grids, rng)
-    frames = list(map(vocabulary.read, grids))
-    rows = bags(frames, _examples(frames, data, rng))
+    examples = _examples(frames, data, rng)
+    for row in np.flatnonzero(data.shows).tolist():
+        alone = examples[row] & ~company[row]
+        # a frame of nothing else stays as it is
+        examples[row] = alone if alone.any() else examples[row]
+    rows = bags(frames, examples)
     model = learn(rows, data, rng, NEAR_ONE_UNIT, judged=bags(frames))
-    halves = _in_halves(frames, rows, data, rng, overlap)
-    if halves is None:
-        return None
-    share, area, is_everywhere = _place_of(halves, rng)
-    return Region(
-        vocabulary,
-        model,
-        least=_least(model, list(compress(frames, ~data.shows)), overlap),
-        share=share,
-        auroc=model.auroc or 0.5,
-        area=area,
-        is_everywhere=is_everywhere,
-        overlap=overlap,
-    )
+    halves = _in_halves(frames, rows, data, rng, overlap, company)
+    return None if halves is None else Learned(model, halves, overlap)
 
 
 def _in_halves(
@@ -180,6 +157,7 @@ def _in_halves(
     data: Training,
     rng: Generator,
     overlap: int,
+    company: Sequence[Mask],
 ) -> Halves | None:
     halves = data.folds(rng) % 2
     weights = data.weights()
@@ -190,50 +168,13 @@ def _in_halves(
             return None
         model = fit(rows[learned], data.shows[learned], weights[learned], NEAR_ONE_UNIT)
         others = list(compress(frames, learned & ~data.shows))
-        of_half.append((model, _least(model, others, overlap)))
+        of_half.append((model, least_of(model, others, overlap)))
     models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)
     scores = [
         scores_of(model, words, overlap)
         for model, words in zip(models, frames, strict=True)
     ]
-    return Halves(frames, data, models, scores, least)
-
-
-def _place_of(halves: Halves, rng: Generator) -> tuple[float, float, bool]:
-    """The share of a frame's highest score that bounds places, their area, and whether none does.
-
-    Told by what frames still tell of the cue without the patches of their place. Others lose as
-    many patches, or what is left would tell both sides by its size.
-    """
-    shows = halves.data.shows
-    shown = np.flatnonzero(shows).tolist()
-    others = np.flatnonzero(~shows).tolist()
-    whole = halves.told_without(
-        [np.zeros(words.shape, bool) for words in halves.frames]
-    )
-    held = []
-    left = []
-    areas = []
-    largest = []
-    for share in SHARES:
-        masks = halves.places(share)
-        places = list(compress(masks, shows))
-        area = float(np.mean(list(map(np.mean, places))))
-        areas.append(area)
-        largest.append(float(np.mean(list(map(_largest_piece, places)))))
-        # where some frame with the cue has its place: of what tells it, a place holds so much
-        for row in others:
-            masks[row] = masks[rng.choice(shown)]
-        held.append(whole - max(halves.told_without(masks), 0.5))
-        # where they are likest the cue: what is everywhere is still told
-        for row in others:
-            masks[row] = likest_part(halves.scores[row], area)
-        left.append(halves.told_without(masks))
-    best = int(np.argmax(np.array(held) >= HELD * max(held)))
-    is_told = bool(whole - min(left) < PLACED * (whole - 0.5))
-    # on plain surroundings it is told too; a small place of one piece is none by chance
-    is_piece = largest[best] >= PIECE and areas[best] <= SMALL
-    return SHARES[best], areas[best], is_told and not is_piece
+    return Halves(frames, data, models, scores, least, company)
 
 
 def bags(
@@ -268,13 +209,6 @@ def place_in(scores: Scores, least: float, share: float) -> Mask:
     return fill_gaps(place) if place.any() else np.asarray(scores >= highest)
 
 
-def _largest_piece(mask: Mask) -> float:
-    """The share of its patches that hang together."""
-    pieces, _ = ndimage.label(mask, TOUCHING)
-    sizes = np.bincount(pieces.ravel())[1:]
-    return float(sizes.max() / sizes.sum())
-
-
 def fill_gaps(mask: Mask) -> Mask:
     """With what lies between patches, as what stands between two letters."""
     # padded: at its edge a grid has nothing beside it that could be closed
@@ -294,7 +228,7 @@ def likest_part(
     return mask.reshape(scores.shape)
 
 
-def _least(model: Linear, others: Sequence[Words], overlap: int) -> float:
+def least_of(model: Linear, others: Sequence[Words], overlap: int) -> float:
     """What most patches of frames without the cue do not exceed."""
     scores = [scores_of(model, words, overlap).ravel() for words in others]
     return float(np.quantile(np.concatenate(scores), ELSEWHERE))
