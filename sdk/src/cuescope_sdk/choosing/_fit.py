@@ -18,11 +18,13 @@ from cuescope_sdk import (
     Capabilities,
     Context,
     DataNeeds,
+    PlanStopped,
     Requirements,
     Sample,
     UserError,
 )
 from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
+from cuescope_sdk.models import UnopenableError
 
 MOST = 4000  # samples that are looked at; so many say enough
 WORDS: dict[str, dict[str, str]] = tomllib.loads(
@@ -93,9 +95,9 @@ class Question:
         return replace(self, data=str(Spec(name, spec.arg)), data_options=shared)
 
     def capabilities(self, context: Context) -> Capabilities | None:
-        """What the model is able to do; what its class declares, where it cannot be built.
+        """What the model is able to do; what its class declares, where it cannot be built yet.
 
-        Raises UserError for options that do not fit.
+        Raises UserError for options that do not fit, and for a model that can never be asked.
         """
         declared = _declared(self, context.registry)
         if self.model is None or Spec.parse(self.model).arg is None:
@@ -103,8 +105,10 @@ class Question:
         try:
             choice = context.resolve("model", self.model, self.model_options or {})
             built: Capabilities = choice.build(context).capabilities
-        except UserError:
-            # files that are not here yet do not end the list of methods
+        except UnopenableError:
+            raise
+        # files that are not here yet do not end the list of methods
+        except (UserError, PlanStopped):
             return declared
         return built
 

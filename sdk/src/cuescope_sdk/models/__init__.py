@@ -9,7 +9,11 @@ from cuescope_sdk.models._option_types import (
     RepositoryName,
     StockOptions,
 )
-from cuescope_sdk.models._refusals import refuse_unanswerable, refuse_unknown
+from cuescope_sdk.models._refusals import (
+    UnopenableError,
+    refuse_unanswerable,
+    refuse_unknown,
+)
 from cuescope_sdk.models._tokens_under import tokens_under
 from cuescope_sdk.models._tower_edit import TowerEdit
 from cuescope_sdk.models._zero_shot.model import ZeroShotModel, ZeroShotOptions
@@ -25,6 +29,7 @@ __all__ = [
     "Templates",
     "TextTower",
     "TowerEdit",
+    "UnopenableError",
     "ZeroShotModel",
     "ZeroShotOptions",
     "fetch_repository",

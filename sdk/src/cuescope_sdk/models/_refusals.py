@@ -8,6 +8,10 @@ from cuescope_sdk.models._tower_edit import TowerEdit
 NAMED = 8  # names that an error lists
 
 
+class UnopenableError(UserError):
+    """A model whose files are here, and that its plugin cannot ask; nothing to wait for."""
+
+
 def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> None:
     """Raises UserError for a name that is none of the known ones, with the nearest."""
     if name not in known:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Self
 
 import huggingface_hub
@@ -16,6 +17,7 @@ from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._hub import require_hub
+from cuescope_sdk.models._refusals import UnopenableError
 from cuescope_sdk.torch._devices import (
     files_digest,
     quiet,
@@ -191,11 +193,34 @@ class Source:
         # the reader of a stranger's files fails in any way it likes
         except Exception as error:
             has_option = trust_remote_code is not None
-            raise UserError(
+            raise UnopenableError(
                 f"{self.owner}: the {what} of {self.title} cannot be read",
                 got=fault_of(error),
                 remedy=TRUST if asks_for_code(error) and has_option else None,
             ) from error
+
+
+def require_family(source: Source) -> None:
+    """Raises UnopenableError for a configuration of a family that transformers does not have.
+
+    Code of the model's own may have it, and a file that cannot be read is another's refusal.
+    """
+    import transformers
+
+    file = source.folder / CONFIG
+    try:
+        config = json.loads(file.read_text("utf-8"))
+        kind = str(config.get("model_type") or "")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return
+    if not kind or "auto_map" in config or kind in transformers.CONFIG_MAPPING:
+        return
+    raise UnopenableError(
+        f"{source.owner}: the configuration of {source.title} cannot be read",
+        expected=f"a family that transformers {transformers.__version__} has",
+        got=f"model_type '{shorten(kind, 80)}'",
+        remedy="Update transformers, or serve it (vLLM, SGLang) and ask it as openai:NAME.",
+    )
 
 
 def tokenizer_content(tokenizer: Any) -> list[object]:
@@ -284,6 +309,7 @@ class Pretrained:
         # transformers fetches and runs kernels that a configuration names
         if not trust_remote_code:
             refuse_kernels(owner, source.folder / CONFIG)
+        require_family(source)
         config = source.read(
             "configuration", transformers.AutoConfig, trust_remote_code
         )

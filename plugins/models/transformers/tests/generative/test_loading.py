@@ -11,7 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from cuescope_sdk import Edit, LazyWeights, PlanStopped, Trial, UserError
+from cuescope_sdk import Context, Edit, LazyWeights, PlanStopped, Trial, UserError
+from cuescope_sdk.choosing import Question
 from cuescope_sdk.fusion import AverageAttention, AverageTokens, HasFusion
 from cuescope_transformers import Transformers, TransformersOptions
 from cuescope_transformers.generative import TransformersVLM
@@ -40,8 +41,6 @@ def said(ask: Callable[[], Any]) -> str:
 def test_a_generative_model_is_sent_to_its_plugin(
     folder_of: Callable[[str], Path],
 ) -> None:
-    from cuescope_sdk import Context
-
     options = TransformersOptions(model=str(folder_of("internvl")))
     line = said(lambda: Transformers(options, Context(device="cpu")))
     assert "got the architecture 'internvl'" in line
@@ -57,6 +56,26 @@ def test_models_that_answer_no_question(
     line = said(lambda: build(str(folder)))
     assert "expected an image- or video-text-to-text model" in line
     assert ("use transformers in place of transformers-vlm" in line) is sent
+
+
+@pytest.mark.parametrize("kind", ["llavaonevision1_5", "kimi_vl", "deepseek_vl_v2"])
+def test_a_family_that_transformers_lacks_is_one_sentence(
+    tmp_path: Path, build: Build, kind: str
+) -> None:
+    """In the plan, and where methods are chosen."""
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": kind}))
+    (tmp_path / "model.safetensors").touch()
+    planning = Context(device="cpu", planning=True)
+    question = Question(f"transformers-vlm:{tmp_path}")
+    for ask in (
+        lambda: build(str(tmp_path), planning=True),
+        lambda: question.capabilities(planning),
+    ):
+        line = said(ask)
+        assert f"got model_type '{kind}'. Update transformers, or serve it" in line
+    # what must be downloaded first may be anything
+    elsewhere = Question("transformers-vlm:nobody/nothing").capabilities(planning)
+    assert elsewhere == TransformersVLM.capabilities
 
 
 def test_weights_that_are_missing_are_not_drawn_at_random(

@@ -11,6 +11,7 @@ from PIL import Image
 
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.fusion import FusionShape
+from cuescope_sdk.models import UnopenableError
 from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
 from cuescope_transformers.generative.family import Family, family_of
 from cuescope_transformers.generative.modules import arguments, fusion_shape
@@ -222,7 +223,7 @@ def is_generative(config: Any) -> bool:
 
 
 def require_words(files: Pretrained) -> None:
-    """Raises UserError for a network that reads no prompt, or sees nothing."""
+    """Raises UnopenableError for a network that reads no prompt, or sees nothing."""
     network = files.network_class
     # code of a model's own is not looked at before it is opened
     if not issubclass(network, transformers.PreTrainedModel):
@@ -232,13 +233,13 @@ def require_words(files: Pretrained) -> None:
     generates = issubclass(network, transformers.GenerationMixin)
     got = f"the architecture '{kind}' ({network.__name__})"
     if kind in OWN_QUESTIONS or not generates or "input_ids" not in taken:
-        raise UserError(
+        raise UnopenableError(
             f"{OWNER}: {files.source.title} reads no question",
             expected="a model that goes on with the words of a prompt",
             got=got,
         )
     if not any(medium in name for name in taken for medium in PICTURES):
-        raise UserError(
+        raise UnopenableError(
             f"{OWNER}: {files.source.title} sees no picture",
             expected="a model with an image encoder",
             got=got,
@@ -246,7 +247,7 @@ def require_words(files: Pretrained) -> None:
 
 
 def builder_of(config: Any, source: Source) -> Any:
-    """The Auto class for a configuration; raises UserError for one that answers no question."""
+    """The Auto class for a configuration; raises UnopenableError where no question is answered."""
     if is_generative(config):
         return transformers.AutoModelForMultimodalLM
     # code of the model's own names its Auto class here
@@ -257,7 +258,7 @@ def builder_of(config: Any, source: Source) -> Any:
     remedy = None
     if config.model_type in BUILDERS:
         remedy = "It compares images with texts: use transformers in place of transformers-vlm."
-    raise UserError(
+    raise UnopenableError(
         f"{OWNER}: {source.title} does not answer questions about images or videos",
         expected="an image- or video-text-to-text model",
         got=f"the architecture '{config.model_type}'",
