@@ -107,7 +107,7 @@ def test_a_planted_tell_is_told_in_plain_words(report: Report) -> None:
     )
     assert said is not None
     assert 35 < float(said[1]) < 60
-    assert "A learner that sees no pixel is right in" in sentences["blind-learner"]
+    assert "a learner that sees no pixel is right in" in sentences["blind-learner"]
     # what is right too often makes its opposite right too seldom
     assert "is right in only" in sentences["shortest"]
 

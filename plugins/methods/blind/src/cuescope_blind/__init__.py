@@ -18,7 +18,10 @@ from cuescope_sdk import (
 
 
 class Blind(Plugin):
-    """Answers questions by rules and by a learner that see no pixel, and asks no model."""
+    """Answers questions by rules and by a learner that see no pixel, and asks no model.
+
+    Of data that have one set of labels and no questions: tells labels by files and by colours.
+    """
 
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
@@ -50,11 +53,12 @@ class Blind(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """A feature a tell, and one a tell and kind of question."""
         # late: scipy and scikit-learn are not loaded to list plugins (docs/adr/0002)
-        from cuescope_blind.report import features
+        from cuescope_blind import appearance, report
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "blind")
-        yield from features(audit)
+        labelled = audit.once(appearance.is_labelled, audit.samples)
+        yield from (appearance if labelled else report).features(audit)
 
     @hookimpl
     def perturb(self) -> Iterable[Trial]:
@@ -64,17 +68,20 @@ class Blind(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """Accuracy minus chance of each tell."""
-        from cuescope_blind.report import scores
+        from cuescope_blind import appearance, report
 
-        return list(scores(audit))
+        labelled = audit.once(appearance.is_labelled, audit.samples)
+        return list((appearance if labelled else report).scores(audit))
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:
         """The null of redrawn answers."""
-        from cuescope_blind.verify import evidence
+        from cuescope_blind import appearance, verify
 
-        if audit.options is self.options:  # else another method's audit
-            yield from evidence(audit)
+        if audit.options is not self.options:  # another method's audit
+            return
+        labelled = audit.once(appearance.is_labelled, audit.samples)
+        yield from (appearance if labelled else verify).evidence(audit)
 
 
 __all__ = ["Blind", "BlindOptions"]

@@ -17,7 +17,7 @@ from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import Groups, benjamini_hochberg, change_p_value
 
-LEARNER = Tell("blind-learner", "what a learner without pixels answers")
+LEARNER = Tell("blind-learner", "the answer of a learner that sees no pixel")
 # videos: with fewer an interval says nothing
 FEW_GROUPS = 10
 # the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points

@@ -121,7 +121,8 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
         if row["condition"] == "blind_score" and row["sample"] in samples:
             figures[row["sample"]] = row["figure"]
     questions = Questions.of([samples[key] for key in figures])
-    order = hardest(questions, np.array(list(figures.values())), count)
+    scores = np.array([figures[key] for key in questions.keys])
+    order = hardest(questions, scores, count)
     lines = []
     for number in order.tolist():
         sample = samples[questions.keys[number]]

@@ -46,7 +46,9 @@ class Questions:
 
         Raises UserError where there are none.
         """
-        usable = [s for s in samples if s.label is not None and len(s.choices) > 1]
+        # by key: folds are the same in whatever order samples come
+        ordered = sorted(samples, key=lambda sample: sample.key)
+        usable = [s for s in ordered if s.label is not None and len(s.choices) > 1]
         if not usable:
             raise UserError(
                 "blind: there is nothing to answer",

@@ -16,6 +16,7 @@ from cuescope_blind.analysis import (
 )
 from cuescope_blind.questions import Questions
 from cuescope_blind.scores import blind_scores
+from cuescope_blind.sentences import interval_words, q_words
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 # examples of each finding; a cell holds so many characters
@@ -94,24 +95,13 @@ def scores(audit: Audit) -> Iterator[Score]:
 
 
 def statement(result: Result) -> str:
-    """The finding as a sentence."""
+    """The finding as a sentence; the report puts the tell's name into it."""
     gain = result.gain
-    of_kind = f" of the kind '{result.kind}'" if result.kind else ""
-    right = f"is right in {gain.accuracy:.1%} of {gain.n:,} questions{of_kind}"
-    if gain.gain < 0:
-        right = right.replace("is right in", "is right in only")
-    name = f"Taking {result.tell.name}"
-    if result.tell is LEARNER:
-        name = "A learner that sees no pixel"
-    return f"{name} {right}; guessing gives {gain.chance:.1%} ({_interval(result)})."
-
-
-def _interval(result: Result) -> str:
-    gain = result.gain
-    difference = f"{100 * gain.gain:+.1f} points"
-    if gain.low is None or gain.high is None:
-        return difference
-    return f"{difference}; {100 * gain.low:+.1f} to {100 * gain.high:+.1f}"
+    only = "only " if gain.gain < 0 else ""
+    return (
+        f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
+        f"guessing gives {gain.chance:.1%} ({interval_words(gain)})."
+    )
 
 
 def headline(result: Result, total: int) -> str:
@@ -186,20 +176,13 @@ def _table(result_of: Study) -> Table:
             None if gain.low is None else 100 * gain.low,
             None if gain.high is None else 100 * gain.high,
         )
-        rows.append((result.key, gain.n, *percent, _q_words(result.q_value)))
+        rows.append((result.key, gain.n, *percent, q_words(result.q_value)))
     return Table.of(
         "What needs no pixels (percent)",
         ("tell", "questions", "chance", "right", "gain", "low", "high", "q"),
         rows,
         "A tell is counted on the questions on which it prefers an option.",
     )
-
-
-def _q_words(q_value: float | None) -> str | None:
-    # one decimal, as the other columns have, would make all of them 0
-    if q_value is None:
-        return None
-    return "<.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
 def _examples(audit: Audit, result_of: Study) -> Table:
