@@ -423,6 +423,37 @@ def test_near_copies_have_about_the_same_embedding(dim: int) -> None:
     assert len(too_near(np.ones((300, dim)))) == len(too_near(alone[:5])) == 0
 
 
+@pytest.mark.parametrize("forms", [(), ("canvas",), ("canvas", "still")])
+def test_near_copies_are_seen_in_whatever_form_the_samples_were_asked(
+    forms: Sequence[str],
+) -> None:
+    rng = np.random.default_rng(3)
+    alone = rng.normal(size=(200, 16))
+    copies = np.repeat(alone[:50], 4, axis=0) + 0.01 * rng.normal(size=(200, 16))
+    said = []
+    for points in (alone, copies):
+        samples = tuple(
+            Sample(key=f"photo/{number}.jpg", frames=()) for number in range(200)
+        )
+        outcomes = [
+            # all forms of a photo are alike, and that makes no two photos alike
+            Outcome(Trial(sample=asked), Response(embedding=point))
+            for sample, point in zip(samples, points, strict=True)
+            for asked in [sample.with_frames((), form) for form in forms] or [sample]
+        ]
+        audit = Audit(
+            labels=(),
+            options=None,
+            respond=lambda trials: [],
+            context=Context(),
+            samples=samples,
+            outcomes=outcomes,
+        )
+        (evidence,) = independent_samples(audit)
+        said.append("about the same embedding" in evidence.detail)
+    assert said == [False, True]
+
+
 # ---------------------------------------------------------------------------------- their parts
 
 

@@ -195,16 +195,24 @@ def _refuted(what: str, *, value: float, threshold: float, n: int) -> Evidence:
 
 
 def near_copies(audit: Audit) -> Alike:
-    """The samples to which the model gives nearly the embedding of another one."""
+    """The samples to which the model gives nearly the embedding of another one.
+
+    Where a method shows samples in a form of its own ("photo-1/canvas"), those of one form are
+    compared: that of which most are known.
+    """
     keys = {sample.key for sample in audit.samples}
-    embeddings: dict[str, np.ndarray] = {}
+    by_form: dict[str, dict[str, np.ndarray]] = {}
     for outcome in audit.outcomes:
         trial = outcome.trial
         vector = outcome.response.embedding
-        if vector is not None and trial.sample.key in keys and trial.edit is None:
-            embeddings.setdefault(trial.sample.key, np.asarray(vector))
-            if len(embeddings) == MOST_EMBEDDED:
-                break
+        key = root(trial.sample.key, keys)
+        if vector is None or key is None or trial.edit is not None:
+            continue
+        embeddings = by_form.setdefault(trial.sample.key.removeprefix(key), {})
+        if len(embeddings) < MOST_EMBEDDED:
+            embeddings.setdefault(key, np.asarray(vector))
+    # of forms with as many samples the first that was asked
+    embeddings = max(by_form.values(), key=len, default={})
     if not embeddings:
         return Alike(0)
     near = too_near(np.stack(list(embeddings.values())))
