@@ -9,12 +9,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import run, run_refused, written_plugins
+from PIL import Image
 
 from cuescope.context import cache_folder
 from cuescope.runs import RunFolder, load_report
-from cuescope_sdk import Report
+from cuescope_sdk import Context, Report
+from cuescope_sdk.testing import FakeDataset
+from cuescope_sdk.testing._fake_data import CUE
 
 PLUGINS = """
 [cuescope.models]
@@ -307,6 +311,88 @@ def test_what_cannot_be_is_one_line(
         str(tmp_path / "x"),
         said=said,
     )
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Samples of "middle" with the red corner, and the same where it was painted over."""
+    folder = tmp_path_factory.mktemp("scenes")
+    data = FakeDataset(FakeDataset.Options(samples=400, scale=4, seed=7), Context())
+    for index in range(len(data)):
+        sample = data[index]
+        if sample.label != "middle" or not sample.annotations["cues"][CUE][0]:
+            continue
+        for number, frame in enumerate(sample.frames):
+            pixels = np.asarray(frame.load())
+            without = pixels.copy()
+            without[:12, :12] = pixels[:12, 12:24]
+            for side, shown in (("with", pixels), ("without", without)):
+                clip = folder / side / "middle" / sample.key
+                clip.mkdir(parents=True, exist_ok=True)
+                Image.fromarray(shown).save(clip / f"{number}.png")
+    return folder
+
+
+def test_pairs_of_the_users_own_decide_alone(
+    place: Path, confirmed: Made, scenes: Path, tmp_path: Path
+) -> None:
+    """For a cause, for a cue that the pairs do not change, and for a model that does not lean."""
+    for model, feature, verdict in (
+        ("fake-1.0", "red", "causes"),
+        ("fake-0.0", "red", "accompanies"),
+    ):
+        confirmed(lean=float(model.rpartition("-")[2]))
+        words = (
+            "--feature",
+            feature,
+            "--pairs",
+            str(scenes),
+            "--out",
+            str(tmp_path / model),
+        )
+        run("confirm", str(place / model), "-q", *words)
+        report = load_report(tmp_path / model)
+        assert verdicts(report) == {"red": verdict}
+        [table] = [
+            t for t in report.tables if t.title.startswith("Each witness beside")
+        ]
+        [witness] = table.rows
+        assert witness["intervention"] == "pairs"
+        assert witness["samples"] >= 10
+    [headline] = load_report(tmp_path / "fake-1.0").headlines
+    assert headline.value is not None
+    assert headline.low is not None
+    assert headline.low > 0.1
+
+
+def test_pairs_that_cannot_be_read_are_told_in_a_line(
+    place: Path,
+    confirmed: Made,
+    scenes: Path,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    confirmed()
+    alone, unlike, few = (tmp_path / name for name in ("alone", "unlike", "few"))
+    shutil.copytree(scenes / "with", alone / "with")
+    shutil.copytree(scenes, unlike)
+    first, *others = sorted((unlike / "without" / "middle").iterdir())
+    shutil.rmtree(first)
+    shutil.copytree(scenes, few)
+    for side in ("with", "without"):
+        for other in others:
+            shutil.rmtree(few / side / "middle" / other.name)
+    for folder, feature, said in (
+        (alone, "red", "there is no folder"),
+        (unlike, "red", "is not in 'without'"),
+        (few, "red", "of 1 pairs can be asked about"),
+        (scenes, "red --feature blue", "2 findings are to be tested"),
+    ):
+        words = ("--feature", *feature.split(), "--pairs", str(folder))
+        where = ("--out", str(tmp_path / "x"))
+        run_refused(
+            capsys, "confirm", str(place / "fake-1.0"), *words, *where, said=said
+        )
 
 
 def test_runs_that_cannot_be_tested_are_told_in_a_line(

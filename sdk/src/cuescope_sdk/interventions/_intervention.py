@@ -22,6 +22,7 @@ NEEDS: dict[Knowledge, str] = {
     "modality": "a cue that is a whole modality",
     "question": "a cue that is the question as a whole",
     "name": "a word for the cue",
+    "pair": "pictures of the same scenes with the cue and without it",
 }
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool
 from scipy.ndimage import distance_transform_edt
 
 Knowledge = Literal[
-    "region", "still", "frames", "words", "modality", "question", "name"
+    "region", "still", "frames", "words", "modality", "question", "name", "pair"
 ]
 Mask = Bool[np.ndarray, "_row _col"]
 TRIES = 32

@@ -82,7 +82,7 @@ class Confirm(Plugin):
         plugins = audit.once(interventions, audit, self.options)
         study = audit.once(prepare, audit, self.options)
         cues = audit.once(merged, study)
-        if cues:
+        if cues and self.options.pairs is None:
             # merged cues are fewer tests, so fewer samples are enough
             power = power_line(replace(study, cues=cues), len(plugins))
             audit.note("power", power)

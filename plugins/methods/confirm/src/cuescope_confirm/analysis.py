@@ -31,12 +31,13 @@ from cuescope_confirm.study import Study, roots
 from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, Witness
 from cuescope_sdk.statistics import Estimate, Groups, change_interval
 
-EXACT = ("words", "name", "modality", "question")  # what nobody has to locate
+EXACT = ("words", "name", "modality", "question", "pair")  # what nobody has to locate
 ALIKE = 2  # times as large is a region of the same size
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = (
     "a difference from the controls: answers change as much where a cause has no effect"
 )
+PAIRS = "power: more pairs"
 UNLIKE = "a second kind of change that does no more than its placebo"
 UNEXPLAINED = (
     "a difference in the run: there, answers are as often right with the cue as without"
@@ -233,7 +234,11 @@ def _shares_taken(
     recogniser = recogniser_of(study, target) if witnesses else None
     if recogniser is None:
         return dict.fromkeys(witnesses)
-    taken = {witness: share_changed(recogniser, witness) for witness in witnesses}
+    taken: dict[Witness, float | None] = {}
+    for witness in witnesses:
+        # the user's own pairs are what the change is told by, and not the other way round
+        is_given = witness.plugin.needs == "pair"
+        taken[witness] = None if is_given else share_changed(recogniser, witness)
     # edits of the model leave the pictures: of their region the others' changes tell
     shares = [
         share
@@ -492,6 +497,8 @@ def _ruling(
     measured: Sequence[Testimony],
     unmeasured: Sequence[Witness],
 ) -> Ruling:
+    if any(testimony.plugin.needs == "pair" for testimony in measured):
+        return _by_pairs(measured)
     if target.located is None:
         return Ruling("cannot tell", missing=f"a place for the cue: {target.reason}")
     is_located = target.located.is_sure
@@ -536,6 +543,18 @@ def _ruling(
     return ruling
 
 
+def _by_pairs(measured: Sequence[Testimony]) -> Ruling:
+    """The user's own pairs differ in the cue alone: no second kind of change has to agree."""
+    [decision] = [testimony.decision for testimony in measured]
+    if decision == "confirms":
+        return Ruling("causes", necessary=True)
+    return (
+        Ruling("accompanies")
+        if decision == NO_MORE
+        else Ruling("cannot tell", missing=PAIRS)
+    )
+
+
 def _is_of_one_kind(measured: Sequence[Testimony]) -> bool:
     """Whether all that says that nothing moves is one kind of change, of a place that was learned.
 
@@ -558,7 +577,9 @@ def _lost(row: Row, study: Study) -> Estimate[float] | None:
     The population-attributable risk (Levin, 1953) by intervention, in the middle of the witnesses,
     of those that take the cue out where there are any.
     """
-    if row.target.direction.toward == "its own answer":  # right ones and wrong ones
+    # right answers and wrong ones alike; and of pairs alone nobody knows how common the cue is
+    is_of_both = row.target.direction.toward == "its own answer"
+    if is_of_both or row.target.located is None:
         return None
     # a clip that stands still is no sample as it is
     able = [

@@ -21,6 +21,11 @@ class ConfirmOptions(Options):
     merge: bool = Field(
         True, description="merge findings that are the same cue; not with --feature"
     )
+    pairs: Path | None = Field(
+        None,
+        description="folder with `with/` and `without/`: the same scenes with the cue and without "
+        "it, under the same names; they alone decide",
+    )
     interventions: Annotated[tuple[str, ...], NamesPlugin()] = Field(
         (), description="SPECs of interventions; by default all that are installed"
     )

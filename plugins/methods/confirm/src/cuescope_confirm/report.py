@@ -35,6 +35,10 @@ RULE = (
     "that is no finding, and labels that the cue does not affect. All tests are corrected "
     "together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is shown"
 )
+RULE_OF_PAIRS = (
+    "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
+    "answers surely change by the margin. Accompanies: they surely change by less"
+)
 NEXT = (
     "Try a remedy for a cause, and measure whether it helps: "
     "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
@@ -80,7 +84,8 @@ def power_line(study: Study, interventions: int) -> str:
 def scores(results: Results) -> Iterator[Score]:
     """A row a cue and metric, causes first, the most harmful first; tables are attached."""
     audit = results.study.audit
-    audit.note("rule", RULE)
+    is_of_pairs = results.study.options.pairs is not None
+    audit.note("rule", RULE_OF_PAIRS if is_of_pairs else RULE)
     step = MISSING
     if results.count("causes"):
         step = NEXT

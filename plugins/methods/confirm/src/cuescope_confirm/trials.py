@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, zip_longest
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, both_ways, pairs_of, sort_of
+from cuescope_confirm.cases.own_pairs import NAME, OwnPairs, read_pairs
 from cuescope_confirm.locating import BESIDE, POOL, Target, locate
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
-from cuescope_confirm.study import Cue, Study, prepare
+from cuescope_confirm.study import Cue, Cues, Study, prepare
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -89,6 +91,13 @@ def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Interventi
 
     Raises UserError for a named one that does not exist or does not fit.
     """
+    if options.pairs is not None:
+        if options.interventions:
+            raise UserError(
+                "--pairs and --with are two tests",
+                expected="one of them: pairs alone decide",
+            )
+        return {}
     context = audit.context
     installed = {entry.name for entry in context.registry.of_kind("intervention")}
     specs = list(options.interventions) or sorted(installed)
@@ -151,6 +160,8 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     # for a plan, which ends as soon as answers are needed to locate a cue
     audit.expect_more(most_trials(study, len(plugins)))
     cues = audit.once(merged, study)
+    if options.pairs is not None:
+        return _by_own_pairs(study, cues, options.pairs)
     unfound: dict[object, Placebo] = {}
     targets = [_target(study, cue, unfound) for cue in cues]
     nowhere = all(target.located is None for target in targets)
@@ -180,6 +191,22 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
     return Dossier(study, targets, witnesses)
+
+
+def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
+    """One cue, and the pairs of the user's own that show it and lack it."""
+    if len(cues) != 1:
+        keys = [cue.id for cue in cues]
+        raise UserError(
+            f"the pairs show one cue, and {len(cues)} findings are to be tested",
+            expected="one of " + ", ".join(keys[:5]),
+            remedy="Name it: --feature KEY[@LABEL]",
+        )
+    target = locate(study, cues[0])
+    plugin = OwnPairs(OwnPairs.Options(), study.audit.context)
+    witness = Witness(target, NAME, plugin)
+    answers = _prepare_answers(study, witness, read_pairs(study, target, folder))
+    return Dossier(study, [target], [replace(witness, answers=answers)])
 
 
 def _target(

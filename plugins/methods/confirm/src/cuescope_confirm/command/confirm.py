@@ -63,6 +63,15 @@ def confirm(
             help="Test this feature of the run, found or not. [default: the run's findings]",
         ),
     ] = None,
+    own_pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="FOLDER",
+            help="FOLDER/with and FOLDER/without: the same scenes with the cue and without it. "
+            "These alone decide.",
+        ),
+    ] = None,
     tool: Annotated[
         Pairs,
         typer.Option(
@@ -115,6 +124,9 @@ def confirm(
             given["interventions"] = interventions
         if features:
             given["features"] = features
+        if own_pairs is not None:
+            # absolute: the test may be asked again from elsewhere
+            given["pairs"] = str(own_pairs.resolve())
         if top != 10:
             given["top"] = top
         if others:

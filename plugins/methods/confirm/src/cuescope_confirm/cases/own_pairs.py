@@ -1,0 +1,108 @@
+"""Pairs of the user's own: the same scenes with the cue and without it, drawn or photographed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from cuescope_confirm.asking import view_of
+from cuescope_confirm.cases import Pair
+from cuescope_confirm.locating import Target
+from cuescope_confirm.study import Samples, Study, content
+from cuescope_sdk import Sample, Trial, UserError
+from cuescope_sdk.interventions import Case, Intervention, Place
+
+NAME = "pairs"
+SIDES = ("with", "without")
+
+
+class OwnPairs(Intervention):
+    """The scene without the cue, as somebody has made it; as a placebo the scene as it is."""
+
+    title = "the same scene without it, in pairs of the user's own"
+    needs = "pair"
+    placebo = "other donor"
+
+    def intervene(self, cases: Sequence[Case], tools: Mapping[str, Any]) -> list[Trial]:
+        """The donors: nothing is drawn here."""
+        trials = []
+        for case in cases:
+            assert case.donor is not None
+            trials.append(Trial(sample=case.donor))
+        return trials
+
+
+def read_pairs(study: Study, target: Target, folder: Path) -> list[Pair]:
+    """The pairs that are about the target's answers, and that the run has not seen.
+
+    `folder` holds `with` and `without`, each as the data set `folder` reads it, with the same
+    names. Raises UserError for a scene that stands in one of them only, and where too few are left.
+    """
+    sides = [_read_side(study, folder / side) for side in SIDES]
+    with_cue, without = sides
+    for side, names in zip(
+        SIDES, (without.keys() - with_cue, with_cue.keys() - without), strict=True
+    ):
+        if names:
+            raise UserError(
+                f"{folder}: '{min(names)}' is not in '{side}'",
+                expected="each scene in both, under the same name",
+                remedy=f"Add it to {folder / side}, or take it out of the other folder",
+            )
+    seen = set(map(content, study.seen.values()))
+    pairs = []
+    for name, sample in sorted(with_cue.items()):
+        both = [_as_asked(study, target, scene) for scene in (sample, without[name])]
+        shown, changed = both
+        if shown is None or changed is None or not target.is_judged(shown):
+            continue
+        # no cue is tested where it was found
+        if content(shown) not in seen and content(changed) not in seen:
+            case = Case(shown, Place(), donor=changed)
+            pairs.append(Pair(case, replace(case, donor=shown)))
+    least = study.options.least
+    if len(pairs) < least:
+        raise UserError(
+            f"{folder}: {len(pairs)} of {len(with_cue)} pairs can be asked about",
+            expected=f"at least {least} pairs of scenes that the run has not seen"
+            + (f", of label '{target.cue.about}'" if target.cue.about else ""),
+            remedy="Make more pairs",
+        )
+    study.audit.note("pairs", f"{len(pairs)} of {len(with_cue)} in {folder.name}")
+    return pairs
+
+
+def _read_side(study: Study, folder: Path) -> Samples:
+    """Samples by their names without endings, under keys that no sample of the data has."""
+    if not folder.is_dir():
+        raise UserError(
+            f"there is no folder {folder}",
+            expected="--pairs FOLDER with the folders 'with' and 'without' in it",
+        )
+    # a clip is shown in as many frames as the data show
+    frames = max((len(sample.frames) for sample in study.held.values()), default=1)
+    options = {"path": str(folder), "frames": max(frames, 1)}
+    data = study.audit.context.build("dataset", "folder", options)
+    samples = {}
+    for number in range(len(data)):
+        sample = data[number]
+        # the same scene may be a PNG here and a JPEG there
+        name = str(PurePosixPath(sample.key).with_suffix(""))
+        samples[name] = replace(sample, key=f"{NAME}/{folder.name}/{sample.key}")
+    return samples
+
+
+def _as_asked(study: Study, target: Target, sample: Sample) -> Sample | None:
+    """With question and choices of the data's samples of its label, unless it has its own."""
+    if sample.question is None:
+        alike = [other for other in study.held.values() if other.label == sample.label]
+        if not alike:
+            labels = sorted({str(other.label) for other in study.held.values()})
+            raise UserError(
+                f"{sample.key} has the label '{sample.label}', which the data has not",
+                expected=f"one of {', '.join(labels)}",
+                remedy="Name the folders in 'with' and 'without' as the data names its labels",
+            )
+        [first, *_] = alike
+        sample = replace(sample, question=first.question, choices=first.choices)
+    return view_of(target.cue, sample)
