@@ -9,8 +9,10 @@ import pytest
 
 from cuescope_logs.dataset import LogData
 from cuescope_logs.model import LogModel
+from cuescope_logs.opening import find_format
 from cuescope_sdk import Context, Sample, Trial, UserError
 from cuescope_sdk.logs import find_choice, listed_choices, split_options
+from cuescope_sdk.testing import LogContract
 
 from .written_logs import LETTERS, WRITERS, Item, accuracy_of, items, write_table
 
@@ -18,6 +20,24 @@ SHARED = Path(__file__).parents[5] / "shared" / "logs"
 WRITTEN = items(40)
 # what these formats say of choices is their number alone
 NUMBERS_ALONE = ("next-qa", "mmmu")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_reader_holds_its_contract(name: str, tmp_path: Path) -> None:
+    context = Context()
+    found = find_format(WRITERS[name](tmp_path, WRITTEN), context)
+
+    class TestReader(LogContract):
+        plugin = context.registry.load(context.registry.find("log", found))
+
+        @classmethod
+        def written(cls, folder: Path) -> Path:
+            return WRITERS[name](folder, WRITTEN[:4])
+
+    # imports are proved for all entry points together, in tests/test_architecture.py
+    checks = [check for check in TestReader.checks() if "import" not in check]
+    results = map(TestReader.run_check, checks)
+    assert not [result for result in results if result.status != "ok"]
 
 
 def opened(path: Path, **options: Any) -> tuple[Any, Any]:

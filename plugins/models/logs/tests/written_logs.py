@@ -377,5 +377,12 @@ def zstd_archive(path: Path) -> Iterator[Callable[[str, Any], None]]:
         start = file.tell()
         table = b"".join(directory)
         file.write(table)
-        counts = struct.pack("<HHHH", 0, 0, len(directory), len(directory))
+        end = file.tell()
+        count = len(directory)
+        # the long form, which a log of many samples needs
+        fields_of_end = (44, 45, 45, 0, 0, count, count, len(table), start)
+        file.write(b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", *fields_of_end))
+        file.write(b"PK\x06\x07" + struct.pack("<IQI", 0, end, 1))
+        short = min(count, 0xFFFF)
+        counts = struct.pack("<HHHH", 0, 0, short, short)
         file.write(b"PK\x05\x06" + counts + struct.pack("<IIH", len(table), start, 0))

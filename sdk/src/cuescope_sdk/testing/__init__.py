@@ -24,6 +24,7 @@ from cuescope_sdk.testing._fake_tools import (
 )
 from cuescope_sdk.testing._intervention_contract import InterventionContract
 from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
+from cuescope_sdk.testing._log_contract import LogContract
 from cuescope_sdk.testing._media_files import (
     STEP,
     OddImage,
@@ -35,6 +36,7 @@ from cuescope_sdk.testing._method_contract import MethodContract
 from cuescope_sdk.testing._mitigator_contract import MitigatorContract
 from cuescope_sdk.testing._model_contract import ModelContract
 from cuescope_sdk.testing._running import PluginShelf, Setup, run_audit, temporary_cache
+from cuescope_sdk.testing._tell_contract import TellContract
 from cuescope_sdk.testing._tool_contract import ToolContract
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "FakeTextGenerator",
     "InterventionContract",
     "LayoutContract",
+    "LogContract",
     "MethodContract",
     "Mistake",
     "MitigatorContract",
@@ -63,6 +66,7 @@ __all__ = [
     "Result",
     "STEP",
     "Setup",
+    "TellContract",
     "ToolContract",
     "grey_levels",
     "run_audit",
@@ -82,5 +86,7 @@ CONTRACTS: dict[str, type[Contract]] = {
         ObserverContract,
         MitigatorContract,
         InterventionContract,
+        TellContract,
+        LogContract,
     )
 }

@@ -1,5 +1,6 @@
 """inspect_ai's logs: `.eval` archives of both layouts, and the same in one JSON file."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +25,8 @@ VERSIONS = (2, 3)  # 3 has samples in chunks
 ATTACHED = ("attachment://", "tc://")
 RIGHT = {"C": True, "I": False, "P": False, "N": False}
 TITLE = "inspect"
+SHELL = "sample.json"
+METADATA = "metadata.json"
 
 
 class InspectOptions(Options):
@@ -157,46 +160,56 @@ class InspectLog(LogReader):
 
 def read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Any]:
     """Every sample of an archive, one at a time, of either layout."""
+    # by folder once: to look through all members for each sample would take their square
+    chunks: dict[str, list[str]] = defaultdict(list)
+    for name in members:
+        folder, _, last = name.rpartition("/")
+        chunks[folder].append(last)
     for name in members:
         parts = name.split("/")
         if parts[0] != "samples":
             continue
         if len(parts) == 2 and name.endswith(".json"):
             yield archive.json(name)
-        elif len(parts) == 3 and parts[2] == "sample.json":
-            yield read_chunked(archive, name.removesuffix("sample.json"), members)
+        elif len(parts) == 3 and parts[2] == SHELL:
+            yield read_chunked(archive, "/".join(parts[:2]), chunks)
 
 
-def read_chunked(archive: Archive, prefix: str, members: Sequence[str]) -> Any:
+def read_chunked(
+    archive: Archive,
+    folder: str,
+    chunks: Mapping[str, Sequence[str]],
+) -> Any:
     """A sample in chunks as one object; its events are passed over."""
-    sample = _object(archive.json(f"{prefix}sample.json"), prefix)
-    pool = _sequence(archive, f"{prefix}messages/", members)
+    sample = _object(archive.json(f"{folder}/{SHELL}"), folder)
+    pool = _sequence(archive, f"{folder}/messages", chunks)
     messages = []
     for pair in as_list(sample.get("message_refs")):
-        if (
-            isinstance(pair, list)
-            and len(pair) == 2
-            and all(isinstance(end, int) for end in pair)
-        ):
-            messages += pool[pair[0] : pair[1]]
-    attached = _sequence(archive, f"{prefix}attachments/", members)
+        ends = as_list(pair)
+        if len(ends) == 2 and all(isinstance(end, int) for end in ends):
+            messages += pool[ends[0] : ends[1]]
+    attached = _sequence(archive, f"{folder}/attachments", chunks)
     sample["messages"] = messages
     sample["attachments"] = {str(n): text for n, text in enumerate(attached)}
-    if f"{prefix}metadata.json" in members:
-        sample["metadata"] = archive.json(f"{prefix}metadata.json")
+    if METADATA in chunks[folder]:
+        sample["metadata"] = archive.json(f"{folder}/{METADATA}")
     return sample
 
 
-def _sequence(archive: Archive, prefix: str, members: Sequence[str]) -> list[Any]:
+def _sequence(
+    archive: Archive,
+    folder: str,
+    chunks: Mapping[str, Sequence[str]],
+) -> list[Any]:
     """The items of a sequence: its chunks are named by their first item."""
     starts = []
-    for name in members:
-        stem = name.removeprefix(prefix).removesuffix(".json")
-        if name.startswith(prefix) and stem.isdecimal() and len(stem) < 10:
+    for name in chunks.get(folder, ()):
+        stem = name.removesuffix(".json")
+        if stem.isdecimal() and len(stem) < 10:
             starts.append(int(stem))
     items: list[Any] = []
     for start in sorted(starts):
-        items += as_list(archive.json(f"{prefix}{start}.json"))
+        items += as_list(archive.json(f"{folder}/{start}.json"))
     return items
 
 

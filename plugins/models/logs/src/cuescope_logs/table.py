@@ -16,12 +16,12 @@ from cuescope_sdk.logs import (
     Record,
     choice_index,
     finite,
+    first_bytes,
     json_lines,
     parquet_rows,
     parse_json,
 )
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
 RIGHT = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -66,8 +66,9 @@ class TableLog(LogReader):
 
     @classmethod
     def fits(cls, path: Path) -> bool:
-        """A file with rows; what is in it is seen when it is read."""
-        return path.is_file() and path.suffix.lower() in SUFFIXES
+        """A table of text with a column `prediction`; others are named by `format=table`."""
+        named = path.suffix.lower() in (".csv", ".tsv", ".jsonl")
+        return named and b"prediction" in first_bytes(path)
 
     def read(self, path: Path) -> Log:
         """The rows."""

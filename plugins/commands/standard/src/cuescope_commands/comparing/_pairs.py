@@ -13,6 +13,7 @@ from cuescope_sdk import generator
 from cuescope_sdk.statistics import Groups, change_interval, change_p_value, holm
 
 Pair = tuple[Row, Row]
+FEWEST_OF_LABEL = 2  # pairs of a label, on average
 TRIAL = ("sample", "question", "condition", "feature", "edit")
 
 
@@ -117,7 +118,11 @@ class Pairs:
             yield condition, self._conditions == condition
         plain = self.conditions[0]
         is_plain = self._conditions == plain
-        for label in dict.fromkeys(self._labels.tolist()):
+        labels = dict.fromkeys(self._labels.tolist())
+        # right answers that hardly come twice are no classes: questions with options of their own
+        if len(labels) * FEWEST_OF_LABEL > is_plain.sum():
+            return
+        for label in labels:
             part = is_plain & (self._labels == label)
             if part.any():
                 yield f"{plain}: {label}", part

@@ -16,7 +16,8 @@ def run(
         str,
         typer.Argument(
             metavar="KIND",
-            help="method, model, dataset, tool, executor, observer, mitigator or intervention.",
+            help="method, model, dataset, tool, executor, observer, mitigator, intervention, "
+            "log or tell.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
