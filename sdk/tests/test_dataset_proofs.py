@@ -15,8 +15,8 @@ from pydantic import ConfigDict, Field
 
 from cuescope.types import FrameSource
 from cuescope_sdk import Context, Detection, Frame, PlantedCue, Sample, Words
+from cuescope_sdk.data._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing import DatasetContract, FakeDataset
-from cuescope_sdk.testing._annotation_types import KNOWN, annotation_faults
 from cuescope_sdk.testing._fake_data import FakeDataOptions
 
 from .contract_proofs import ELSEWHERE, failed

@@ -9,6 +9,7 @@ import pytest
 from cuescope_sdk import AnnotationNeed, DataNeeds, Frame, Sample
 from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
 
+MASK = np.ones((4, 4), bool)
 MASKS = AnnotationNeed(
     key="foreground", name="masks", how="Draw some", tool="segmenter"
 )
@@ -88,7 +89,7 @@ def test_what_lacks_is_said(
         (DataNeeds(annotation=MASKS), CATS, ("segmenter",)),
         (
             DataNeeds(annotation=MASKS),
-            [replace(CATS[0], annotations={"foreground": 1})],
+            [replace(CATS[0], annotations={"foreground": MASK})],
             (),
         ),
         (DataNeeds(questions=True), [replace(CATS[0], question="Which?")], ()),
@@ -130,3 +131,14 @@ def test_what_cannot_work_comes_first() -> None:
         "weak",
         "blind",
     ]
+
+
+def test_an_annotation_that_methods_cannot_read_is_told_before_any_question() -> None:
+    """Fatal for the method that needs it: later it would be an error amid the answers."""
+    wrong = np.zeros((3, 4), bool)
+    cats = [replace(cat, annotations={"foreground": wrong}) for cat in CATS]
+    [(gravity, line), *_] = lines(DataNeeds(least=2, annotation=MASKS), cats)
+    assert gravity == "fatal"
+    assert "got bool of shape (3, 4) in sample 'cat-0'" in line
+    [(gravity, _)] = lines(DataNeeds(least=2), cats)
+    assert gravity == "weak"

@@ -91,7 +91,7 @@ def test_a_mask_of_another_size_is_refused_in_one_line(
 ) -> None:
     wrong = changing(annotations={"foreground": np.ones((5, 9), dtype=bool)})
     with pytest.raises(
-        UserError, match=r"does not fit its frame: expected 8 x 8.*got 5 x 9"
+        UserError, match=r"as large as the frame, got bool of shape \(5, 9\) in sample"
     ):
         setup(wrong).report()
 

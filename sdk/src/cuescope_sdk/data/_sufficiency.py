@@ -1,8 +1,8 @@
 """Whether data can give a finding: told before the first question, with how many would do."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from cuescope.building import find_tools
 from cuescope.capabilities import ROLES
 from cuescope_sdk import Audit, DataNeeds, Sample, UserError
+from cuescope_sdk.data._annotation_types import annotation_faults, describe
 
-# clips in which movement is looked for; nearly always the first one has it
+# samples that are opened; nearly always the first clip is seen to move
 LOOKED_AT = 12
 NOTE = "weak data"
 
@@ -44,7 +45,8 @@ class DataProfile:
 
     `counts` has how many were drawn independently (groups, or samples without one) for each label,
     for each object that is annotated, else each label, and of all together, by `DataNeeds.each`.
-    `annotated` names the annotations that some sample has.
+    `annotated` names the annotations that some sample has. `faults` are of those that are not what
+    methods read: what is expected, and what came in which sample.
     """
 
     samples: int
@@ -54,6 +56,7 @@ class DataProfile:
     has_clips: bool
     moves: bool
     annotated: frozenset[str]
+    faults: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "DataProfile":
@@ -87,14 +90,30 @@ class DataProfile:
             has_clips=any(len(sample.frames) > 1 for sample in samples),
             moves=moves(samples),
             annotated=frozenset(annotated),
+            faults=find_faults(samples),
         )
+
+
+def find_faults(samples: Sequence[Sample]) -> dict[str, tuple[str, str]]:
+    """The annotations that are of another type or size than methods read, of some samples."""
+    faults = {}
+    for sample in _spread(samples):
+        for key, expected in annotation_faults(sample).items():
+            got = f"{describe(sample.annotations[key])} in sample '{sample.key}'"
+            faults.setdefault(key, (expected, got))
+    return faults
+
+
+def _spread(samples: Sequence[Sample]) -> list[Sample]:
+    """`LOOKED_AT` of them, the first and the last too."""
+    places = np.linspace(0, len(samples) - 1, min(LOOKED_AT, len(samples)))
+    return [samples[index] for index in np.unique(places.astype(int))]
 
 
 def moves(samples: Sequence[Sample]) -> bool:
     """Whether some clip changes from frame to frame, of `LOOKED_AT` spread over the samples."""
     clips = [s for s in samples if len({frame.key for frame in s.frames}) > 1]
-    places = np.linspace(0, len(clips) - 1, min(LOOKED_AT, len(clips)))
-    return any(_changes(clips[index]) for index in np.unique(places.astype(int)))
+    return any(map(_changes, _spread(clips)))
 
 
 def _changes(clip: Sample) -> bool:
@@ -172,6 +191,16 @@ def find_shortages(
             remedy="Add samples of another label, or name the labels (folder: -D choices=cat,dog).",
             gravity="fatal",
         )
+    annotation = needs.annotation
+    for key, (expected, got) in profile.faults.items():
+        is_needed = annotation is not None and annotation.key == key
+        yield Shortage(
+            f"{method}: annotations['{key}'] is not what methods read",
+            expected=expected,
+            got=got,
+            remedy="See docs/annotations.md; what is something else needs another key.",
+            gravity="fatal" if is_needed else "weak",
+        )
     yield from _of_numbers(needs, profile, method)
     if needs.clips and not profile.moves:
         still = (
@@ -183,7 +212,6 @@ def find_shortages(
             got=still,
             remedy="The audit runs, and cannot tell whether the model looks at time.",
         )
-    annotation = needs.annotation
     if (
         annotation is not None
         and annotation.key not in profile.annotated
