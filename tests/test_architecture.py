@@ -41,6 +41,7 @@ DOORS = {
             "report",
             "statistics",
             "stills",
+            "tells",
             "testing",
             "tools",
             "torch",

@@ -332,6 +332,7 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "executor": (("map",),),
     "mitigator": (("fit",), ("mitigated",)),
     "intervention": (("intervene",),),
+    "tell": (("title",), ("strengths",)),
     "log": (("fits",), ("read",)),
     "bench": (("run",),),
 }

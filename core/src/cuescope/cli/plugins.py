@@ -46,6 +46,7 @@ class Kind(Enum):
     executor = "executor"
     observer = "observer"
     intervention = "intervention"
+    tell = "tell"
     mitigator = "mitigator"
     log = "log"
     bench = "bench"

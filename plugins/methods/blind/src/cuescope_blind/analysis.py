@@ -13,6 +13,7 @@ from cuescope_blind.learner import out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
 from cuescope_blind.scores import Gain, expected_correct, measure_gain, prefers
 from cuescope_blind.tells import Tell, strengths_of
+from cuescope_blind.tells.others import other_tells
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import Groups, benjamini_hochberg, change_p_value
@@ -64,7 +65,15 @@ def study(audit: Audit) -> Study:
     fold = audit.once(folds_of, audit)
     features = audit.once(features_of, audit)
     probability = out_of_fold(questions, features, fold)
-    results = measure_all(questions, questions.right, fold, probability, audit.options)
+    others = audit.once(other_tells, audit)
+    results = measure_all(
+        questions,
+        questions.right,
+        fold,
+        probability,
+        audit.options,
+        others,
+    )
     return Study(questions, probability, tuple(results))
 
 
@@ -74,6 +83,7 @@ def measure_all(
     fold: OneAQuestion,
     probability: PerOption,
     options: Any,
+    others: Sequence[tuple[Tell, PerOption]] = (),
 ) -> list[Result]:
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
@@ -81,6 +91,7 @@ def measure_all(
     for tell, strength in [
         (LEARNER, probability),
         *strengths_of(questions, right, fold),
+        *others,
     ]:
         correct = expected_correct(questions, strength, right)
         # where all options are equal to it, a tell is silent, and would only dilute its own figure
@@ -94,7 +105,7 @@ def measure_all(
                 correct,
                 part,
                 # a rule that is right too seldom is a finding too: the longest option of EgoSchema
-                two_sided=tell.strength is not None,
+                two_sided=tell.two_sided,
                 tries=places if tell.of_places else 1,
                 confidence=options.confidence,
             )

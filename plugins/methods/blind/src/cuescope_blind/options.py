@@ -1,8 +1,10 @@
 """What a user can set."""
 
+from typing import Annotated
+
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import NamesPlugin, Options
 
 
 class BlindOptions(Options):
@@ -31,6 +33,10 @@ class BlindOptions(Options):
     )
     min_kind: PositiveInt = Field(
         50, description="questions that a kind needs to be tested by itself"
+    )
+    tells: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+        (),
+        description="tells of other packages, NAME[:ARG]; default: all that are installed",
     )
     # 19 and the data are 20: none as good as the data is p = 0.05
     redraws: NonNegativeInt = Field(

@@ -16,7 +16,6 @@ from cuescope_blind.analysis import (
 )
 from cuescope_blind.questions import Questions
 from cuescope_blind.scores import blind_scores
-from cuescope_blind.sentences import interval_words, q_words
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 # examples of each finding; a cell holds so many characters
@@ -100,7 +99,7 @@ def statement(result: Result) -> str:
     only = "only " if gain.gain < 0 else ""
     return (
         f"Taking {{feature}} is right in {only}{gain.accuracy:.1%} of {gain.n:,} questions; "
-        f"guessing gives {gain.chance:.1%} ({interval_words(gain)})."
+        f"guessing gives {gain.chance:.1%} ({gain.points})."
     )
 
 
@@ -183,6 +182,14 @@ def _table(result_of: Study) -> Table:
         rows,
         "A tell is counted on the questions on which it prefers an option.",
     )
+
+
+def q_words(q_value: float | None) -> str | None:
+    """A q-value with its three decimals."""
+    # one decimal, as the other columns have, would make all of them 0
+    if q_value is None:
+        return None
+    return "<.001" if q_value < 0.001 else f"{q_value:.3f}"
 
 
 def _examples(audit: Audit, result_of: Study) -> Table:

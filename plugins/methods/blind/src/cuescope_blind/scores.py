@@ -29,6 +29,14 @@ class Gain:
     high: float | None
     p_value: float | None
 
+    @property
+    def points(self) -> str:
+        """The gain in words, with its interval: "+14.0 points; +11.3 to +16.9"."""
+        difference = f"{100 * self.gain:+.1f} points"
+        if self.low is None or self.high is None:
+            return difference
+        return f"{difference}; {100 * self.low:+.1f} to {100 * self.high:+.1f}"
+
 
 def expected_correct(
     questions: Questions,

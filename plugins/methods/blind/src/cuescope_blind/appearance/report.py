@@ -14,7 +14,7 @@ from cuescope_blind.appearance.analysis import (
     smallest_told,
 )
 from cuescope_blind.appearance.files import COLOURS, METADATA
-from cuescope_blind.sentences import interval_words, q_words
+from cuescope_blind.report import q_words
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
@@ -83,15 +83,14 @@ def statement(result: LabelResult) -> str:
     """The finding as a sentence; the report puts the tell's name into it."""
     gain = result.gain
     alone = "From {feature} alone"
-    interval = interval_words(gain)
     if result.label is None:
         return (
             f"{alone}, the label is told right of {gain.accuracy:.1%} of {gain.n:,} samples; "
-            f"guessing gives {gain.chance:.1%} ({interval})."
+            f"guessing gives {gain.chance:.1%} ({gain.points})."
         )
     return (
         f"{alone}, '{result.label}' is said of {gain.accuracy:.1%} of its {gain.n:,} samples, "
-        f"and of {gain.chance:.1%} of all others ({interval})."
+        f"and of {gain.chance:.1%} of all others ({gain.points})."
     )
 
 

@@ -257,7 +257,8 @@ class Tell:
 
     `name` completes "Taking ... is right in 31% of the questions". A rule has `strength`, and may
     be right more or less often than chance; what is learned has `codes`. `of_places` says that the
-    codes are the places in an order, as many as there are options.
+    codes are the places in an order, as many as there are options. A tell of another package has
+    neither, and says whether it `is_rule`.
     """
 
     key: str
@@ -265,6 +266,12 @@ class Tell:
     strength: Callable[[Questions], PerOption] | None = None
     codes: Callable[[Questions], sparse.csr_array] | None = None
     of_places: bool = False
+    is_rule: bool = False
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether being right too seldom is a finding too."""
+        return self.is_rule or self.strength is not None
 
 
 TELLS = (

@@ -1,0 +1,43 @@
+"""Tells that other packages bring (entry point group `cuescope.tells`)."""
+
+from functools import partial
+
+from cuescope_blind.questions import PerOption
+from cuescope_blind.tells import Tell
+from cuescope_blind.trials import folds_of, questions_of
+from cuescope_sdk import Audit, UserError
+from cuescope_sdk.tells import held_out_strengths
+
+
+def other_tells(audit: Audit) -> list[tuple[Tell, PerOption]]:
+    """Each with the strength of every option; for `audit.once`.
+
+    One that reads held-out labels, or fails, raises UserError where it was asked for by name; else
+    it is left out, and the report says why.
+    """
+    questions = audit.once(questions_of, audit)
+    by_key = {sample.key: sample for sample in audit.samples}
+    samples = [by_key[key] for key in questions.keys]
+    fold = audit.once(folds_of, audit)
+    registry = audit.context.registry
+    named = audit.options.tells
+    specs = named or [entry.name for entry in registry.of_kind("tell")]
+    tells = []
+    refused = []
+    for spec in specs:
+        try:
+            plugin = audit.context.resolve("tell", spec)
+            with registry.blaming(plugin.entry):
+                build = partial(plugin.build, audit.context)
+                rng = audit.rng("tell", spec)
+                strengths = held_out_strengths(spec, build, samples, fold, rng)
+        except UserError as error:
+            if named:
+                raise
+            refused.append(str(error))
+            continue
+        kind = plugin.plugin
+        tells.append((Tell(spec, kind.title, is_rule=not kind.learns), strengths))
+    if refused:
+        audit.note("tells left out", "; ".join(refused))
+    return tells
