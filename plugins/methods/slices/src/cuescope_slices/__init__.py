@@ -43,6 +43,8 @@ class Slices(Plugin):
 
     name: ClassVar[str]
     requires = Requirements(outputs=frozenset({"logits", "embedding"}), labels=2)
+    # of single pictures, whose still clip is the sample itself (docs/logs.md)
+    reads_recorded = True
     data_needs = DataNeeds(
         least=6,
         enough=100,
