@@ -33,7 +33,7 @@ class Answers(Plugin):
         each="data set",
         least=20,
         enough=1000,
-        enough_for="a word in a tenth of the questions that costs 15 points of accuracy",
+        enough_for="a word in a tenth of the questions that costs 20 points of accuracy",
     )
     metrics = (
         Metric(
