@@ -1,8 +1,9 @@
 """`cuescope blind DATA`: what of a benchmark is answered without looking; no model is needed."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,10 +21,14 @@ from cuescope.application import (
     spread,
     write_atomically,
 )
-from cuescope_sdk import Request, StoredRun, UserError
+from cuescope_sdk import Request, StoredRun, UserError, generator
+
+if TYPE_CHECKING:
+    from cuescope_blind.questions import Questions
 
 METHOD = "blind"
 MODEL = "none"
+LEAST_DRAWS = 19
 # plain help: rich would triple the time to its first line
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -49,11 +54,19 @@ def blind(
             help="Write so many questions that are least answered without looking.",
         ),
     ] = None,
+    prune: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Remove so many that are most answered without looking, beside removal by "
+            "chance, and write the others.",
+        ),
+    ] = None,
     manifest: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where --hardest writes: a .jsonl for `questions:FILE`.",
+            help="Where --hardest and --prune write: a .jsonl for `questions:FILE`.",
         ),
     ] = None,
     limit: Annotated[
@@ -68,7 +81,7 @@ def blind(
     their text alone, each video by what other videos teach. No model is asked.
     """
     # before the audit: a wrong name is told now
-    require_manifest(hardest, manifest)
+    require_manifest(hardest, prune, manifest)
     request = Request(
         method=METHOD,
         model=MODEL,
@@ -83,19 +96,30 @@ def blind(
             show_plan(runner, request, as_json=output.as_json)
             return
         audit_and_show(runner, request, as_json=output.as_json)
-        if hardest is not None and manifest is not None:
-            run = StoredRun(runner.folder(request).path, runner.context)
-            rows = hardest_rows(run, hardest)
-            write_atomically(manifest, "".join(rows))
+        if manifest is None:
+            return
+        run = StoredRun(runner.folder(request).path, runner.context)
+        rows = hardest_rows(run, hardest) if hardest else []
+        if prune is not None:
+            method = runner.context.resolve("method", METHOD, request.method_options)
+            rows, words = pruned_rows(run, prune, method.options, seed)
             # with --json the report alone is printed
-            echo(f"wrote {manifest}: {len(rows):,} questions", err=output.as_json)
-            echo(f"next: --data questions:{manifest}", err=output.as_json)
+            echo(words, err=output.as_json)
+        write_atomically(manifest, "".join(rows))
+        echo(f"wrote {manifest}: {len(rows):,} questions", err=output.as_json)
+        echo(f"next: --data questions:{manifest}", err=output.as_json)
 
 
-def require_manifest(hardest: int | None, manifest: Path | None) -> None:
-    """Raise UserError where one of both options is missing, or the file would not be read back."""
-    if (hardest is None) != (manifest is None):
-        missing = "--manifest FILE" if manifest is None else "--hardest N"
+def require_manifest(
+    hardest: int | None,
+    prune: int | None,
+    manifest: Path | None,
+) -> None:
+    """Raise UserError where an option lacks its partner, or the file would not be read back."""
+    if hardest is not None and prune is not None:
+        raise UserError("--hardest and --prune", expected="one of them", got="both")
+    if (hardest is None and prune is None) != (manifest is None):
+        missing = "--manifest FILE" if manifest is None else "--hardest N or --prune N"
         raise UserError(
             "--hardest N --manifest FILE",
             expected="both",
@@ -111,8 +135,33 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
     # late: `--help` does not pay for numpy and scipy
     import numpy as np
 
-    from cuescope_blind.questions import Questions
     from cuescope_blind.scores import hardest
+
+    questions, figures = scored_questions(run)
+    scores = np.array([figures[key] for key in questions.keys])
+    return _rows(run, questions, figures, hardest(questions, scores, count).tolist())
+
+
+def pruned_rows(
+    run: StoredRun,
+    count: int,
+    options: Any,
+    seed: int,
+) -> tuple[list[str], str]:
+    """A line of JSON a question that is left, and what pruning did, in words."""
+    from cuescope_blind.pruning import prune
+
+    questions, figures = scored_questions(run)
+    # without the check by redraws there is still the one by chance
+    draws = options.redraws or LEAST_DRAWS
+    rng = generator(seed, "prune")
+    pruned = prune(questions, count, options.folds, draws, rng)
+    return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
+
+
+def scored_questions(run: StoredRun) -> "tuple[Questions, dict[str, float]]":
+    """The questions of a run, and the score of each by its key."""
+    from cuescope_blind.questions import Questions
 
     samples = run.samples
     # other rows of the table are answers, of which a blind run has none
@@ -120,12 +169,25 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
     for row in run.answers:
         if row["condition"] == "blind_score" and row["sample"] in samples:
             figures[row["sample"]] = row["figure"]
-    questions = Questions.of([samples[key] for key in figures])
-    scores = np.array([figures[key] for key in questions.keys])
-    order = hardest(questions, scores, count)
+    asked = [samples[key] for key in figures]
+    if any(sample.question is None for sample in asked):
+        raise UserError(
+            "--manifest: these data have labels and no questions",
+            expected="questions, each with options of its own",
+            remedy="`cuescope export RUN --affected 1` writes the samples of a tell",
+        )
+    return Questions.of(asked), figures
+
+
+def _rows(
+    run: StoredRun,
+    questions: "Questions",
+    figures: Mapping[str, float],
+    numbers: Sequence[int],
+) -> list[str]:
     lines = []
-    for number in order.tolist():
-        sample = samples[questions.keys[number]]
+    for number in numbers:
+        sample = run.samples[questions.keys[number]]
         row = {
             "key": sample.key,
             # the group: intervals of the next audit are over whole videos again

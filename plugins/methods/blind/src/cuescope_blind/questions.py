@@ -77,6 +77,20 @@ class Questions:
     def __len__(self) -> int:
         return len(self.options)
 
+    def take(self, kept: Int[np.ndarray, " kept"]) -> "Questions":
+        """Some of the questions, by number."""
+        mask = np.zeros(len(self), dtype=bool)
+        mask[kept] = True
+        numbers = np.flatnonzero(mask).tolist()
+        return Questions(
+            keys=tuple(self.keys[number] for number in numbers),
+            texts=tuple(self.texts[number] for number in numbers),
+            options=tuple(self.options[number] for number in numbers),
+            right=self.right[mask],
+            kind=tuple(self.kind[number] for number in numbers),
+            groups=self.groups.take(mask),
+        )
+
     @cached_property
     def counts(self) -> OneAQuestion:
         """How many options each question has."""

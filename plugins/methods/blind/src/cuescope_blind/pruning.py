@@ -1,0 +1,98 @@
+"""Fewer questions that are answered without looking: pruned, beside as many removed by chance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from cuescope_blind.learner import option_features, out_of_fold
+from cuescope_blind.questions import Questions, deal_folds
+from cuescope_blind.scores import blind_scores, expected_correct, hardest
+from cuescope_sdk import UserError
+from cuescope_sdk.statistics import monte_carlo_p_value
+
+# learned anew in between: once the strongest tell is gone, its opposite may be one
+ROUNDS = 5
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """The questions that are left, the blind gain on them, and on as many left by chance."""
+
+    kept: Int[np.ndarray, " kept"]
+    before: float
+    gain: float
+    by_chance: tuple[float, ...]
+
+    @property
+    def p_value(self) -> float:
+        """How often removal by chance leaves a gain that is as near to 0."""
+        # below 0 tells are turned round, and turned tells are tells: of noise pruning makes them
+        as_near = sum(abs(gain) <= abs(self.gain) for gain in self.by_chance)
+        return monte_carlo_p_value(as_near, len(self.by_chance))
+
+    @property
+    def words(self) -> str:
+        """What pruning did, and whether it is an improvement."""
+        nearest = min(self.by_chance, key=abs)
+        mean = float(np.mean(self.by_chance))
+        verdict = "an improvement" if self.p_value <= SIGNIFICANT else "no improvement"
+        turned = ""
+        if self.gain < 0:
+            turned = ". Below 0 the tells are turned round: prune fewer"
+        return (
+            f"{verdict}: on the {len(self.kept):,} questions that are left a learner without "
+            f"pixels gains {100 * self.gain:+.1f} points ({100 * self.before:+.1f} on all); with "
+            f"as many removed by chance {100 * mean:+.1f}, {100 * nearest:+.1f} at the nearest "
+            f"to 0 ({len(self.by_chance)} draws; p = {self.p_value:.3f}){turned}"
+        )
+
+
+def prune(
+    questions: Questions,
+    count: int,
+    folds: int,
+    draws: int,
+    rng: np.random.Generator,
+) -> Pruned:
+    """Remove so many questions that are most answered without looking, a part at a time.
+
+    What the learner gains is measured on what is left, learned anew on it: a tell that pruning
+    turned round is found there too. Test-set training (Brown et al., 2025) prunes so, and counts an
+    improvement where it beats removal by chance.
+    """
+    total = len(questions)
+    if count > total // 2:
+        raise UserError(
+            f"--prune {count}",
+            expected=f"at most half of {total:,} questions",
+        )
+    kept = np.arange(total)
+    sizes = np.linspace(total, total - count, ROUNDS + 1).round().astype(int)
+    before, scores = _learn(questions, folds, rng)
+    for number, size in enumerate(sizes[1:]):
+        part = questions.take(kept)
+        if number:
+            _, scores = _learn(part, folds, rng)
+        kept = np.sort(kept[hardest(part, scores, int(size))])
+    gain, _ = _learn(questions.take(kept), folds, rng)
+    by_chance = []
+    for _ in range(draws):
+        drawn = np.sort(rng.choice(total, total - count, replace=False))
+        by_chance.append(_learn(questions.take(drawn), folds, rng)[0])
+    return Pruned(kept, before, gain, tuple(by_chance))
+
+
+def _learn(
+    questions: Questions,
+    folds: int,
+    rng: np.random.Generator,
+) -> tuple[float, np.ndarray]:
+    """The learner's gain, and the score of each question."""
+    groups = questions.fold_groups
+    fold = deal_folds(groups, min(folds, groups.count), rng)
+    probability = out_of_fold(questions, option_features(questions), fold)
+    correct = expected_correct(questions, probability)
+    gain = float((correct - questions.chance).mean())
+    return gain, blind_scores(questions, probability)
