@@ -15,6 +15,8 @@ SHARES = np.linspace(0, 1, 11)
 CELLS = 32  # along a side, by which light is measured: it changes slowly
 COARSE = 4.0  # cycles a frame: what is slower is light and layout, and stays
 BANDS = 12
+# from detail across the frame to detail down it: lines and smears have one
+DIRECTIONS = 5
 LEAST = 0.1  # grey levels: of less detail nothing can be made
 ROUNDS = 10
 SMALL = 0.01  # of log luminance from cell to cell: noise
@@ -110,11 +112,13 @@ def match_sharpness(
 ) -> Pixels:
     """Fine detail is as strong, beside coarse detail, as in the donor; it stays where it is.
 
-    The radially averaged amplitude spectrum above four cycles a frame is the donor's: that of blur,
-    grain and noise. Of the cosine transform, as a Fourier transform takes the jump between opposite
-    edges for detail. Beside coarse detail, for the strength of both together is contrast.
+    The amplitude spectrum above four cycles a frame, averaged by pitch and direction, is the
+    donor's: that of blur, smears, lines, grain and noise. Of the cosine transform, as a Fourier
+    transform takes the jump between opposite edges for detail. Beside coarse detail, for the
+    strength of both together is contrast.
     """
     from scipy.fft import dctn, idctn
+    from scipy.ndimage import map_coordinates
 
     own = dctn(pixels.astype(np.float64), axes=(0, 1), norm="ortho")
     rows, cols = pixels.shape[:2]
@@ -123,26 +127,31 @@ def match_sharpness(
     wanted = dctn(np.asarray(image, np.float64), axes=(0, 1), norm="ortho")
     change = _profile(wanted) - _profile(own)
     place = _bands(own.shape)
-    gain = np.exp(np.interp(place, np.arange(BANDS), change))
+    gain = np.exp(
+        map_coordinates(
+            change, [_directions(own.shape), place], order=1, mode="nearest"
+        )
+    )
     gain[place < -0.5] = 1.0
     return _as_bytes(idctn(own * gain[..., None], axes=(0, 1), norm="ortho"))
 
 
-def _profile(spectrum: Spectrum) -> Float[np.ndarray, " band"]:
-    """Log amplitude of each band, beside that of the coarse detail."""
+def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
+    """Log amplitude of each direction and band, beside that of the coarse detail."""
     power = (spectrum**2).mean(axis=2)
     band = np.rint(_bands(spectrum.shape)).astype(int)
+    direction = np.rint(_directions(spectrum.shape)).astype(int)
     # the mean of all is no detail
     power[0, 0] = 0.0
-    coarse = power[band < 0].sum()
-    profile = np.empty(BANDS)
-    for number in range(BANDS):
-        inside = band == number
+    coarse = band < 0
+    count = max(coarse.sum() - 1, 1)
+    profile = np.zeros((DIRECTIONS, BANDS))
+    for cell in np.ndindex(profile.shape):
+        inside = (direction == cell[0]) & (band == cell[1])
         # a small frame has not every pitch
         strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
-        profile[number] = np.log(strength + LEAST)
-    count = max((band < 0).sum() - 1, 1)
-    return np.asarray(profile - np.log(np.sqrt(coarse / count) + LEAST))
+        profile[cell] = np.log(strength + LEAST)
+    return profile - np.log(np.sqrt(power[coarse].sum() / count) + LEAST)
 
 
 def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
@@ -155,6 +164,14 @@ def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
     cycles[0, 0] = lowest / 100
     steps = np.log(cycles / lowest) / np.log(cycles.max() / lowest)
     return np.asarray(steps * BANDS - 0.5)
+
+
+def _directions(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
+    """In which direction each frequency lies: 0 is across the frame, the last one is down it."""
+    rows, cols = shape[:2]
+    down = np.arange(rows)[:, None] / rows
+    across = np.arange(cols)[None, :] / cols
+    return np.arctan2(down, across) / (np.pi / 2) * (DIRECTIONS - 1)
 
 
 def _as_bytes(pixels: np.ndarray) -> Pixels:
