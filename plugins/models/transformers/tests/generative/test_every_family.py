@@ -12,23 +12,25 @@ import every_family
 ENCODER = "before the encoder"
 DOOR = "at the door"
 # of unlike shape: features for later layers and positions in three axes, linear layers, a
-# resampler, slices of an image, convolutions, types of tokens that open the mask
+# resampler, slices of an image, a resampler of few keys, convolutions, types of tokens that open
+# the mask; where tokens are hidden, whether they lie on a grid, whether attention is averaged
 QUICK = {
-    "qwen3_vl": (ENCODER, True),
-    "qwen3_5": (ENCODER, False),
-    "idefics2": (ENCODER, True),
-    "minicpmv4_6": (ENCODER, False),
-    "got_ocr2": (DOOR, True),
-    "gemma3": (ENCODER, True),
+    "qwen3_vl": (ENCODER, True, True),
+    "qwen3_5": (ENCODER, True, False),
+    "idefics2": (ENCODER, False, True),
+    "minicpmv4_6": (ENCODER, False, False),
+    "molmo2": (ENCODER, False, True),
+    "got_ocr2": (DOOR, False, True),
+    "gemma3": (ENCODER, True, True),
 }
-HIDE = 70  # families that hide tokens
+HIDE = 77  # families that hide tokens
 
 
 @pytest.mark.parametrize("kind", QUICK)
 def test_a_family_does_what_its_plan_says(kind: str, tmp_path: Path) -> None:
     row = every_family.examine(kind, every_family.parts_of(kind, tmp_path))
     assert row.answers == row.embeds == "yes"
-    assert (row.hides, bool(row.averages)) == QUICK[kind]
+    assert (row.hides, bool(row.patches), bool(row.averages)) == QUICK[kind]
     assert bool(row.refuses) != bool(row.averages)
 
 
@@ -36,6 +38,8 @@ def test_what_reads_no_question_or_sees_nothing_is_refused(tmp_path: Path) -> No
     for kind, words in (
         ("pix2struct", "reads no question"),
         ("mistral4", "sees no picture"),
+        ("pp_formulanet", "reads no question"),
+        ("instructblipvideo", "cannot be shown frames"),
     ):
         row = every_family.examine(kind, every_family.parts_of(kind, tmp_path))
         assert words in row.refuses

@@ -17,6 +17,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import CONFIG_MAPPING, PretrainedConfig
+from transformers.image_utils import SizeDict
 from transformers.models.auto import (
     feature_extraction_auto,
     image_processing_auto,
@@ -243,9 +244,10 @@ def shrink(config: Any) -> None:
             setattr(config, name, OPENINGS[name])
         elif isinstance(value, PretrainedConfig):
             shrink(value)
-    # latent attention has a key for each head
-    if "kv_lora_rank" in fields and "num_key_value_heads" in fields:
-        config.num_key_value_heads = config.num_attention_heads
+    # latent attention has a key for each head; some have other heads in each layer
+    heads = vars(config).get("num_attention_heads")
+    if "kv_lora_rank" in fields and "num_key_value_heads" in fields and heads:
+        config.num_key_value_heads = heads
     listed = next(
         (name for name in ("layer_types", "layers_block_type") if fields.get(name)),
         None,
@@ -467,7 +469,9 @@ def shrink_images(processor: Any) -> None:
     patch = getattr(processor, "patch_size", None)
     if patch is not None:
         processor.patch_size = (
-            PATCH if isinstance(patch, int) else dict.fromkeys(dict(patch), PATCH)
+            PATCH
+            if isinstance(patch, int)
+            else SizeDict(**dict.fromkeys(sides_of(patch), PATCH))
         )
     if hasattr(processor, "downsampler_stride"):
         processor.vision_patch_size = PATCH
@@ -479,12 +483,15 @@ def shrink_images(processor: Any) -> None:
         processor.image_grid_pinpoints = [[SIDE, SIDE], [SIDE, 2 * SIDE]]
 
 
+def sides_of(size: Any) -> dict[str, int]:
+    """Those that are given."""
+    return {name: value for name, value in dict(size).items() if value is not None}
+
+
 def small_sides(size: Any) -> dict[str, int]:
     """Sides in pixels, or counts of pixels where the numbers are such."""
     small = {}
-    for name, value in dict(size).items():
-        if value is None:
-            continue
+    for name, value in sides_of(size).items():
         fewest = "shortest" in name or "min" in name
         count = 256 if fewest else 8192
         small[name] = count if value > 2048 else SIDE
@@ -493,6 +500,10 @@ def small_sides(size: Any) -> dict[str, int]:
 
 # ------------------------------------------------------------------- what single families need
 
+# Emu3 writes the tokens of an image as words
+EMU3_WORDS = {f"<|visual token {number:06d}|>": 20 + number for number in range(8)}
+EMU3_WORDS |= {"<|extra_200|>": 28, "<image>": 29}
+
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "cohere_compass": {
         "text_config": {
@@ -500,6 +511,37 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
                 "full_attention": {"rope_type": "default", "rope_theta": 1e4}
             }
         }
+    },
+    "diffusion_gemma": {
+        "text_config": {
+            "num_experts": 4,
+            "top_k_experts": 2,
+            "moe_intermediate_size": 48,
+        }
+    },
+    "emu3": {"vocabulary_map": EMU3_WORDS},
+    "nemotron_h_omni": {
+        "vision_config": {
+            "model_type": "radio",
+            "patch_size": PATCH,
+            "video_temporal_patch_size": 2,
+        }
+    },
+    "perception_lm": {
+        "vision_config": {
+            "model_type": "timm_wrapper",
+            "architecture": "vit_pe_lang_large_patch14_448",
+            "model_args": {
+                "embed_dim": 32,
+                "img_size": [SIDE, SIDE],
+                "patch_size": PATCH,
+                "depth": 2,
+                "num_heads": 4,
+                "global_pool": "",
+                "ref_feat_shape": [SIDE // PATCH, SIDE // PATCH],
+            },
+        },
+        "projector_pooling_ratio": 2,
     },
     "gemma3n": {"text_config": {"num_kv_shared_layers": 0}},
     "gemma4": {"vision_config": {}},
@@ -534,6 +576,12 @@ THINKER = {
     "audio": "WhisperFeatureExtractor",
 }
 PARTS: dict[str, dict[str, Any]] = {
+    "diffusion_gemma": {
+        "processor": "Gemma4Processor",
+        "image": "Gemma4ImageProcessor",
+        "video": "Gemma4VideoProcessor",
+        "audio": "Gemma4AudioFeatureExtractor",
+    },
     "cosmos3_omni": {"processor": "Qwen3VLProcessor"},
     "fast_vlm": {"processor": "LlavaProcessor", "image": "CLIPImageProcessor"},
     "glm4v_moe": {"image": "Glm4vImageProcessor", "video": "Glm4vVideoProcessor"},
@@ -616,6 +664,10 @@ def _chameleon(config: Any, processor: Any) -> None:
     processor.image_seq_length = 256
 
 
+def _emu3(config: Any, processor: Any) -> None:
+    config.vocabulary_map = {**EMU3_WORDS, "<image>": processor.image_token_id}
+
+
 def _gemma3(config: Any, processor: Any) -> None:
     mark = processor.tokenizer.image_token
     for part in (config, getattr(config, "encoder", None)):
@@ -675,14 +727,52 @@ TOUCHES: dict[str, Touch] = {
         processor__image_processor__crop_size={"height": 128, "width": 128},
     ),
     **dict.fromkeys(("gemma3", "gemma3n", "shieldgemma2", "t5gemma2"), _gemma3),
-    "gemma4": _touch(vision_config__position_embedding_size=4096),
+    "gemma4": _touch(
+        vision_config__position_embedding_size=4096,
+        processor__image_processor__max_soft_tokens=70,
+    ),
+    "lfm2_vl": _touch(
+        processor__image_processor__min_image_tokens=4,
+        processor__image_processor__max_image_tokens=16,
+    ),
     "gemma4_unified": _touch(
         vision_config__output_proj_dims=32, vision_config__mm_embed_dim=32
     ),
     "deepseek_vl_hybrid": _touch(
         processor__image_processor__high_res_size={"height": SIDE, "width": SIDE}
     ),
-    "inkling2": _touch(vision_config__head_dim=8),
+    "inkling2": _touch(
+        vision_config__head_dim=8,
+        processor__image_processor__size={"height": 2 * PATCH, "width": 2 * PATCH},
+    ),
+    "inkling_mm_model": _touch(
+        processor__image_processor__size={"height": PATCH, "width": PATCH}
+    ),
+    "kosmos-2.5": _touch(
+        vision_config__patch_embed_hidden_size=3 * PATCH**2, latent_query_num=16
+    ),
+    "dots3_note": _touch(processor__image_processor__temporal_patch_size=1),
+    "perception_lm": _touch(
+        processor__patch_size=PATCH,
+        processor__pooling_ratio=2,
+        processor__image_processor__tile_size=SIDE,
+    ),
+    "emu3": _both(
+        _emu3,
+        _touch(
+            vq_config__base_channels=32,
+            vq_config__channel_multiplier=[1, 1, 1, 1],
+            vq_config__codebook_size=8,
+            vq_config__latent_channels=32,
+            processor__image_processor__min_pixels=SIDE**2,
+            processor__image_processor__max_pixels=4 * SIDE**2,
+        ),
+    ),
+    "phi4_multimodal": _touch(
+        vision_config__image_size=32 * PATCH,
+        vision_config__crop_size=32 * PATCH,
+        processor__image_processor__size={"height": 32 * PATCH, "width": 32 * PATCH},
+    ),
     "got_ocr2": _touch(processor__num_image_tokens=1),
     "minimax_m3_vl": _touch(merged_hidden_size=128),
     "granite4_vision": _touch(processor__downsample_rate="2/4"),
@@ -700,7 +790,12 @@ TOUCHES: dict[str, Touch] = {
     "ovis2": _mark("<IMG_ATOM>"),
     "step3p7": _both(_mark("<im_patch>"), _touch(vision_config__image_size=4 * SIDE)),
     "molmo2": _both(
-        _mark("<im_patch>"), _touch(processor__image_processor__overlap_margins=[0, 0])
+        _mark("<im_patch>"),
+        _touch(
+            vision_config__num_position_embeddings=(SIDE // PATCH) ** 2,
+            adapter_config__vision_feature_layer=[-1],
+            processor__image_processor__overlap_margins=[0, 0],
+        ),
     ),
     "pp_chart2table": _mark("<image>"),
     "idefics": _touch(vision_config__image_size=224, vision_config__patch_size=56),

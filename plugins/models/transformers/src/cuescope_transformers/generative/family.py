@@ -225,12 +225,13 @@ def overlapping(network: Any) -> bool:
     """Whether a convolution before the language side mixes neighbouring patches."""
     encoder = network.get_encoder(modality="image")
     apart = set(language_side(network).modules())
-    # what hears, or draws images, is a model of its own beside the one that looks
-    for model in network.base_model.modules():
-        beside = model not in (network, network.base_model, encoder)
-        if beside and isinstance(model, PreTrainedModel):
-            apart |= set(model.modules())
-    apart -= set(encoder.modules()) if encoder not in (None, network) else set()
+    # what hears, or draws images, is a model of its own beside the one that looks, if that is named
+    if encoder not in (None, network, network.base_model):
+        for model in network.base_model.modules():
+            beside = model not in (network, network.base_model, encoder)
+            if beside and isinstance(model, PreTrainedModel):
+                apart |= set(model.modules())
+        apart -= set(encoder.modules())
     convolutions = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
     return any(
         isinstance(module, convolutions) and module.kernel_size != module.stride

@@ -27,6 +27,7 @@ PLACEHOLDER_NAMES = (
     "video_token_index",
 )
 PICTURES = ("pixel", "image", "video")  # parts of what networks call their frames
+NOT_MEDIA = frozenset({"self", "kwargs"})  # of the arguments of a processor
 OWN_QUESTIONS = ("shieldgemma2",)  # its processor asks about policies, and nothing else
 IMAGES_AHEAD = 16  # whole photos, some tens of megabytes each
 
@@ -209,8 +210,9 @@ def with_processor(
     processor: Any,
     options: VLMOptions,
 ) -> GenerativeModel:
-    """The model with a processor that pads; raises UserError for one that reads no question."""
+    """The model with a processor that pads; raises UnopenableError where no question is read."""
     require_words(files)
+    require_prompt(files, processor)
     # padding is masked out wherever it stands: any token will do for it
     if processor.tokenizer.pad_token is None:
         processor.tokenizer.pad_token = processor.tokenizer.eos_token
@@ -242,6 +244,29 @@ def require_words(files: Pretrained) -> None:
         raise UnopenableError(
             f"{OWNER}: {files.source.title} sees no picture",
             expected="a model with an image encoder",
+            got=got,
+        )
+
+
+def require_prompt(files: Pretrained, processor: Any) -> None:
+    """Raises UnopenableError for a processor that takes no prompt, or no frames as others do."""
+    cls = type(processor)
+    # one of a model's own may take anything
+    if not cls.__module__.startswith("transformers."):
+        return
+    taken = arguments(cls.__call__)
+    got = f"{cls.__name__}, which takes {', '.join(sorted(taken - NOT_MEDIA))}"
+    if "text" not in taken:
+        raise UnopenableError(
+            f"{OWNER}: {files.source.title} reads no question",
+            expected="a processor that takes the words of a prompt",
+            got=got,
+        )
+    takes_image = getattr(processor, "image_processor", None) is not None
+    if not takes_image and "videos" not in taken:
+        raise UnopenableError(
+            f"{OWNER}: {files.source.title} cannot be shown frames",
+            expected="a processor that takes images or videos",
             got=got,
         )
 

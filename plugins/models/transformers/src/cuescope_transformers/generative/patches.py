@@ -68,8 +68,13 @@ def why_no_patches(model: GenerativeModel) -> str | None:
         return None
     if model.family.why_not_placed is not None:
         return model.family.why_not_placed
-    for shape in PROBES:
-        if find_grid(model, shape) is None:
+    for size in PROBES:
+        try:
+            told = find_grid(model, size) is not None
+        # a processor that refuses a drawing may take photos
+        except UserError:
+            told = False
+        if not told:
             return UNTOLD
     return None
 

@@ -58,12 +58,22 @@ class Seen:
 class Local(TorchFunctionMode):
     """Within it attention mixes nothing and a convolution reads its own place; keys are kept.
 
-    Where queries are not the keys (a resampler's), they get nothing.
+    Where queries are not the keys (a resampler's), they get nothing, but for those of which all
+    keys are among the `hidden` ones of that attention: what they give is hidden too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hidden: Sequence[Tensor] = ()) -> None:
         super().__init__()
         self.seen: list[Seen] = []
+        self._hidden = hidden
+
+    @property
+    def _blind(self) -> Tensor | None:
+        """Which queries of the attention that was seen last have no key left."""
+        # none is known in a first pass
+        if not self._hidden:
+            return None
+        return self._hidden[len(self.seen) - 1].all(dim=-1)[..., None]
 
     def __torch_function__(
         self,
@@ -89,7 +99,8 @@ class Local(TorchFunctionMode):
         self.seen.append(Seen(torch.cat([key, value], dim=-1)))
         shape = (*query.shape[:-1], value.shape[-1])
         if query.shape[-2] != key.shape[-2]:
-            return value.new_zeros(shape)
+            nothing = value.new_zeros(shape)
+            return nothing if self._blind is None else nothing + self._blind
         groups = query.shape[-3] // value.shape[-3]
         return value.repeat_interleave(groups, dim=-3)
 
@@ -98,7 +109,8 @@ class Local(TorchFunctionMode):
         self.seen.append(Seen(scores.mT, scores=True))
         rows, columns = scores.shape[-2:]
         if rows != columns:
-            return torch.zeros_like(scores)
+            nothing = torch.zeros_like(scores)
+            return nothing if self._blind is None else nothing + self._blind
         own = torch.eye(rows, dtype=scores.dtype, device=scores.device)
         return own.expand_as(scores)
 
