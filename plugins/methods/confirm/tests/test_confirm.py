@@ -97,15 +97,14 @@ def test_several_witnesses_are_pooled_with_their_disagreement() -> None:
     assert both.high - both.low == pytest.approx(0.2, abs=0.01)
     unlike = Estimate.pooled([Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)])
     assert unlike.low < 0 < 0.6 < unlike.high
-    # the middle of many such is surer than one more of them
-    middle = Estimate.pooled(
+    # of several such the middle is surer
+    several = Estimate.pooled(
         [
             Estimate(0.2 * step, 0.2 * step - 0.05, 0.2 * step + 0.05)
             for step in range(4)
-        ],
-        of_one_more=False,
+        ]
     )
-    assert 0 < middle.low < middle.high < 0.6
+    assert 0 < several.low < several.high < 0.6
     assert Estimate.pooled(alike[:1]).low == pytest.approx(0.2)
     # one that was lucky does not make the figure
     assert Estimate.pooled([*alike, Estimate(0.9, 0.8, 1.0)]).value < 0.4

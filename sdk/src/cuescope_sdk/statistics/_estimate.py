@@ -41,18 +41,13 @@ class Estimate(Generic[Figure]):
         return Estimate(float(values.mean()), low, high)
 
     @staticmethod
-    def pooled(
-        estimates: "Sequence[Estimate[float]]",
-        *,
-        of_one_more: bool = True,
-    ) -> "Estimate[float]":
+    def pooled(estimates: "Sequence[Estimate[float]]") -> "Estimate[float]":
         """One figure for what several means measure in the same samples, with its interval.
 
-        The median: the largest would be the luckiest. Where none measures exactly what is meant,
-        the interval holds what one more would find: how unsure each is (95%), and how unlike they
-        are beyond that (variance by moments, DerSimonian and Laird, 1986; prediction interval,
-        Higgins et al., 2009). Without `of_one_more` it holds the middle of many such. Differences
-        of shares, -1 to 1; raises ValueError for none.
+        The median: the largest would be the luckiest. The interval (95%) holds the middle of many
+        such means. It carries how unsure each is, and how unlike they are beyond that (random
+        effects; variance by moments, DerSimonian and Laird, 1986). Differences of shares, -1 to 1;
+        raises ValueError for none.
         """
         if not estimates:
             raise ValueError("expected one estimate or more, got none")
@@ -62,9 +57,7 @@ class Estimate(Generic[Figure]):
         unlike = 0.0
         if len(values) > 1:
             within = float(np.mean((reach / normal) ** 2))
-            unlike = max(0.0, float(values.var(ddof=1)) - within)
-        if not of_one_more:
-            unlike /= len(values)
+            unlike = max(0.0, float(values.var(ddof=1)) - within) / len(values)
         # of the same samples: several are no surer than one
         whole = float(np.hypot(np.median(reach), normal * np.sqrt(unlike)))
         middle = float(np.median(values))

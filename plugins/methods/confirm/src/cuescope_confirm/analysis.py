@@ -32,6 +32,7 @@ from cuescope_confirm.trials import AS_IS, CHANGED, PLACEBO, Answers, Dossier, W
 from cuescope_sdk.statistics import Estimate, Groups, change_interval
 
 EXACT = ("words", "name", "modality", "question", "pair")  # what nobody has to locate
+A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
 ALIKE = 2  # times as large is a region of the same size
 OF_GAP = 0.25  # of what the run shows; a place that is learned never holds all of a cue
 DIFFERENCE = (
@@ -86,6 +87,11 @@ class Testimony(Witness):
     def is_full(self) -> bool:
         """Whether it changes all of the cue, as far as is known, and no more than its region."""
         return is_full(self, self.taken)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it changes a part of the cue: whole pictures may be matched in other things."""
+        return self.plugin.needs != "still" or (self.taken or 0.0) >= A_PART
 
     @property
     def confirms(self) -> bool:
@@ -337,8 +343,7 @@ def _row(
     if row.ruling.verdict != "causes":
         return row
     # what several witnesses cannot tell from nothing is no cause, however sure one of them is
-    middle = Estimate.pooled(list(sizes.values()), of_one_more=False)
-    if middle.low <= 0 or middle.value < study.options.margin:
+    if pooled.low <= 0 or pooled.high < study.options.margin:
         return replace(row, ruling=Ruling("cannot tell", missing=SPREAD))
     # what is not shown to cause answers has cost none
     return replace(row, lost=_lost(row, study))
@@ -523,8 +528,7 @@ def _ruling(
         elif testimony.is_full:
             side = removing if testimony.removes else inserting
             side.append(testimony.decision)
-        # a whole picture that was matched in something else says nothing of this cue
-        elif testimony.confirms and testimony.plugin.needs != "still":
+        elif testimony.confirms and testimony.is_partial:
             partial.append(testimony.decision)
     ruling = rule(
         removing,
