@@ -22,6 +22,8 @@ from cuescope_sdk.testing._fake_tools import (
     FakeSegmenter,
     FakeTextGenerator,
 )
+from cuescope_sdk.testing._fake_tower import FakeTower
+from cuescope_sdk.testing._inside_contract import EditContract, ReadoutContract
 from cuescope_sdk.testing._intervention_contract import InterventionContract
 from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
 from cuescope_sdk.testing._log_contract import LogContract
@@ -44,6 +46,7 @@ __all__ = [
     "ChatServer",
     "Contract",
     "DatasetContract",
+    "EditContract",
     "ExecutorContract",
     "FAKE_TOOLS",
     "FakeDataset",
@@ -53,6 +56,7 @@ __all__ = [
     "FakeReader",
     "FakeSegmenter",
     "FakeTextGenerator",
+    "FakeTower",
     "InterventionContract",
     "LayoutContract",
     "LogContract",
@@ -63,6 +67,7 @@ __all__ = [
     "ObserverContract",
     "OddImage",
     "PluginShelf",
+    "ReadoutContract",
     "Result",
     "STEP",
     "Setup",

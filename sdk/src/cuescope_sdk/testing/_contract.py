@@ -61,57 +61,22 @@ class Result:
     reason: str = ""
 
 
-class Contract:
-    """Checks of one plugin. Subclass the contract of its kind in a test module:
+class Checks:
+    """Methods that begin with `test_`: pytest runs each, and so does `run_checks`.
 
-        class TestContract(MethodContract):
-            plugin = MyMethod
-            options = {"path": "x"}
-
-    and pytest runs each `test_` method. `folder` is the plugin's cache folder, a fresh one for
-    the process where it is None.
+    `folder` is the cache folder of the plugins that they build, a fresh one for the process where
+    it is None.
     """
 
-    kind: ClassVar[str]
-    name: ClassVar[str] = NAME  # what the plugin is called meanwhile
-    plugin: ClassVar[type[Any]]
-    options: ClassVar[Mapping[str, Any]] = {}
+    name: ClassVar[str] = NAME  # what a plugin is called meanwhile
     folder: ClassVar[Path | None] = None
     device: ClassVar[str] = "auto"
     dtype: ClassVar[str] = "float32"
-    built: PerClass[Any] = PerClass(lambda contract: contract.build())
-    imported: PerClass[dict[str, list[str]]] = PerClass(
-        lambda c: import_report_of(c.plugin)
-    )
-
-    @classmethod
-    def context(cls) -> Context:
-        """What the plugin is built with; the other plugins that are installed can be reached."""
-        shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
-        return Context(
-            registry=shelf,
-            cache=cls.cache_folder(),
-            device=cls.device,
-            dtype=cls.dtype,
-        )
 
     @classmethod
     def cache_folder(cls) -> Path:
-        """Where the plugin may keep things."""
+        """Where plugins may keep things."""
         return cls.folder or _process_folder()
-
-    @classmethod
-    def build(cls, options: Mapping[str, Any] | None = None) -> Any:
-        """The plugin, built as an audit builds it."""
-        # None: {} are options too, those of a plugin's defaults
-        options = cls.options if options is None else options
-        return cls.context().build(cls.kind, cls.name, options)
-
-    def exercise(self) -> None:
-        """Build the plugin and use it once."""
-        self.build()
-
-    # ------------------------------------------------------------------------------ running them
 
     @classmethod
     def checks(cls) -> list[str]:
@@ -144,6 +109,47 @@ class Contract:
             words = " ".join(f"{type(error).__name__}: {error}".split())
             return Result(check, "failed", words)
         return Result(check, "ok")
+
+
+class Contract(Checks):
+    """Checks of one plugin. Subclass the contract of its kind in a test module:
+
+        class TestContract(MethodContract):
+            plugin = MyMethod
+            options = {"path": "x"}
+
+    and pytest runs each `test_` method.
+    """
+
+    kind: ClassVar[str]
+    plugin: ClassVar[type[Any]]
+    options: ClassVar[Mapping[str, Any]] = {}
+    built: PerClass[Any] = PerClass(lambda contract: contract.build())
+    imported: PerClass[dict[str, list[str]]] = PerClass(
+        lambda c: import_report_of(c.plugin)
+    )
+
+    @classmethod
+    def context(cls) -> Context:
+        """What the plugin is built with; the other plugins that are installed can be reached."""
+        shelf = PluginShelf({(cls.kind, cls.name): cls.plugin}, installed=True)
+        return Context(
+            registry=shelf,
+            cache=cls.cache_folder(),
+            device=cls.device,
+            dtype=cls.dtype,
+        )
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any] | None = None) -> Any:
+        """The plugin, built as an audit builds it."""
+        # None: {} are options too, those of a plugin's defaults
+        options = cls.options if options is None else options
+        return cls.context().build(cls.kind, cls.name, options)
+
+    def exercise(self) -> None:
+        """Build the plugin and use it once."""
+        self.build()
 
     # ------------------------------------------------------------------------ checks of any kind
 
@@ -226,8 +232,8 @@ class Contract:
         )
 
 
-class ShownContract(Contract):
-    """Checks of a plugin that is shown the first `count` samples of `data`."""
+class Shown(Checks):
+    """Checks that show the first `count` samples of `data` to something."""
 
     data: ClassVar[type[Any]] = FakeDataset
     data_options: ClassVar[Mapping[str, Any]] = {}
@@ -248,6 +254,10 @@ class ShownContract(Contract):
         """The first samples."""
         dataset = cls.dataset()
         return tuple(dataset[index] for index in range(min(cls.count, len(dataset))))
+
+
+class ShownContract(Shown, Contract):
+    """Checks of a plugin that is shown the first `count` samples of `data`."""
 
 
 class FingerprintedContract(Contract):

@@ -127,19 +127,13 @@ class TowerEncoder:
     def features(self, frame: Frame, layer: int) -> Float[np.ndarray, "row col dim"]:
         """Patch tokens after block `layer`, float32. The embedding is remembered on the way."""
         tower = self.tower
-        tower.require_tokens()
-        depth = len(tower.blocks)
-        if not -depth <= layer < depth:
-            raise UserError(
-                f"{tower.name} has no layer {layer}",
-                expected=f"0 to {depth - 1}, or -{depth} to -1 from the last",
-            )
+        block = tower.block(layer)
         # a tower of videos takes whole clips: here one that stands still
         item = TowerInput((frame,) * tower.frames)
         tokens: list[Tensor] = []
         [inputs] = self._prepare([item])
         with (
-            hook_output(tower.blocks[layer].module, tokens.append),
+            hook_output(block.module, tokens.append),
             torch.inference_mode(),
         ):
             row = tower.encode(inputs)[0]

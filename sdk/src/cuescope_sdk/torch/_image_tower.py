@@ -114,6 +114,29 @@ class ImageTower:
     frames: int = 1
     joint: bool = False
 
+    @property
+    def layers(self) -> int:
+        """How many blocks there are; 0 in a network without tokens."""
+        return len(self.blocks)
+
+    @property
+    def heads(self) -> int:
+        """How many attention heads a block has; raises UserError in a network without tokens."""
+        block = self.block(0)
+        weight = block.out_weight()
+        query, _, _ = block.project(weight.new_zeros(1, 1, len(weight)))
+        return int(query.shape[1])
+
+    def block(self, layer: int) -> Block:
+        """A block, counted from 0, or back from -1; raises UserError for one that is not there."""
+        self.require_tokens()
+        if not -self.layers <= layer < self.layers:
+            raise UserError(
+                f"{self.name} has no layer {layer}",
+                expected=f"0 to {self.layers - 1}, or -{self.layers} to -1 from the last",
+            )
+        return self.blocks[layer]
+
     def require_tokens(self) -> None:
         """Raises UserError for a network that has none."""
         if not self.blocks:
