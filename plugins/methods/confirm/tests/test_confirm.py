@@ -15,9 +15,12 @@ from cuescope_confirm.locating.pictures import learn_look
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.locating.visual_words import likest_part
 from cuescope_confirm.manipulation import Recogniser
+from cuescope_confirm.report import how_many
 from cuescope_confirm.scores import (
+    POWER,
     Decision,
     Effect,
+    Ruling,
     correct,
     decide,
     effect_of,
@@ -346,3 +349,21 @@ def test_a_cue_that_fills_the_frame_is_changed_where_no_placebo_is_wanted(
     kind: Any = SimpleNamespace(needs="region", effect="removes", placebo=placebo)
     maker = PairMaker(target, located, kind, np.random.default_rng(0))
     assert len(list(maker.pairs())) == made
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(-0.02, 0.18, "about 63"), (-0.09, 0.13, "about 76"), (-0.01, 0.05, "")],
+)
+def test_more_samples_are_counted_by_what_they_have_to_tell(
+    low: float, high: float, said: str
+) -> None:
+    """Beside 0 for an effect that looks like one, beside the margin for one that does not."""
+    testimony: Any = SimpleNamespace(effect=SimpleNamespace(n=40))
+    row: Any = SimpleNamespace(
+        ruling=Ruling("cannot tell", missing=POWER),
+        effect=Estimate((low + high) / 2, low, high),
+        pooled=[testimony],
+    )
+    assert said in how_many(row, 0.1)
+    assert bool(how_many(row, 0.1)) == bool(said)

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
-from cuescope_confirm.analysis import Results, Row, change_beyond, rarest_finding
+import numpy as np
+
+from cuescope_confirm.analysis import PAIRS, Results, Row, change_beyond, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.scores import (
+    POWER,
     Control,
     Decision,
     Decisions,
@@ -45,7 +48,8 @@ NEXT = (
 )
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
-    "More samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help."
+    "More samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help. So do pairs of your "
+    "own, of the same scenes with the cue and without it: `--feature KEY --pairs FOLDER`."
 )
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
@@ -100,7 +104,7 @@ def scores(results: Results) -> Iterator[Score]:
     for table in tables(results) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
-        yield from scores_of(row)
+        yield from scores_of(row, results.study.options.margin)
     if not results.rows:
         # that nothing was found is a result too, and a report needs a score to say it
         words = (
@@ -119,8 +123,8 @@ def scores(results: Results) -> Iterator[Score]:
         )
 
 
-def scores_of(row: Row) -> Iterator[Score]:
-    """The figures of one cue."""
+def scores_of(row: Row, margin: float) -> Iterator[Score]:
+    """The figures of one cue; below the margin an effect is none."""
     cue = row.target.cue
     score = partial(Score, feature=cue.feature.key, label=cue.label)
     headline = partial(
@@ -128,7 +132,7 @@ def scores_of(row: Row) -> Iterator[Score]:
         metric="effect",
         finding=row.ruling.verdict == "causes",
         always_reported=True,
-        statement=statement(row),
+        statement=statement(row, margin),
     )
     # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None or row.effect is None:
@@ -149,7 +153,7 @@ def scores_of(row: Row) -> Iterator[Score]:
         yield score(metric="localisation", value=located.auroc, n=len(located.places))
 
 
-def statement(row: Row) -> str:
+def statement(row: Row, margin: float) -> str:
     """The verdict in words, with what it rests on."""
     cue = row.target.cue
     labels = ", ".join(f"'{label}'" for label in cue.labels)
@@ -158,7 +162,7 @@ def statement(row: Row) -> str:
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
         beyond = f" Beyond their placebos: {effects}." if effects else ""
-        missing = row.ruling.missing
+        missing = f"{row.ruling.missing}{how_many(row, margin)}"
         return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
     if row.ruling.verdict == "accompanies":
         effects = _effects(row, ("placebo does as much", "undecided"))
@@ -179,6 +183,30 @@ def statement(row: Row) -> str:
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
         f"placebo.{_cost(row)}"
     )
+
+
+def how_many(row: Row, margin: float) -> str:
+    """Behind "more samples": about how many would decide, if the effect is as large as it seems."""
+    if row.ruling.missing not in (POWER, PAIRS) or row.effect is None:
+        return ""
+    # the nearer verdict: an effect above 0, or one below the margin
+    distance = max(row.effect.value, margin - row.effect.value)
+    reach = (row.effect.high - row.effect.low) / 2
+    count = int(np.median([testimony.effect.n for testimony in row.pooled]))
+    needed = count * (reach / distance) ** 2
+    if needed <= count:
+        return ""
+    return f" (about {rounded_up(needed):,} that show it, of which {count} could be changed here)"
+
+
+def rounded_up(count: float) -> int:
+    """To two figures, as nobody knows it better.
+
+    >>> rounded_up(1234.5), rounded_up(87.2), rounded_up(4)
+    (1300, 88, 4)
+    """
+    step = 10 ** max(len(str(int(count))) - 2, 0)
+    return int(np.ceil(count / step)) * step
 
 
 def _verbs(row: Row) -> tuple[str, str, str]:
