@@ -17,7 +17,7 @@ from cuescope_sdk import UserError
 from cuescope_sdk.testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
-KINDS += ("intervention", "log", "tell")
+KINDS += ("intervention", "edit", "log", "tell")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
 QUICK = (

@@ -100,6 +100,8 @@ class Intervention(Plugin, ABC):
         edits = [f"the edit '{edit}'{has.why_not(edit)}" for edit in lacking]
         if edits:
             return f"the model does not take {' and '.join(edits)}"
+        if insides := sorted(needs.exposes - has.exposes):
+            return f"the model does not show its {insides[0]}{has.why_not(insides[0])}"
         if outputs := sorted(needs.outputs - has.outputs):
             return f"the model gives no {' and no '.join(outputs)}"
         if roles := sorted(needs.tools - set(tools)):

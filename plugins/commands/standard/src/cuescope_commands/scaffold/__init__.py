@@ -17,7 +17,7 @@ def run(
         typer.Argument(
             metavar="KIND",
             help="method, model, dataset, tool, executor, observer, mitigator, intervention, "
-            "log or tell.",
+            "edit, log or tell.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],
