@@ -1,5 +1,6 @@
 """Rows, sentences and tables of the dossier."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import get_args
@@ -205,8 +206,8 @@ def rounded_up(count: float) -> int:
     >>> rounded_up(1234.5), rounded_up(87.2), rounded_up(4)
     (1300, 88, 4)
     """
-    step = 10 ** max(len(str(int(count))) - 2, 0)
-    return int(np.ceil(count / step)) * step
+    step: int = 10 ** max(len(str(int(count))) - 2, 0)
+    return math.ceil(count / step) * step
 
 
 def _verbs(row: Row) -> tuple[str, str, str]:
