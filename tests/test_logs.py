@@ -167,7 +167,14 @@ def test_what_a_log_is_enough_for_is_said(
     run_refused(capsys, *words, said="at least 2 labels")
 
 
-def test_two_logs_are_compared_answer_by_answer(
+def test_a_bad_log_is_one_line(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = place / "log.eval"
+    path.write_bytes(b"PK\x03\x04 no archive")
+    words = ("audit", "answers", "--model", f"log:{path}", "--data", f"log:{path}")
+    run_refused(capsys, *words, said="inspect: log.eval is no ZIP archive")
+
+
+def test_two_logs_are_compared_and_gated(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs = []
@@ -187,3 +194,25 @@ def test_two_logs_are_compared_answer_by_answer(
     # a label of one question is no row of its own
     assert [row["kind"] for row in changes if "kind" in row] in (["baseline"], [])
     assert len(changes) == 1
+    policy = place / "policy.yaml"
+    policy.write_text(
+        "rules:\n- {rule: accuracy-at-least, percent: 95}\n"
+        "- {rule: cues-grew-at-most, points: 3, undecided: pass}\n"
+    )
+    old, new = runs
+    words = (
+        "gate",
+        str(policy),
+        new,
+        "--baseline",
+        old,
+        "--junit",
+        str(place / "j.xml"),
+    )
+    run(*words, code=1)
+    assert "fail: accuracy-at-least" in capsys.readouterr().out
+    assert 'failures="1"' in (place / "j.xml").read_text()
+    run("gate", str(policy), new, code=2)
+    assert "--baseline RUN" in capsys.readouterr().err
+    policy.write_text("rules:\n- {rule: tested-for, points: 0.1}\n")
+    run("gate", str(policy), new, code=3)

@@ -9,6 +9,7 @@ HELP = {
     "cuescope-commands": {
         "compare": "Show what differs between runs, beyond chance.",
         "example": "Fetch an open CLIP and free photos, and say how to audit the one on the other.",
+        "gate": "Judge a run by a policy: pass, fail or undecided, for pipelines.",
         "label": "Write a sheet of pictures for people to judge a run by, and read it back.",
         "methods": "Show the methods: what each finds and needs, and which fit a model and data.",
         "new": "Write a plugin package of your own, whose tests pass as they are.",

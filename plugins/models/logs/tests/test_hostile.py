@@ -16,10 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl.utils.exceptions import IllegalCharacterError
 
-from cuescope.cli import main
 from cuescope_sdk import Context, PluginError, Trial, UserError
-from cuescope_sdk.logs._archives import MOST_MEMBER
-from cuescope_sdk.logs._files import MOST_LINE
+from cuescope_sdk.logs import MOST_LINE, MOST_MEMBER
 
 from .written_logs import WRITERS, inspect_header, items, write_inspect, zstd_archive
 
@@ -241,19 +239,6 @@ def test_damaged_files_are_one_line(name: str, tmp_path: Path) -> None:
             kind == "cut" and file.suffix in (".csv", ".tsv")
         )
         assert line or is_text, kind
-
-
-def test_a_command_says_one_line_and_exits_with_two(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "log.eval"
-    path.write_bytes(b"PK\x03\x04 no archive")
-    words = ["audit", "answers", "--model", f"log:{path}", "--data", f"log:{path}"]
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert "inspect: log.eval is no ZIP archive" in line
 
 
 def test_bombs_are_refused_before_they_unfold(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ A reader is a plugin in the group `cuescope.logs`. It says by `fits` whether a f
 and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the rest.
 """
 
-from cuescope_sdk.logs._archives import Archive
+from cuescope_sdk.logs._archives import MOST_MEMBER, Archive
 from cuescope_sdk.logs._choices import (
     choice_index,
     find_choice,
@@ -13,6 +13,7 @@ from cuescope_sdk.logs._choices import (
     split_options,
 )
 from cuescope_sdk.logs._files import (
+    MOST_LINE,
     first_bytes,
     json_document,
     json_lines,
@@ -33,6 +34,8 @@ __all__ = [
     "LEAST_LOG_PROB",
     "Log",
     "LogReader",
+    "MOST_LINE",
+    "MOST_MEMBER",
     "Record",
     "choice_index",
     "content_of",

@@ -1,0 +1,397 @@
+"""Each rule against a run: by intervals, so that what cannot be told is called undecided."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from cuescope_commands.comparing._pairs import Pairs
+from cuescope_commands.comparing._runs import BASELINE, Row, Run, load_runs
+from cuescope_commands.comparing._tables import unlike
+from cuescope_commands.gating._policy import (
+    AccuracyAtLeast,
+    BlindGainAtMost,
+    CuesCostAtMost,
+    CuesGrewAtMost,
+    PolicyText,
+    Rule,
+    TestedFor,
+    WorstGroupAtLeast,
+)
+from cuescope_sdk import Score, UserError, inside
+from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
+
+Outcome = Literal["pass", "fail", "undecided"]
+LOST = "accuracy_lost"  # what confirm and the slice methods measure a cue by
+LEARNER = "blind-learner"
+STORED = 0.95  # level of the intervals that a report holds
+SHOWN = 5  # samples that a verdict names
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A figure with its interval, in percent, and what it is of."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a rule ended, in a sentence; `line` is that of the policy."""
+
+    rule: Rule
+    kind: str
+    line: int
+    outcome: Outcome
+    sentence: str
+    bound: Bound | None = None
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.rule.name or self.kind
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a pipeline stops for it."""
+        if self.outcome == "undecided":
+            return self.rule.undecided == "block"
+        return self.outcome == "fail"
+
+    @property
+    def word(self) -> str:
+        """The outcome, and that an undecided one was let through."""
+        if self.outcome == "undecided" and not self.blocks:
+            return "undecided (let through by the policy)"
+        return self.outcome
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """For JSON."""
+        bound = self.bound
+        return {
+            "rule": self.kind,
+            "name": self.name,
+            "line": self.line,
+            "outcome": self.outcome,
+            "blocks": self.blocks,
+            "sentence": self.sentence,
+            "value": bound and bound.value,
+            "low": bound and bound.low,
+            "high": bound and bound.high,
+            "samples": list(bound.samples) if bound else [],
+        }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A run, what it is compared with, and how sure a verdict must be."""
+
+    run: Run
+    baseline: Run | None
+    error: float
+
+    @cached_property
+    def plain(self) -> list[Row]:
+        """The answers to samples as they are whose right answer is known."""
+        rows = self.run.answers
+        return [
+            r for r in rows if r["condition"] == BASELINE and r["correct"] is not None
+        ]
+
+    @cached_property
+    def groups(self) -> Groups:
+        """What was drawn together, of the plain answers."""
+        return groups_of(self.plain)
+
+    @cached_property
+    def shown(self) -> dict[str, set[str]]:
+        """The samples that show each cue."""
+        features = self.run.report.features
+        return {f.key: {o.sample for o in f.occurrences} for f in features}
+
+
+def judge(text: PolicyText, run: Path, baseline: Path | None) -> list[Verdict]:
+    """A verdict a rule, in their order; raises UserError for a run that cannot be judged."""
+    folders = [run] if baseline is None else [run, baseline]
+    loaded = load_runs(folders)
+    before = loaded[1] if baseline is not None else None
+    verdicts = []
+    for rule, line in zip(text.policy.rules, text.lines, strict=True):
+        judged = Judged(loaded[0], before, text.policy.error)
+        if rule.run is not None:
+            # a policy may name what lies beside it, and nothing more (docs/adr/0021)
+            other = inside(text.folder, rule.run, f"gate: run '{rule.run}'")
+            judged = Judged(load_runs([other])[0], before, text.policy.error)
+        outcome, sentence, bound = JUDGES[type(rule)](rule, judged)
+        verdicts.append(Verdict(rule, rule.rule, line, outcome, sentence, bound))
+    return verdicts
+
+
+# ---------------------------------------------------------------------------------------- rules
+
+Ruling = tuple[Outcome, str, Bound | None]
+
+
+def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
+    """By the intervals that the run holds, widened for all cues that it tested."""
+    report = judged.run.report
+    tested = costs_of(report.headlines, report.scores)
+    found = {(score.feature, score.label) for score in report.findings}
+    bounds = [
+        _stored_bound(score, judged, len(tested))
+        for score in tested
+        if (score.feature, score.label) in found
+    ]
+    if bounds:
+        return at_most(bounds, rule.points, "points")
+    limit = detectable(tested, judged.error, 0.8)
+    if limit is None or limit > rule.points:
+        words = (
+            "no cue was found, and the run could not have found one of so few points"
+        )
+        return "undecided", f"{words} ({_words_of(limit)})", None
+    return "pass", f"no cue was found; {_words_of(limit)}", None
+
+
+def judge_growth(rule: CuesGrewAtMost, judged: Judged) -> Ruling:
+    """How much more each cue costs than in the baseline, on the same samples."""
+    if judged.baseline is None:
+        raise UserError(
+            "gate: cues-grew-at-most", expected="a run before: --baseline RUN"
+        )
+    pairs = Pairs(judged.baseline.answers, judged.run.answers)
+    if (refusal := unlike(judged.baseline, judged.run, pairs)) is not None:
+        return "undecided", f"the two runs cannot be paired: {refusal}", None
+    rows = [pair for pair in pairs.rows if pair[0]["condition"] == BASELINE]
+    first = [row for row, _ in rows]
+    change = np.array([float(b["correct"]) - float(a["correct"]) for a, b in rows])
+    groups = groups_of(first)
+    bounds = []
+    for cue in cues_to_watch(judged, judged.baseline):
+        present = np.array([row["sample"] in cue.shown for row in first])
+        if not 0 < present.sum() < len(present):
+            continue
+        # numbers from 0 to 1: a change is from -1 to 1
+        lows, highs = gap_intervals(
+            (change + 1) / 2, present[:, None], groups, confidence=1 - 2 * cue.error
+        )
+        growth = float(change[~present].mean() - change[present].mean())
+        ends = (200 * float(lows[0]), 200 * float(highs[0]))
+        samples = [row["sample"] for row in first if row["sample"] in cue.shown]
+        what = f"growth of {cue.name}"
+        bounds.append(Bound(what, 100 * growth, *ends, tuple(samples[:SHOWN])))
+    if bounds:
+        return at_most(bounds, rule.points, "points")
+    report = judged.run.report
+    limit = detectable(costs_of(report.headlines, report.scores), judged.error, 0.8)
+    outcome: Outcome = "undecided"
+    if limit is not None and limit <= rule.points:
+        outcome = "pass"
+    return outcome, f"no cue was found in either run; {_words_of(limit)}", None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A cue whose growth is measured, and its share of the error."""
+
+    name: str
+    shown: frozenset[str]
+    error: float
+
+
+def cues_to_watch(judged: Judged, baseline: Run) -> list[Watched]:
+    """The findings of either run; each half of the error is for one of them.
+
+    Those of the baseline were chosen before the new answers were there. Those of the new run were
+    chosen by these very answers, so they pay for all that were tried.
+    """
+    watched: dict[frozenset[str], Watched] = {}
+    for run in (baseline, judged.run):
+        tried = {score.feature for score in run.report.headlines}
+        found = dict.fromkeys(score.feature for score in run.report.findings)
+        count = len(found) if run is baseline else len(tried)
+        occurrences = {f.key: f.occurrences for f in run.report.features}
+        for feature in found:
+            shown = frozenset(o.sample for o in occurrences[feature])
+            name = run.cue_names[feature]
+            watched.setdefault(shown, Watched(name, shown, judged.error / 2 / count))
+    return list(watched.values())
+
+
+def judge_worst(rule: WorstGroupAtLeast, judged: Judged) -> Ruling:
+    """The accuracy of each group; all must hold, and one that fails is enough."""
+    parts: dict[str, np.ndarray] = {}
+    if rule.by == "label":
+        for label in dict.fromkeys(row["label"] for row in judged.plain):
+            parts[f"'{label}'"] = np.array(
+                [row["label"] == label for row in judged.plain]
+            )
+    else:
+        for score in judged.run.report.findings:
+            shown = judged.shown[score.feature]
+            name = judged.run.cue_names[score.feature]
+            parts[name] = np.array([row["sample"] in shown for row in judged.plain])
+    bounds = [
+        _accuracy(f"accuracy of {name}", part, judged, len(parts))
+        for name, part in parts.items()
+        if part.any()
+    ]
+    if not bounds:
+        return "undecided", f"the run has no groups by {rule.by}", None
+    return at_least(bounds, rule.percent)
+
+
+def judge_accuracy(rule: AccuracyAtLeast, judged: Judged) -> Ruling:
+    """The accuracy of all samples."""
+    if not judged.plain:
+        return "undecided", "the run has no answers that are right or wrong", None
+    everyone = np.ones(len(judged.plain), dtype=bool)
+    return at_least([_accuracy("accuracy", everyone, judged, 1)], rule.percent)
+
+
+def judge_blind(rule: BlindGainAtMost, judged: Judged) -> Ruling:
+    """The gain of the learner on all questions."""
+    for score in judged.run.report.scores:
+        if score.feature == LEARNER and score.metric == "gain":
+            bound = _stored_bound(score, judged, 1)
+            return at_most([bound], rule.points, "points")
+    raise UserError(
+        "gate: blind-gain-at-most",
+        expected="a run of `cuescope blind DATA`",
+        got=f"one of {judged.run.method}",
+        remedy="Name it in the rule: run: runs/blind",
+    )
+
+
+def judge_tested(rule: TestedFor, judged: Judged) -> Ruling:
+    """What half of the tested cues would have been found at."""
+    report = judged.run.report
+    limit = detectable(
+        costs_of(report.headlines, report.scores), judged.error, rule.power
+    )
+    if limit is None:
+        return "undecided", "the run holds no cue with an interval", None
+    sentence = _words_of(limit, rule.power)
+    return ("pass" if limit <= rule.points else "undecided"), sentence, None
+
+
+JUDGES: dict[type[Rule], Callable[[Any, Judged], Ruling]] = {
+    CuesCostAtMost: judge_cost,
+    CuesGrewAtMost: judge_growth,
+    WorstGroupAtLeast: judge_worst,
+    AccuracyAtLeast: judge_accuracy,
+    BlindGainAtMost: judge_blind,
+    TestedFor: judge_tested,
+}
+
+
+# ------------------------------------------------------------------------------------- verdicts
+
+
+def at_most(bounds: Sequence[Bound], limit: float, unit: str) -> Ruling:
+    """All must lie below the limit; one that lies above is enough to fail."""
+    worst = max(bounds, key=lambda bound: (bound.low > limit, bound.high))
+    outcome: Outcome = "undecided"
+    if worst.low > limit:
+        outcome = "fail"
+    elif all(bound.high <= limit for bound in bounds):
+        outcome = "pass"
+    return outcome, _sentence(worst, f"at most {limit:g} {unit}", len(bounds)), worst
+
+
+def at_least(bounds: Sequence[Bound], limit: float) -> Ruling:
+    """All must lie above the limit; one that lies below is enough to fail."""
+    worst = min(bounds, key=lambda bound: (bound.high >= limit, bound.low))
+    outcome: Outcome = "undecided"
+    if worst.high < limit:
+        outcome = "fail"
+    elif all(bound.low >= limit for bound in bounds):
+        outcome = "pass"
+    return outcome, _sentence(worst, f"at least {limit:g}%", len(bounds)), worst
+
+
+def _sentence(bound: Bound, wanted: str, count: int) -> str:
+    of_all = f", the worst of {count:,}" if count > 1 else ""
+    return (
+        f"{bound.what}: {bound.value:.1f} ({bound.low:.1f} to {bound.high:.1f}{of_all}); "
+        f"the policy wants {wanted}"
+    )
+
+
+def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]:
+    """What each tested cue costs: the accuracy that is lost, else the method's headline."""
+    lost = [score for score in scores if score.metric == LOST]
+    return [score for score in lost or headlines if score.low is not None]
+
+
+def _stored_bound(score: Score, judged: Judged, tests: int) -> Bound:
+    """The interval of a report at the level of the policy, for so many tests together."""
+    # the report holds 95%; as for a normal mean, which the docs say
+    widen = stats.norm.isf(judged.error / tests) / stats.norm.isf((1 - STORED) / 2)
+    value = score.value or 0.0
+    low = value - widen * (value - (value if score.low is None else score.low))
+    high = value + widen * ((value if score.high is None else score.high) - value)
+    label = f" for '{score.label}'" if score.label else ""
+    name = judged.run.cue_names[score.feature]
+    shown = sorted(judged.shown.get(score.feature, ()))[:SHOWN]
+    return Bound(f"{name}{label}", 100 * value, 100 * low, 100 * high, tuple(shown))
+
+
+def _accuracy(what: str, part: np.ndarray, judged: Judged, tests: int) -> Bound:
+    right = np.array([float(row["correct"]) for row in judged.plain])[part]
+    confidence = 1 - 2 * judged.error / tests
+    low, high = mean_interval(right, judged.groups.take(part), confidence=confidence)
+    wrong = [
+        row["sample"]
+        for row, is_in in zip(judged.plain, part, strict=True)
+        if is_in and not row["correct"]
+    ]
+    ends = (100 * (low or 0.0), 100 * (1.0 if high is None else high))
+    return Bound(what, 100 * float(right.mean()), *ends, tuple(wrong[:SHOWN]))
+
+
+def detectable(scores: Sequence[Score], error: float, power: float) -> float | None:
+    """The loss in points at which half of the tested cues would have been found."""
+    widths = [
+        (score.high - score.low) / 2
+        for score in scores
+        if score.high is not None and score.low is not None
+    ]
+    if not widths:
+        return None
+    spread = float(np.median(widths)) / stats.norm.isf((1 - STORED) / 2)
+    needed = stats.norm.isf(error / len(widths)) + stats.norm.ppf(power)
+    return float(100 * spread * needed)
+
+
+def _words_of(limit: float | None, power: float = 0.8) -> str:
+    if limit is None:
+        return "nothing was tested"
+    return (
+        f"a cue of {limit:.0f} points would have been found in {power:.0%} of such audits, "
+        "for half of the cues that were tried"
+    )
+
+
+def groups_of(rows: Sequence[Row]) -> Groups:
+    """The groups that rows declare; a row without one is a group by itself."""
+    numbers: dict[tuple[str, str], int] = {}
+    codes = []
+    for row in rows:
+        own = (
+            ("sample", row["sample"])
+            if row["group"] is None
+            else ("group", row["group"])
+        )
+        codes.append(numbers.setdefault(own, len(numbers)))
+    declared = any(row["group"] is not None for row in rows)
+    return Groups(np.array(codes, int), len(numbers), declared)

@@ -1,0 +1,148 @@
+"""The policy: rules in words of the field, checked as they are read, each with its line."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cuescope.application import fault
+from cuescope_sdk import UserError
+from cuescope_sdk.data import TextFile, load_yaml
+
+STRICT = ConfigDict(extra="forbid", frozen=True)
+MOST_BYTES = 1_000_000
+Points = Annotated[
+    float, Field(ge=0, le=100, description="points of accuracy, 0 to 100")
+]
+Percent = Annotated[float, Field(ge=0, le=100, description="percent, 0 to 100")]
+
+
+class Rule(BaseModel):
+    """What every rule has."""
+
+    model_config = STRICT
+
+    name: str | None = Field(None, description="what reports call it")
+    run: str | None = Field(
+        None,
+        description="the folder of another run that it is about, beside the policy",
+    )
+    undecided: Literal["block", "pass"] = Field(
+        "block", description="what it means that the run cannot tell"
+    )
+
+
+class CuesCostAtMost(Rule):
+    """No cue that was found, or confirmed as a cause, costs more than so many points."""
+
+    rule: Literal["cues-cost-at-most"]
+    points: Points
+
+
+class CuesGrewAtMost(Rule):
+    """No cue costs so many points more than in the baseline, paired sample by sample."""
+
+    rule: Literal["cues-grew-at-most"]
+    points: Points
+
+
+class WorstGroupAtLeast(Rule):
+    """Accuracy of the worst group: of samples of one label, or of those that show one cue."""
+
+    rule: Literal["worst-group-at-least"]
+    percent: Percent
+    by: Literal["label", "cue"] = Field("label", description="what makes a group")
+
+
+class AccuracyAtLeast(Rule):
+    """Accuracy of all samples."""
+
+    rule: Literal["accuracy-at-least"]
+    percent: Percent
+
+
+class BlindGainAtMost(Rule):
+    """How far a learner that sees no pixel is above guessing: of a run of `blind`."""
+
+    rule: Literal["blind-gain-at-most"]
+    points: Points
+
+
+class TestedFor(Rule):
+    """The run would have found a cue of so many points: in `power` of such audits."""
+
+    rule: Literal["tested-for"]
+    points: Points
+    power: float = Field(0.8, gt=0, lt=1, description="share of audits that find it")
+
+
+AnyRule = Annotated[
+    CuesCostAtMost
+    | CuesGrewAtMost
+    | WorstGroupAtLeast
+    | AccuracyAtLeast
+    | BlindGainAtMost
+    | TestedFor,
+    Field(discriminator="rule"),
+]
+
+
+class Policy(BaseModel):
+    """Rules that a run must hold."""
+
+    model_config = STRICT
+
+    version: Literal[1] = 1
+    error: float = Field(
+        0.01,
+        gt=0,
+        le=0.5,
+        description="chance that a rule fails a run that just holds it, and that it passes one "
+        "that just does not",
+    )
+    rules: list[AnyRule] = Field(min_length=1)
+
+
+class PolicyText:
+    """A policy with its folder, and the line of each rule."""
+
+    def __init__(self, path: Path, policy: Policy, lines: list[int]) -> None:
+        self.folder = path.parent
+        self.policy = policy
+        self.lines = lines
+
+
+def read_policy(path: Path) -> PolicyText:
+    """The policy of a file; raises UserError for what is none, with the nearest name."""
+    text = TextFile(path, "gate").text(MOST_BYTES)
+    where = f"gate: {path.name}"
+    try:
+        content = load_yaml(text)
+    except yaml.YAMLError as error:
+        raise UserError(
+            f"{where} is no YAML", got=" ".join(str(error).split())[:200]
+        ) from None
+    if not isinstance(content, dict):
+        raise UserError(
+            where, expected="a mapping with 'rules'", got=f"{content!r:.60}"
+        )
+    try:
+        policy = Policy.model_validate(content)
+    except ValidationError as error:
+        known = [name for rule in Rule.__subclasses__() for name in rule.model_fields]
+        remedy = "`cuescope gate --schema` describes the file"
+        raise fault(where, error, [*Policy.model_fields, *known], remedy) from None
+    return PolicyText(path, policy, rule_lines(text, len(policy.rules)))
+
+
+def rule_lines(text: str, count: int) -> list[int]:
+    """The line on which each rule begins, from 1."""
+    # read a second time: what is loaded has no lines, and by now it is known to be small and whole
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    lines: list[int] = []
+    pairs: Any = getattr(root, "value", [])
+    for key, value in pairs:
+        if key.value == "rules" and isinstance(value, yaml.SequenceNode):
+            lines = [node.start_mark.line + 1 for node in value.value]
+    return lines or [1] * count

@@ -1,0 +1,259 @@
+"""`cuescope gate`: verdicts by intervals, policies that are refused, reports for pipelines."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from cuescope_commands.gating import exit_code
+from cuescope_commands.gating._judging import (
+    Bound,
+    Judged,
+    Ruling,
+    Verdict,
+    at_least,
+    at_most,
+    detectable,
+    judge_growth,
+)
+from cuescope_commands.gating._policy import (
+    AccuracyAtLeast,
+    CuesGrewAtMost,
+    Policy,
+    read_policy,
+)
+from cuescope_commands.gating._reports import (
+    append_markdown,
+    github_lines,
+    junit_xml,
+    sarif_json,
+)
+from cuescope_sdk import Feature, Occurrence, Score, UserError
+
+HOSTILE = "a|b <script> 5%\x1b[2J\nnext ]]>"
+GROWTH = CuesGrewAtMost(rule="cues-grew-at-most", points=3)
+
+
+def bound(low: float, high: float) -> Bound:
+    return Bound("a cue", (low + high) / 2, low, high)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "most", "least"),
+    [
+        ([(1, 4)], "pass", "fail"),
+        ([(6, 9)], "fail", "pass"),
+        ([(4, 6)], "undecided", "undecided"),
+        ([(1, 4), (4, 6)], "undecided", "fail"),
+        ([(6, 9), (4, 6)], "fail", "undecided"),
+        ([(5, 5)], "pass", "pass"),
+    ],
+)
+def test_a_verdict_is_that_of_the_worst(
+    bounds: list[tuple[float, float]], most: str, least: str
+) -> None:
+    given = [bound(*ends) for ends in bounds]
+    assert at_most(given, 5, "points")[0] == most
+    assert at_least(given, 5)[0] == least
+
+
+def verdict(outcome: Any, undecided: Any = "block") -> Verdict:
+    rule = AccuracyAtLeast(rule="accuracy-at-least", percent=5, undecided=undecided)
+    return Verdict(rule, rule.rule, 7, outcome, HOSTILE, bound(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code"),
+    [
+        (["pass"], 0),
+        (["pass", "undecided"], 3),
+        (["undecided", "fail"], 1),
+    ],
+)
+def test_undecided_is_never_a_pass(outcomes: list[str], code: int) -> None:
+    verdicts = [verdict(outcome) for outcome in outcomes]
+    assert exit_code(verdicts) == code
+    # unless the policy says so
+    let_through = [verdict(outcome, "pass") for outcome in outcomes]
+    assert exit_code(let_through) == (1 if "fail" in outcomes else 0)
+    assert "let through" in verdict("undecided", "pass").word
+
+
+# ------------------------------------------------------------------------------------- policies
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "policy.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_policy_is_read_with_its_lines(tmp_path: Path) -> None:
+    text = "version: 1\n# why\nrules:\n- rule: accuracy-at-least\n  percent: 60\n\n"
+    text += "- {rule: tested-for, points: 10}\n"
+    policy = read_policy(write(tmp_path, text))
+    assert policy.lines == [4, 7]
+    assert policy.policy.rules[1].undecided == "block"
+    jsonschema.validate(
+        {"rules": [{"rule": "tested-for", "points": 10}]}, Policy.model_json_schema()
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected a mapping with 'rules'"),
+        ("- a", "expected a mapping with 'rules'"),
+        ("rules: []", "at least one"),
+        ("rules: [{rule: accuracy-at-lest, percent: 60}]", "accuracy-at-least"),
+        ("rules: [{rule: accuracy-at-least, percent: .nan}]", "percent"),
+        ("rules: [{rule: accuracy-at-least, percent: 600}]", "100"),
+        ("rules: [{rule: accuracy-at-least, percents: 60}]", "percent"),
+        ("rules: [{rule: accuracy-at-least}]", "percent"),
+        ("rules: [{rule: tested-for, points: 9, undecided: ok}]", "'block' or 'pass'"),
+        ("rules: !!python/object/apply:os.system ['false']", "is no YAML"),
+        (
+            "a: &a [1]\nb: &b [" + "*a," * 400 + "]\nrules: [" + "*b," * 400 + "]",
+            "no YAML",
+        ),
+        ("rules: [", "is no YAML"),
+    ],
+)
+def test_a_policy_that_is_none_is_one_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(UserError) as told:
+        read_policy(write(tmp_path, text))
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+# -------------------------------------------------------------------------------------- reports
+
+
+def test_reports_say_each_verdict_and_obey_no_text(tmp_path: Path) -> None:
+    verdicts = [verdict("fail"), verdict("undecided"), verdict("undecided", "pass")]
+    verdicts.append(verdict("pass"))
+    policy = Path("gates/policy.yaml")
+    [suite] = ET.fromstring(junit_xml(verdicts, policy))
+    counts = {
+        name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")
+    }
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    assert [[child.tag for child in case] for case in suite] == [
+        ["failure"],
+        ["error"],
+        ["skipped"],
+        [],
+    ]
+    [run] = json.loads(sarif_json(verdicts, policy))["runs"]
+    kinds = [(result["kind"], result["level"]) for result in run["results"]]
+    assert kinds == [
+        ("fail", "error"),
+        ("open", "none"),
+        ("open", "none"),
+        ("pass", "none"),
+    ]
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "gates/policy.yaml"
+    assert place["region"] == {"startLine": 7}
+    lines = list(github_lines(verdicts, policy))
+    assert [line.partition(" ")[0] for line in lines] == [
+        "::error",
+        "::error",
+        "::warning",
+    ]
+    assert all("\n" not in line and "\x1b" not in line for line in lines)
+    assert "5%25" in lines[0]
+    table = tmp_path / "summary.md"
+    append_markdown(table, verdicts, policy)
+    rows = [line for line in table.read_text().splitlines() if line.startswith("| acc")]
+    assert len(rows) == 4
+    assert "a\\|b &lt;script>" in rows[0]
+
+
+# ----------------------------------------------------------------------------------- statistics
+
+
+def run_of(
+    right: np.ndarray, shown: np.ndarray, tried: int, found: bool
+) -> SimpleNamespace:
+    """A run with one cue among so many that were tried."""
+    rows = []
+    for number, correct in enumerate(right.tolist()):
+        row = dict.fromkeys(("content", "question", "feature", "edit", "group"))
+        about = {"sample": f"s{number}", "condition": "baseline", "label": "x"}
+        rows.append(row | about | {"correct": bool(correct)})
+    occurrences = tuple(Occurrence(sample=f"s{n}") for n in np.flatnonzero(shown))
+    features = [Feature(key="cue", kind="word", occurrences=occurrences)]
+    features += [Feature(key=f"other {n}", kind="word") for n in range(tried - 1)]
+    headlines = [
+        Score(
+            feature=f.key, label=None, metric="points", value=0.1, low=0.05, high=0.15
+        )
+        for f in features
+    ]
+    report = SimpleNamespace(
+        headlines=headlines,
+        scores=headlines,
+        findings=headlines[:1] if found else [],
+        features=features,
+    )
+    names = {feature.key: feature.key for feature in features}
+    return SimpleNamespace(answers=rows, report=report, cue_names=names, dataset="log")
+
+
+def grown(points: float, seed: int, tried: int, count: int = 4000) -> Ruling:
+    """The verdict on a cue in a sixth of the samples, that costs so many points more than before.
+
+    One answer in ten changes by itself.
+    """
+    rng = np.random.default_rng(seed)
+    shown = rng.random(count) < 1 / 6
+    before = rng.random(count) < 0.8
+    again = np.where(rng.random(count) < 0.1, rng.random(count) < 0.8, before)
+    # of the right answers to samples with the cue, so that accuracy falls by so much
+    lost = shown & (rng.random(count) < points / 100 / 0.8)
+    after = again & ~lost
+    baseline: Any = run_of(before, shown, tried, found=False)
+    run: Any = run_of(after, shown, tried, found=True)
+    return judge_growth(GROWTH, Judged(run, baseline, 0.01))
+
+
+def test_growth_is_seen_sample_by_sample() -> None:
+    assert grown(20, 0, 10)[0] == "fail"
+    assert grown(0, 0, 10, count=20_000)[0] == "pass"
+    outcome, sentence, about = grown(3, 0, 10)
+    assert outcome == "undecided"
+    assert about is not None
+    assert about.low < 3 < about.high
+    assert "at most 3 points" in sentence
+
+
+@pytest.mark.long
+def test_false_blocks_are_rare_and_growth_is_blocked() -> None:
+    """200 runs at the margin, and 200 that grew by ten points; ten cues were tried."""
+    at_margin = [grown(3, seed, 10)[0] for seed in range(200)]
+    assert at_margin.count("fail") <= 2
+    assert at_margin.count("pass") <= 2
+    ten_points = [grown(10, seed, 10)[0] for seed in range(200)]
+    assert ten_points.count("fail") >= 180
+
+
+def test_what_could_be_found_grows_with_what_was_tried() -> None:
+    scores = [
+        Score(feature="a", label=None, metric="m", value=0.0, low=-0.05, high=0.05)
+    ]
+    one = detectable(scores, 0.01, 0.8)
+    many = detectable(scores * 100, 0.01, 0.8)
+    assert one is not None
+    assert many is not None
+    # a half-width of 5 points at 95% is a spread of 2.55, and 2.33 + 0.84 of these are needed
+    assert one == pytest.approx(8.08, abs=0.01)
+    assert many > one
+    assert detectable([], 0.01, 0.8) is None
