@@ -21,6 +21,7 @@ from cuescope_sdk.testing import (
 )
 from cuescope_sdk.testing._fake_tools import (
     FakeClaimVerifier,
+    FakeEmbedder,
     FakeImageEditor,
     FakeNamer,
     FakeProposer,
@@ -233,6 +234,14 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
                 g and g.model_copy(update={"elsewhere": 9.0}) for g in guesses
             ],
         ),
+        set(),
+    ),
+    "test_embeds_in_one_space": (
+        having(FakeEmbedder, "embed", lambda rows: np.full_like(rows, np.nan)),
+        {"*"},
+    ),
+    "test_says_whose_eye_it_is": (
+        type("Bad", (FakeEmbedder,), {"fingerprint": None}),
         set(),
     ),
     "test_judges_each_claim": (

@@ -8,6 +8,7 @@ from itertools import accumulate, chain
 from typing import Any, Self
 
 from cuescope.capabilities import (
+    EMBEDDER,
     ROLES,
     Capabilities,
     HasGroups,
@@ -18,9 +19,11 @@ from cuescope.capabilities import (
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved
 from cuescope.errors import PluginError, UserError, nearest
+from cuescope.outside_eye import with_eye
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request, Settings
 from cuescope.seeds import generator
+from cuescope.spec import Spec
 from cuescope.types import Sample
 
 
@@ -84,7 +87,8 @@ class Choices:
         """By SPEC; raises UserError for the first that cannot be."""
         tools = {}
         for role, spec in request.tools.items():
-            tools[role] = context.resolve("tool", spec, request.tool_options.get(role))
+            options = request.tool_options.get(role)
+            tools[role] = resolve_tool(role, spec, options, context)
         executor = None
         if request.executor:
             executor = context.resolve("executor", request.executor)
@@ -109,6 +113,10 @@ class Choices:
         """Those of the method, and of the methods that verify too."""
         return [method.plugin.requires for method in (self.method, *self.verifiers)]
 
+    def seen(self, capabilities: Capabilities) -> Capabilities:
+        """What a model with these can do, beside an outside eye where there is one."""
+        return with_eye(capabilities) if EMBEDDER in self.tools else capabilities
+
 
 def build_all(request: Request, context: Context, planning: bool = False) -> Parts:
     """Build cheap things first: a mistake is told before weights load."""
@@ -130,7 +138,8 @@ def build_all(request: Request, context: Context, planning: bool = False) -> Par
     executor = Built.of(choices.executor, context) if choices.executor else None
     model = Built.of(choices.model, context)  # last: the costliest
     # a mitigated model has less to look at than its class
-    missing = missing_from(method.plugin.requires, model.plugin.capabilities)
+    has = choices.seen(model.plugin.capabilities)
+    missing = missing_from(method.plugin.requires, has)
     if missing:
         wanted = f"a model with {' and '.join(missing)}"
         raise UserError(
@@ -193,8 +202,40 @@ def find_installed(
 
 
 def find_tools(role: ToolRole, registry: Registry) -> list[str]:
-    """The names of the installed tools that fill a role."""
-    return find_installed(lambda tool: hasattr(tool, role.method), "tool", registry)
+    """The names of the installed tools that fill a role, and of the models that do."""
+    names = find_installed(lambda tool: hasattr(tool, role.method), "tool", registry)
+    if role.name == EMBEDDER:
+        names += find_installed(_embeds, "model", registry)
+    return names
+
+
+def _embeds(model: Any) -> bool:
+    return "embedding" in model.capabilities.outputs
+
+
+def resolve_tool(
+    role: str,
+    text: str,
+    options: Mapping[str, Any] | None,
+    context: Context,
+) -> Resolved:
+    """What the SPEC of a tool names; for an embedder it may be a model."""
+    kind = kind_of_tool(role, text, context.registry)
+    return _not_typed(context).resolve(kind, text, options)
+
+
+def kind_of_tool(role: str, text: str, registry: Registry) -> str:
+    """The kind of plugin that fills a role: a tool, or for an embedder a model."""
+    name = Spec.parse(text).name
+    tools = [entry.name for entry in registry.of_kind("tool")]
+    models = [entry.name for entry in registry.of_kind("model")]
+    is_model = role == EMBEDDER and name not in tools and name in models
+    return "model" if is_model else "tool"
+
+
+def _not_typed(context: Context) -> Context:
+    """The person typed the audited model, and that is no word on a model that serves as a tool."""
+    return replace(context, typed=context.typed - {"model"})
 
 
 def _check_tool_options(request: Request) -> None:
@@ -227,8 +268,10 @@ def build_tool(
 
 
 def _fill_role(role: ToolRole, tool: Resolved, context: Context) -> Built:
-    built = Built.of(tool, context)
-    if not isinstance(built.plugin, role.protocol):
+    built = Built.of(tool, _not_typed(context))
+    is_eye = role.name == EMBEDDER and tool.entry.kind == "model"
+    fits = isinstance(built.plugin, role.protocol) or (is_eye and _embeds(built.plugin))
+    if not fits:
         raise UserError(
             f"tool {tool.text} is no {role.name}", expected=f"one with {role.method}()"
         )
@@ -341,15 +384,22 @@ def check_capabilities(choices: Choices, registry: Registry) -> None:
     """Refuse a pair that cannot work before weights load, and name the models that could."""
     method = choices.method
     needs: Requirements = method.plugin.requires
-    missing = missing_from(needs, choices.model.plugin.capabilities)
+    has = choices.model.plugin.capabilities
+    missing = missing_from(needs, choices.seen(has))
     if missing:
         able = find_installed(
             lambda m: not missing_from(needs, m.capabilities), "model", registry
         )
+        remedy = f"Installed models that have it: {', '.join(able) or 'none'}"
+        if not missing_from(needs, with_eye(has)):
+            eyes = ", ".join(find_tools(ROLES[EMBEDDER], registry))
+            remedy = (
+                f"Add --tool {EMBEDDER}=SPEC (installed: {eyes or 'none'}). {remedy}"
+            )
         raise UserError(
             f"{method.text} cannot audit {choices.model.text}",
             expected=f"a model with {' and '.join(missing)}",
-            remedy=f"Installed models that have it: {', '.join(able) or 'none'}",
+            remedy=remedy,
         )
     _check_tools(choices, needs, registry)
 
@@ -367,7 +417,7 @@ def _check_tools(choices: Choices, needs: Requirements, registry: Registry) -> N
         )
     useful: set[str] = set()
     for method_needs in choices.requirements:
-        useful |= method_needs.tools | method_needs.may_use
+        useful |= method_needs.usable_tools
     # a role that nobody knows is refused later, with the nearest name
     for role in sorted(tools & roles.keys() - useful):
         expected = f"{' or '.join(sorted(useful))} as --tool" if useful else "no --tool"

@@ -20,6 +20,8 @@ from cuescope.types import (
     Value,
 )
 
+EMBEDDER = "embedder"
+
 
 class Capabilities(Value):
     """What a model answers: its outputs, the kinds of edit it takes, how many frames a sample has.
@@ -56,7 +58,11 @@ class ToolRole:
     def method(self) -> str:
         """The method that such a tool answers with ("detect")."""
         # the Protocol of a tool has one method
-        return next(name for name in vars(self.protocol) if not name.startswith("_"))
+        return next(
+            name
+            for name, member in vars(self.protocol).items()
+            if not name.startswith("_") and callable(member)
+        )
 
 
 class Requirements(Value):
@@ -74,6 +80,12 @@ class Requirements(Value):
     # any package may bring a role: the standard ones were a closed set once (docs/adr/0013)
     roles: tuple[ToolRole, ...] = ()
     labels: NonNegativeInt = 1
+
+    @property
+    def usable_tools(self) -> frozenset[str]:
+        """The roles that it has a use for; who asks for embeddings can have those of another."""
+        roles = self.tools | self.may_use
+        return roles | {EMBEDDER} if "embedding" in self.outputs else roles
 
 
 @runtime_checkable
@@ -270,6 +282,21 @@ class Proposer(Protocol):
     def propose(self, label: str) -> list[str]: ...
 
 
+@runtime_checkable
+class Embedder(Protocol):
+    """Embeds pictures, for models that tell no embedding.
+
+    A `fingerprint` digests weights and preprocessing, as that of a `Model`. Any model that answers
+    "embedding" fills the role too.
+    """
+
+    fingerprint: str
+
+    def embed(self, frames: Sequence[Frame]) -> np.ndarray:
+        """Finite rows (frame, dim), one a frame; the same for the same picture."""
+        ...
+
+
 class LazyWeights(ABC):
     """Base of a plugin that opens its weights late.
 
@@ -321,6 +348,7 @@ ROLES: dict[str, ToolRole] = {
         ToolRole("sentence-encoder", SentenceEncoder),
         ToolRole("image-editor", ImageEditor),
         ToolRole("proposer", Proposer),
+        ToolRole(EMBEDDER, Embedder),
     )
 }
 

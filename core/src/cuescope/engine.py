@@ -4,7 +4,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +17,7 @@ import pluggy
 from cuescope import hookspecs
 from cuescope.auditing import Audit, without_cues
 from cuescope.building import Built, build_all, choose_samples, rebuild_model
-from cuescope.capabilities import HasPlantedCues, LazyWeights
+from cuescope.capabilities import EMBEDDER, HasPlantedCues, LazyWeights
 from cuescope.conclusions import (
     Accuracy,
     Contrast,
@@ -35,6 +35,7 @@ from cuescope.conclusions import (
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import PluginError
+from cuescope.outside_eye import OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
@@ -44,6 +45,7 @@ from cuescope.types import Outcome, Trial
 
 FAILED = "What failed and was left out"
 T = TypeVar("T")
+Respond = Callable[[Iterable[Trial]], Sequence[Outcome]]
 
 
 class VerifyOnly:
@@ -77,12 +79,18 @@ class Session:
         # trials that lie in a file come back with the same sample objects (docs/adr/0017)
         self._shared = Shared(hidden, context.cache if context.cache.is_dir() else None)
         self.respond = self._model_runner(context, planning)
+        self.eye = self._eye_runner(planning)
+        capabilities = parts.model.plugin.capabilities
+        respond: Respond = self.respond
+        if self.eye is not None:
+            capabilities = with_eye(capabilities)
+            respond = OutsideEye(self.respond, self.eye, self._shared)
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
             options=parts.method.plugin.options,
-            respond=self.respond,
+            respond=respond,
             context=parts.context,
-            capabilities=parts.model.plugin.capabilities,
+            capabilities=capabilities,
             tools={role: built.plugin for role, built in parts.tools.items()},
             tool_specs={role: built.spec for role, built in parts.tools.items()},
             samples=hidden,
@@ -127,6 +135,42 @@ class Session:
             shared=self._shared,
         )
 
+    def _eye_runner(self, planning: bool) -> ModelRunner | None:
+        """What answers for the tool that embeds, as for a model: cached, in batches, planned."""
+        built = self.parts.tools.get(EMBEDDER)
+        if built is None:
+            return None
+        plugin = built.plugin
+        eye: Any = plugin if hasattr(plugin, "respond") else ToolAsModel(plugin)
+        return ModelRunner(
+            identity_of(built.stamp, self.request.dtype),
+            lambda: eye,
+            self.cache,
+            batch_size=self.request.batch_size,
+            blaming=partial(self._blaming, built),
+            on_progress=self._on_progress,
+            planning=planning,
+            name=f"{EMBEDDER} '{built.spec}'",
+            shared=self._shared,
+        )
+
+    @property
+    def eye_calls(self) -> dict[str, int]:
+        """What the tool that embeds was asked, or is to be asked, in words."""
+        if self.eye is None:
+            return {}
+        return {f"samples shown to the {EMBEDDER}": self.eye.model_calls}
+
+    def _tell_eye(self) -> None:
+        """Whose eye it was."""
+        if self.eye is not None:
+            spec = self.parts.tools[EMBEDDER].spec
+            self.audit.note(
+                "embeddings",
+                f"by {spec}, and not by the model. Cues are told apart as this outside eye sees "
+                "them; what it does not see cannot be found",
+            )
+
     def run(self) -> Report:
         """The four hooks, in order."""
         audit = self.audit
@@ -153,6 +197,7 @@ class Session:
             # worked out now: checks add notes and tables, which are read below
             evidence = tuple(self._verify(features, scores))
             self._note_repeats()
+            self._tell_eye()
             self._tell_failures()
             accuracies = self._attachments(Accuracy)
             return Report(
@@ -274,7 +319,7 @@ class Session:
             model_calls=respond.model_calls,
             cache_hits=respond.cache_hits,
             seconds=round(time.perf_counter() - self._clock, 3),
-            tool_calls=dict(self.parts.context.tool_calls),
+            tool_calls=dict(self.parts.context.tool_calls) | self.eye_calls,
             conditions=dict(respond.conditions),
         )
 

@@ -57,6 +57,6 @@ def plan_of(session: Session) -> Plan:
         until=until,
         more=session.audit.more_trials if until else 0,
         conditions=dict(respond.conditions),
-        tool_calls=dict(session.parts.context.tool_calls),
+        tool_calls=dict(session.parts.context.tool_calls) | session.eye_calls,
         notes=session.audit.notes,
     )

@@ -296,10 +296,13 @@ class Readout(Value):
 
     Subclass it at module level, with a typed field for each parameter. `name` is unique, and
     another one as soon as the code gives other numbers: name and fields are the cache key.
+    `of_embedding` True: it reads what belongs to the embedding, as the text tower beside it.
     """
 
     # small numbers are cached: patch embeddings would take 600 kB an image (docs/adr/0008)
     name: ClassVar[str]
+    # where another eye embeds the frames, it is asked (docs/adr/0033)
+    of_embedding: ClassVar[bool] = False
 
     def read(self, model: Any, trials: Sequence["Trial"]) -> list[np.ndarray]:
         """One array of finite numbers a trial, of any shape; samples and edits alone decide."""

@@ -125,6 +125,7 @@ def ask_again(
 
 def request_of(report: "Report", registry: "Registry") -> "Request":
     """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
+    from cuescope.building import kind_of_tool
     from cuescope.objects import IN_MEMORY
     from cuescope.request import make_request
     from cuescope.spec import Spec
@@ -149,7 +150,7 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
             remedy=f"Take what it tested: {path_of_runs(Path(origin.method.options['run']))}",
         )
     tools = {
-        role: options_of(registry, "tool", stamp)
+        role: options_of(registry, kind_of_tool(role, stamp.spec, registry), stamp)
         for role, stamp in origin.tools.items()
     }
     return make_request(

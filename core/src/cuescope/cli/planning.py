@@ -96,7 +96,9 @@ class Rehearsal:
                 part = keys[start:stop]
                 since = time.perf_counter()
                 outcomes = (
-                    self._real.respond([trials[key] for key in part]) if part else []
+                    self._real.audit.respond([trials[key] for key in part])
+                    if part
+                    else []
                 )
                 # not added up: the first batch opens the weights, the second tells the pace
                 pace.seconds = time.perf_counter() - since

@@ -96,7 +96,8 @@ class ModelNames:
     @hookimpl
     def audit_started(self, audit: "Audit") -> None:
         """Before the first question: an audit that is killed has answers too."""
-        runner: Any = audit.respond  # of an audit it is the engine's
+        respond: Any = audit.respond  # of an audit it is the engine's
+        runner = getattr(respond, "model", respond)  # beside an outside eye
         name = runner.name.removeprefix("model ").strip("'")
         entry = json.dumps([name, time.time()]).encode()
         runner.cache.write({f"model {runner.identity}": entry})

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from cuescope.building import find_tools
-from cuescope.capabilities import ROLES
+from cuescope.capabilities import EMBEDDER, ROLES
 from cuescope.installing import how_to_install
+from cuescope.outside_eye import with_eye
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validate
 from cuescope_sdk import (
@@ -116,6 +117,8 @@ class Question:
         """Each method of this project or installed here, by name."""
         registry = context.registry
         capabilities = self.capabilities(context)
+        if capabilities is not None and EMBEDDER in self.tools:
+            capabilities = with_eye(capabilities)
         profile = _profile(self, context)
         entries = {entry.name: entry for entry in registry.of_kind("method")}
         # methods that nobody installed here are named too, with how to get them
@@ -230,7 +233,13 @@ def _of_model(
         if registry.check(entry) is None
         and refusal(method, registry.load(entry).capabilities) is None
     ]
-    yield Lack(why, f"--model SPEC, one of {', '.join(able) or 'none here'}")
+    how = f"--model SPEC, one of {', '.join(able) or 'none here'}"
+    if refusal(method, with_eye(has)) is None:
+        eyes = find_tools(ROLES[EMBEDDER], registry)
+        how = (
+            f"--tool {EMBEDDER}=SPEC, one of {', '.join(eyes) or 'none here'}; or {how}"
+        )
+    yield Lack(why, how)
 
 
 def _of_tools(

@@ -96,7 +96,7 @@ class DataProfile:
 
 def find_faults(samples: Sequence[Sample]) -> dict[str, tuple[str, str]]:
     """The annotations that are of another type or size than methods read, of some samples."""
-    faults = {}
+    faults: dict[str, tuple[str, str]] = {}
     for sample in _spread(samples):
         for key, expected in annotation_faults(sample).items():
             got = f"{describe(sample.annotations[key])} in sample '{sample.key}'"

@@ -46,7 +46,7 @@ class AskedTool(ShownContract):
         """What a tool of this role is given, item by item."""
         if role == "image-editor":
             return [self._edit(frame) for frame in self.frames]
-        if role in ("detector", "segmenter"):
+        if role in ("detector", "segmenter", "embedder"):
             return list(self.frames)
         if role == "claim-verifier":
             return [(sample, claims_about(self.names)) for sample in self.samples]

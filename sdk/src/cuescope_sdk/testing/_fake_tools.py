@@ -35,6 +35,18 @@ class FakeDetector(Plugin):
         )
 
 
+class FakeEmbedder(Plugin):
+    """An outside eye: the 8 x 8 cells of a picture, with no noise and no words."""
+
+    fingerprint = digest("fake-embedder", 1)
+
+    def embed(self, frames: Sequence[Frame]) -> np.ndarray:
+        """Rows (frame, dim)."""
+        cells = [frame.load().resize((SIDE, SIDE)) for frame in frames]
+        rows = [np.asarray(image, np.float32).ravel() / 255 for image in cells]
+        return np.array(rows).reshape(len(frames), SIDE * SIDE * 3)
+
+
 class FakeSegmenter(Plugin):
     """Outlines the corners."""
 
@@ -125,6 +137,7 @@ class FakeNamer(Plugin):
 FAKE_TOOLS: dict[str, type[Plugin]] = {
     "detector": FakeDetector,
     "segmenter": FakeSegmenter,
+    "embedder": FakeEmbedder,
     "text-generator": FakeTextGenerator,
     "sentence-encoder": FakeSentenceEncoder,
     "image-editor": FakeImageEditor,

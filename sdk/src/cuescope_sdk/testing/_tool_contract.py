@@ -150,6 +150,33 @@ class ToolContract(AskedTool):
                 remedy="One mask a name, as large as it",
             )
 
+    def test_embeds_in_one_space(self) -> None:
+        """Rows are compared with one another, so they are finite and of one length."""
+        rows = np.asarray(self.results("embedder"), float)
+        expect(
+            rows.ndim == 2 and rows.shape[1] > 1 and np.isfinite(rows).all(),
+            "finite rows (frame, dim) of one length, 2 or more",
+            got=f"shape {rows.shape}, finite: {bool(np.isfinite(rows).all())}",
+            remedy="Pool over tokens to a vector of fixed length, in float32",
+        )
+        expect(
+            not np.allclose(rows, rows[0]),
+            "rows that differ between pictures",
+            got="one for all",
+            remedy="Check that the pixels reach the network",
+        )
+
+    def test_says_whose_eye_it_is(self) -> None:
+        """What an embedder sees is cached by its fingerprint."""
+        self.results("embedder")
+        fingerprint = getattr(self.tool, "fingerprint", None)
+        expect(
+            isinstance(fingerprint, str) and fingerprint,
+            "a fingerprint of an embedder, some text",
+            got=repr(fingerprint),
+            remedy="Set self.fingerprint = digest(weights and preprocessing)",
+        )
+
     def test_generates_text(self) -> None:
         """A completion is some text."""
         for text in self.results("text-generator"):

@@ -54,7 +54,7 @@ class Confirm(Plugin):
     title = "Confirm: does the cue cause the answer?"
     requires = Requirements(
         outputs=frozenset(),
-        may_use=frozenset({"detector", "segmenter", "image-editor"}),
+        may_use=frozenset({"detector", "segmenter", "image-editor", "embedder"}),
         labels=0,
     )
     started_by = "cuescope confirm RUN"

@@ -52,6 +52,13 @@ def mitigate(
             "corner'. [default: as the run's checks or its namer say]",
         ),
     ] = None,
+    tool: Annotated[
+        Pairs,
+        typer.Option(
+            metavar="embedder=SPEC",
+            help="Whose eye tells which samples show a cue. [default: the run's own, or the model]",
+        ),
+    ] = None,
     top: Annotated[
         int, typer.Option(min=1, help="Most findings, the first ones.")
     ] = 20,
@@ -75,6 +82,9 @@ def mitigate(
         registry.find("mitigator", plugin)
         runner, request = ask_again(runner, run, asked)
         require_same_data(report, runner, request)
+        # what is learned of another eye's embeddings is of no use to a model that has none
+        eye = {role: spec for role, spec in request.tools.items() if role == "embedder"}
+        eye |= pairs("--tool", tool or ())
         # what is learned fits this model alone, and its folder refuses any other
         stamp = report.provenance.model
         options = {
@@ -106,12 +116,16 @@ def mitigate(
                     "run": str(other.found),
                     "mitigator": mitigator,
                     **changed,
-                    "save": str(folder / "mitigated"),
+                    "save": None if eye else str(folder / "mitigated"),
                     "model": {"model": stamp.fingerprint or "", "spec": request.model},
                 },
-                # they served to find the cues, and the remedy has no use for them
-                "tools": {},
-                "tool_options": {},
+                # the others served to find the cues, and the remedy has no use for them
+                "tools": eye,
+                "tool_options": {
+                    role: options
+                    for role, options in request.tool_options.items()
+                    if role in eye
+                },
             }
         )
         tried = find_then_test(

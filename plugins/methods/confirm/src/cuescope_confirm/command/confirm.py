@@ -76,7 +76,7 @@ def confirm(
         Pairs,
         typer.Option(
             metavar="ROLE=SPEC",
-            help="detector, segmenter or image-editor; [default: the run's own]",
+            help="detector, segmenter, image-editor or embedder; [default: the run's own]",
         ),
     ] = None,
     tool_option: ToolOptions = None,

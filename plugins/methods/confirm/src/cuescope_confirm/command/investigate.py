@@ -204,7 +204,7 @@ def _require_used_tools(
 
 def _roles(registry: Registry, method: str) -> frozenset[str]:
     requires = registry.load(registry.find("method", method)).requires
-    return frozenset(requires.tools | requires.may_use)
+    return frozenset(requires.usable_tools)
 
 
 # ------------------------------------------------------------------------------- one after another

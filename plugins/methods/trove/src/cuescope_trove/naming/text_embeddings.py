@@ -12,6 +12,7 @@ class TextEmbeddings(Readout):
     """Unit rows (text, dim) of texts by the model's own text tower."""
 
     name = "text-embeddings-1"
+    of_embedding = True
     texts: tuple[str, ...]
 
     def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:

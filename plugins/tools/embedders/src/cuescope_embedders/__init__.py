@@ -1,0 +1,96 @@
+"""Outside eyes: networks that embed pictures, for models that tell no embedding."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from jaxtyping import Float
+from pydantic import Field
+
+from cuescope_sdk import Context, Frame, LazyWeights, NamesRepository, Options, Plugin
+from cuescope_sdk.models import unit
+
+
+class EyeOptions(Options):
+    """Options of an eye; the part after its name and a colon is `model`."""
+
+    argument: ClassVar[str | None] = "model"
+
+    model: Annotated[str, NamesRepository()] = Field(
+        "facebook/dinov2-small",
+        description="a folder that save_pretrained wrote, or a hub id",
+    )
+    revision: Annotated[str | None, NamesRepository()] = Field(
+        None, description="branch, tag or commit of a hub id; default: main"
+    )
+
+
+class Eye(Plugin, LazyWeights):
+    """A network that embeds pictures, some at a time."""
+
+    Options: ClassVar[type[Options]] = EyeOptions
+    options: EyeOptions
+
+    def __init__(self, options: EyeOptions, context: Context) -> None:
+        super().__init__(options, context)
+        self.network = self.find_network()
+        self.fingerprint: str = self.network.fingerprint
+        self.facts: dict[str, str] = self.network.facts
+
+    @abstractmethod
+    def find_network(self) -> Any:
+        """The network, with its weights not opened yet."""
+
+    def open_weights(self) -> None:
+        """Open the network's weights."""
+        self.network.open()
+
+    def embed(self, frames: Sequence[Frame]) -> Float[np.ndarray, "frame dim"]:
+        """Unit rows."""
+        rows = list(self._rows(frames))
+        if not rows:
+            return np.zeros((0, 1), np.float32)
+        return unit(np.concatenate(rows))
+
+    def _rows(self, frames: Sequence[Frame]) -> Iterator[np.ndarray]:
+        size = self.context.batch_size
+        for start in range(0, len(frames), size):
+            images = [frame.load() for frame in frames[start : start + size]]
+            yield self.network.embed(images)
+
+
+class VisionTower(Eye):
+    """A network of transformers that embeds images: DINOv2, ViT, SigLIP, CLIP and others."""
+
+    def find_network(self) -> Any:
+        """By its configuration."""
+        # torch, which a list of plugins must not wait for
+        from cuescope_embedders.towers import Tower
+
+        return Tower.find(self.options.model, self.options.revision, self.context)
+
+
+class TimmOptions(EyeOptions):
+    """Options of `timm`; the part after `timm:` is `model`."""
+
+    model: Annotated[str, NamesRepository()] = Field(
+        "vit_small_patch14_dinov2.lvd142m",
+        description="a name of timm, a folder that save_for_hf wrote, or a hub id",
+    )
+
+
+class Timm(Eye):
+    """A network of timm, those of torchvision among them ("resnet50.tv_in1k")."""
+
+    Options: ClassVar[type[Options]] = TimmOptions
+
+    def find_network(self) -> Any:
+        """By its config.json."""
+        from cuescope_embedders.of_timm import TimmNetwork
+
+        return TimmNetwork.find(
+            self.options.model,
+            self.options.revision,
+            self.context,
+        )

@@ -1,0 +1,161 @@
+"""Outside eyes on tiny networks that were saved to disk, opened by the call that a user makes."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import timm
+import timm.data
+import torch
+import transformers
+
+from cuescope_embedders import Timm, VisionTower
+from cuescope_sdk import Context, Frame, UserError
+from cuescope_sdk.models import unit
+from cuescope_sdk.testing import ToolContract
+
+SIDE = 28
+
+
+def drawn(make: Any) -> Any:
+    """A network with seeded weights that tell pictures apart."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = make()
+        for weight in network.parameters():
+            if weight.ndim > 1:
+                weight.data.normal_(std=0.2)
+    return network.eval()
+
+
+def frames(count: int = 3) -> list[Frame]:
+    rng = np.random.default_rng(0)
+    shape = (count, SIDE, SIDE, 3)
+    return [
+        Frame.from_array(pixels) for pixels in rng.integers(0, 256, shape, np.uint8)
+    ]
+
+
+@pytest.fixture(scope="session")
+def dinov2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dinov2")
+    config = transformers.Dinov2Config(
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=SIDE,
+        patch_size=14,
+    )
+    drawn(lambda: transformers.Dinov2Model(config)).save_pretrained(folder)
+    size = {"height": SIDE, "width": SIDE}
+    transformers.BitImageProcessor(size=size, crop_size=size).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def vit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Trained as a classifier, so that no pooler is in the checkpoint."""
+    folder = tmp_path_factory.mktemp("vit")
+    config = transformers.ViTConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=SIDE,
+        patch_size=14,
+    )
+    drawn(lambda: transformers.ViTForImageClassification(config)).save_pretrained(
+        folder
+    )
+    size = {"height": SIDE, "width": SIDE}
+    transformers.ViTImageProcessor(size=size).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def resnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("resnet")
+    network = drawn(lambda: timm.create_model("test_resnet", pretrained=False))
+    timm.models.save_for_hf(network, str(folder), safe_serialization=True)
+    return folder
+
+
+class TestVisionTower(ToolContract):
+    plugin = VisionTower
+
+    @pytest.fixture(autouse=True)
+    def saved(self, dinov2: Path) -> None:
+        type(self).options = {"model": str(dinov2)}
+
+
+class TestTimm(ToolContract):
+    plugin = Timm
+
+    @pytest.fixture(autouse=True)
+    def saved(self, resnet: Path) -> None:
+        type(self).options = {"model": str(resnet)}
+
+
+def build(name: str, folder: Path) -> Any:
+    return Context(device="cpu").build("tool", f"{name}:{folder}")
+
+
+def test_a_tower_is_asked_as_transformers_asks_it(dinov2: Path) -> None:
+    network = transformers.AutoModel.from_pretrained(dinov2)
+    processor = transformers.AutoImageProcessor.from_pretrained(dinov2)
+    images = [frame.load() for frame in frames()]
+    with torch.inference_mode():
+        rows = network(**processor(images=images, return_tensors="pt")).pooler_output
+    got = build("vision-tower", dinov2).embed(frames())
+    np.testing.assert_allclose(got, unit(rows.numpy()), atol=1e-5)
+
+
+def test_a_network_of_timm_is_asked_as_timm_asks_it(resnet: Path) -> None:
+    network = timm.create_model(f"local-dir:{resnet}", pretrained=True, num_classes=0)
+    config = timm.data.resolve_model_data_config(network)
+    transform = timm.data.create_transform(**config, is_training=False)
+    pixels = torch.stack([transform(frame.load()) for frame in frames()])
+    with torch.inference_mode():
+        rows = network.eval()(pixels)
+    got = build("timm", resnet).embed(frames())
+    np.testing.assert_allclose(got, unit(rows.numpy()), atol=1e-5)
+
+
+def test_a_classifier_without_a_pooler_is_an_eye(vit: Path) -> None:
+    rows = build("vision-tower", vit).embed(frames())
+    assert rows.shape == (3, 16)
+    assert not np.allclose(rows[0], rows[1])
+
+
+def test_no_picture_no_row(resnet: Path) -> None:
+    assert len(build("timm", resnet).embed([])) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"architecture": "test_resne"}, "Did you mean 'test_resnet'"),
+        ({"architecture": "test_vit"}, "do not fit its architecture"),
+        ({"architecture": None}, "no architecture 'None'"),
+    ],
+)
+def test_what_cannot_be_opened_is_one_line(
+    resnet: Path, tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(resnet, folder)
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    with pytest.raises(UserError, match=said):
+        build("timm", folder).embed(frames())
+
+
+def test_what_has_no_preprocessing_of_pictures_is_no_eye(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(UserError, match="cannot be read"):
+        build("vision-tower", tmp_path)

@@ -1,0 +1,194 @@
+"""`--tool embedder=SPEC`: another eye embeds the pictures of a model that tells no embedding."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from command_line import run, written_plugins
+from safetensors.torch import save_file
+
+from cuescope.building import resolve_tool
+from cuescope.context import Context
+from cuescope.outside_eye import for_eye
+from cuescope.runs import load_report
+from cuescope.trust.source import Source
+from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.testing import (
+    FAKE_TOOLS,
+    FakeMethod,
+    FakeModel,
+    Setup,
+    temporary_cache,
+)
+from cuescope_sdk.testing._fake_data import points_at
+from cuescope_slices import Domino
+from cuescope_trove import TRoVe
+
+SHOWN = "samples shown to the embedder"
+DATA = {"samples": 300}
+
+
+class Mute(FakeModel):
+    """As a model behind an API: it answers, and tells no embedding."""
+
+    capabilities = Capabilities(outputs=frozenset({"logits", "text"}))
+
+    def answer(self, trial: Trial) -> Any:
+        if "embedding" in trial.outputs:
+            raise AssertionError("asked for an embedding")
+        return super().answer(trial)
+
+
+def setup(method: Any, **tools: Any) -> Setup:
+    return Setup(method, Mute, data_options=DATA, tools=tools)
+
+
+@pytest.mark.parametrize("method", [TRoVe, Domino])
+def test_a_method_gets_embeddings_without_knowing_whose(method: Any) -> None:
+    with pytest.raises(UserError, match="Add --tool embedder=SPEC"):
+        setup(method).report()
+    with_eye = setup(method, embedder=FAKE_TOOLS["embedder"])
+    plan = with_eye.plan()
+    with temporary_cache() as cache:
+        session = with_eye.session(cache)
+        report = session.run()
+        again = with_eye.report(cache)
+    assert "embedder, and not by the model" in report.notes["embeddings"]
+    assert report.provenance.tools["embedder"].fingerprint
+    assert plan.tool_calls[SHOWN] == report.cost.tool_calls[SHOWN] > 0
+    assert (again.cost.model_calls, again.cost.tool_calls[SHOWN]) == (0, 0)
+    if method is TRoVe:
+        samples = {sample.key: sample for sample in session.samples}
+        features = {feature.key: feature for feature in report.features}
+        found = features[report.findings[0].feature]
+        assert (points_at(found, samples) or 0) > 0.8
+
+
+def test_an_eye_of_no_use_is_refused() -> None:
+    with pytest.raises(UserError, match="has no use for a embedder"):
+        setup(FakeMethod, embedder=FAKE_TOOLS["embedder"]).report()
+
+
+def test_no_edit_of_the_model_reaches_another_eye() -> None:
+    frame = Frame.from_array(np.zeros((8, 8, 3), np.uint8))
+    edit = HideTokens.from_mask(np.ones((1, 4, 4), bool))
+    shown = Trial(sample=Sample(key="a", frames=(frame,)), edit=edit)
+    assert for_eye(shown) is None
+    asked = Trial(sample=shown.sample, edit=edit, outputs=frozenset({"embedding"}))
+    with pytest.raises(UserError, match="no edit of the model reaches"):
+        for_eye(asked)
+    blind = Trial(sample=Sample(key="b", frames=()), outputs=asked.outputs)
+    with pytest.raises(UserError, match="no frame"):
+        for_eye(blind)
+
+
+# ------------------------------------------------------------------------ by the command line
+
+PLUGINS = """
+[cuescope.models]
+mute = eyes:Mute
+[cuescope.datasets]
+fakes = cuescope_sdk.testing:FakeDataset
+[cuescope.tools]
+cells = cuescope_sdk.testing._fake_tools:FakeEmbedder
+"""
+SOURCE = "from test_outside_eye import Mute"
+AUDIT = (
+    "audit",
+    "trove",
+    "--model",
+    "mute",
+    "--data",
+    "fakes",
+    "--device",
+    "cpu",
+    "-q",
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    place = tmp_path_factory.mktemp("eyes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent))
+        with written_plugins(place, "eyes", PLUGINS, SOURCE):
+            some = ("-D", "samples=600", "--part", "1/3")
+            run(*AUDIT, *some, "--tool", "embedder=cells", "--out", str(place / "run"))
+            yield place
+
+
+def test_a_remedy_is_tried_by_the_eye_of_the_run(place: Path) -> None:
+    """What is learned of it is not kept: a model without embeddings could not use it."""
+    words = ("--with", "last-layer", "--placebos", "0", "-q", "--out", str(place / "m"))
+    run("mitigate", str(place / "run"), *words)
+    report = load_report(place / "m")
+    assert "by cells" in report.notes["embeddings"]
+    assert (report.headlines[0].value or 0) > 0.3
+    assert not (place / "m" / "mitigated").exists()
+
+
+@pytest.mark.long
+def test_a_cause_is_confirmed_by_the_eye_of_the_run(place: Path) -> None:
+    run(
+        "confirm",
+        str(place / "run"),
+        "-q",
+        "-O",
+        "samples=60",
+        "--out",
+        str(place / "c"),
+    )
+    report = load_report(place / "c")
+    assert "by cells" in report.notes["embeddings"]
+    assert report.findings
+
+
+def save_clip(folder: Path) -> Path:
+    """An open_clip of 16 x 16 pixels with seeded weights."""
+    content = {
+        "model_cfg": {
+            "embed_dim": 16,
+            "vision_cfg": {"image_size": 16, "layers": 1, "width": 64, "patch_size": 8},
+            "text_cfg": {
+                "context_length": 77,
+                "vocab_size": 49408,
+                "width": 16,
+                "heads": 2,
+                "layers": 1,
+            },
+        },
+        "preprocess_cfg": {},
+    }
+    folder.mkdir()
+    (folder / "open_clip_config.json").write_text(json.dumps(content))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = open_clip.create_model(f"local-dir:{folder}")
+    save_file(network.state_dict(), folder / "open_clip_model.safetensors")
+    return folder
+
+
+def test_any_model_that_embeds_is_an_eye(place: Path) -> None:
+    """A CLIP of open_clip from the disk."""
+    folder = save_clip(place / "clip")
+    out = place / "by-clip"
+    some = ("-D", "samples=90", "--tool", f"embedder=open-clip:{folder}")
+    run(*AUDIT, *some, "--out", str(out))
+    report = load_report(out)
+    assert "open-clip" in report.notes["embeddings"]
+    assert report.provenance.tools["embedder"].dist == "cuescope-open-clip"
+    assert report.cost.tool_calls[SHOWN] == 90 * 4
+
+
+def test_a_typed_model_is_no_word_on_an_eye_that_arrived(tmp_path: Path) -> None:
+    """The eye of a mailed run is held to what may arrive, whatever model was typed."""
+    source = Source("a mailed run", tmp_path / "mail")
+    held = Context(source=source, typed=frozenset({"model"}))
+    spec = f"open-clip:{save_clip(tmp_path / 'clip')}"
+    assert held.resolve("model", spec).build(held)
+    with pytest.raises(UserError, match="typed on the command line"):
+        resolve_tool("embedder", spec, None, held)
