@@ -28,16 +28,19 @@ OF_CUE = 0.9  # of the pieces that are like it, in frames with the cue; of compa
 APART = 0.02  # of AUROC, by which frames may be told worse without company
 
 
-def without_company(learned: Learned, rng: Generator) -> Learned:
-    """Learned again without what comes apart from the cue, where frames are told as well so."""
+def without_company(learned: Learned, rng: Generator) -> Learned | None:
+    """Learned again without what comes apart from the cue.
+
+    None where nothing does, or frames are told worse so.
+    """
     company = company_of(learned.halves)
     if not any(map(np.any, company)):
-        return learned
+        return None
     alone = learn_words(
         learned.halves.frames, learned.halves.data, rng, learned.overlap, company
     )
     if alone is None or alone.auroc < learned.auroc - APART:
-        return learned
+        return None
     return alone
 
 

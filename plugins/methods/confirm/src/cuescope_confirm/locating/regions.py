@@ -14,6 +14,7 @@ from cuescope_confirm.locating.places import Mask
 from cuescope_confirm.locating.visual_words import (
     TOUCHING,
     Halves,
+    Learned,
     Scores,
     Vocabulary,
     bags,
@@ -83,17 +84,28 @@ def learn_region(
     learned = learn_words(frames, data, rng, overlap, nothing)
     if learned is None:
         return None
-    learned = without_company(learned, rng)
-    share, area, is_everywhere = _place_of(learned.halves, rng)
+    region = _region_of(vocabulary, learned, rng)
+    alone = without_company(learned, rng)
+    if alone is None:
+        return region
+    smaller = _region_of(vocabulary, alone, rng)
+    # company is a part of a place: what leaves no place behind was the cue
+    return region if smaller.is_everywhere and not region.is_everywhere else smaller
+
+
+def _region_of(vocabulary: Vocabulary, learned: Learned, rng: Generator) -> Region:
+    halves = learned.halves
+    share, area, is_everywhere = _place_of(halves, rng)
+    others = list(compress(halves.frames, ~halves.data.shows))
     return Region(
         vocabulary,
         learned.model,
-        least=least_of(learned.model, list(compress(frames, ~data.shows)), overlap),
+        least=least_of(learned.model, others, learned.overlap),
         share=share,
         auroc=learned.auroc,
         area=area,
         is_everywhere=is_everywhere,
-        overlap=overlap,
+        overlap=learned.overlap,
     )
 
 
