@@ -137,9 +137,11 @@ class Reader(Plugin):
         return sum(part for part in needed if part is not None) % 4
 
     def modalities(self, trials: Sequence[Trial], layer: int) -> list[np.ndarray]:
+        self.fusion.require_layers("reader", [layer])
         return [np.concatenate([TOKENS, TOKENS])] * len(trials)
 
     def attention(self, trials: Sequence[Trial], layer: int) -> list[np.ndarray]:
+        self.fusion.require_layers("reader", [layer])
         return [self.weights(trial, layer) for trial in trials]
 
     def weights(self, trial: Trial, layer: int) -> np.ndarray:

@@ -1,12 +1,17 @@
-"""The sdk's contract suite, on a fake that takes every edit and lets none of them matter."""
+"""The sdk's contract suites: the method on a fake that no edit moves, its readouts on a reader."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import pytest
+
 from cuescope_quag import QUAG
+from cuescope_quag.trials import AttentionWeights, FusionSize, TokenModalities
+from cuescope_quag.verify import Conformability, RankExcess
 from cuescope_sdk import Capabilities, Response, Sample, Trial
-from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract
+from cuescope_sdk.fusion import AverageAttention
+from cuescope_sdk.testing import FakeDataset, FakeModel, MethodContract, ReadoutContract
 
 
 class Asking(FakeDataset):
@@ -37,3 +42,31 @@ class TestContract(MethodContract):
     # more would show that it answers from video alone, which a model of images does
     data_options: ClassVar[Mapping[str, Any]] = {"samples": 30}
     finds_planted_cue = False
+
+
+class _Reading(ReadoutContract):
+    """On attention that is drawn sample by sample."""
+
+    edit = AverageAttention(quadrants=frozenset({"VV", "TV"}))
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def _reader(cls, reader: type[Any], quiz: type[Any]) -> None:
+        cls.model = reader
+        cls.data = quiz
+
+
+class TestWeights(_Reading):
+    readouts = (AttentionWeights(layer=0), AttentionWeights(layer=1))
+    beyond = AttentionWeights(layer=2)
+
+
+class TestSizes(_Reading):
+    sees = False
+    readouts = (
+        FusionSize(),
+        TokenModalities(layer=1),
+        Conformability(layer=0, longest=99, first=True),
+        RankExcess(layer=1, longest=99),
+    )
+    beyond = RankExcess(layer=2, longest=99)

@@ -378,7 +378,8 @@ def table(rows: list[Row]) -> str:
             "visible token has read one. *At the door*: convolutions of the encoder read grey in",
             "their place; the language model never reads the tokens themselves.",
             "",
-            "*Patches*: in images of three shapes noise in one cell of the grid changed the token of",
+            "*Patches*: in images of three shapes noise in one cell of the grid changed the token "
+            "of",
             "that cell alone (where attention mixes nothing), and where that cell is hidden the",
             "answer by less than 1e-6.",
             "",

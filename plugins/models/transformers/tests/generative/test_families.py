@@ -187,18 +187,6 @@ def test_a_batch_is_its_samples_one_by_one(
     assert texts(together) == texts(alone)
 
 
-@pytest.mark.parametrize("kind", ["qwen2-vl", "mllama", "florence2"])
-def test_edits_do_not_spread_in_a_batch(
-    build: Build, trial: MakeTrial, kind: str
-) -> None:
-    plugin = build(kind)
-    kinds = [None, *EDITS.values(), None]
-    trials = [mixed(trial, kind, edit)[1] for edit in kinds]
-    alone = [plugin.respond([one])[0] for one in trials]
-    assert farthest(plugin.respond(trials), alone) < 1e-5
-    assert len({np.round(one.logits, 3).tobytes() for one in alone}) == len(EDITS) + 1
-
-
 @every_family
 def test_an_answer_is_read_step_by_step(
     build: Build, trial: MakeTrial, kind: str, monkeypatch: pytest.MonkeyPatch

@@ -152,11 +152,10 @@ def test_the_prompt_needs_a_place_for_the_question() -> None:
         VLMOptions(model="x", prompt="what is it?")
 
 
-def test_edits_of_layers_that_are_not_there(build: Build, trial: MakeTrial) -> None:
+def test_layers_that_are_not_there_cannot_be_looked_at(
+    build: Build, trial: MakeTrial
+) -> None:
     plugin = build("internvl")
-    edit = AverageAttention(quadrants=frozenset({"VV"}), layers=(1, 2))
-    line = said(lambda: plugin.respond([trial(2, edit=edit)]))
-    assert "has no fusion layer 2: expected layers 0 to 1" in line
     for look in (plugin.attention, plugin.modalities):
         line = said(lambda look=look: look([trial(2)], 2))
         assert "has no fusion layer 2: expected layers 0 to 1" in line
