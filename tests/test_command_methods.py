@@ -20,6 +20,7 @@ METHODS |= {
     "confidence",
     "distilling-failures",
     "domino",
+    "looking",
     "george",
     "random",
     "mitigation",

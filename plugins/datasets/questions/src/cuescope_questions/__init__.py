@@ -57,6 +57,14 @@ class VSIBench(QuestionFile):
     tables = (layouts.VSI_BENCH,)
 
 
+class NextQA(QuestionFile):
+    """NExT-QA (Xiao et al., 2021), multiple choice, videos optional; the group is the video."""
+
+    title = "nextqa"
+    benchmark = "NExT-QA"
+    tables = (layouts.NEXT_QA,)
+
+
 class ImplicitQA(QuestionFile):
     """ImplicitQA (Swetha et al., 2025): what no frame shows by itself; the group is the video."""
 
@@ -191,6 +199,7 @@ __all__ = [
     "MMStar",
     "MVBench",
     "Minerva",
+    "NextQA",
     "Pope",
     "QuestionFile",
     "QuestionTable",

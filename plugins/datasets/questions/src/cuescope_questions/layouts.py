@@ -93,6 +93,13 @@ VSI_BENCH = Layout(
     kind="question_type",
     key="id",
 )
+NEXT_QA = Layout(
+    patterns=("test.csv", "val.csv", "*.csv"),
+    options=("a0", "a1", "a2", "a3", "a4"),
+    answer_is="index",
+    # `qid` counts anew in each video
+    kind="type",
+)
 IMPLICITQA = Layout(
     patterns=("ImplicitQA*.jsonl", "*.jsonl"),
     question="question_text",

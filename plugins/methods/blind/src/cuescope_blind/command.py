@@ -9,7 +9,9 @@ import typer
 
 from cuescope.application import (
     DataOptions,
+    Device,
     DrawSeed,
+    ModelOptions,
     Output,
     Pairs,
     Planned,
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 METHOD = "blind"
 MODEL = "none"
+# with a model the questions are asked of it
+ASKING = "looking"
 LEAST_DRAWS = 19
 # plain help: rich would triple the time to its first line
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -39,10 +43,23 @@ def blind(
     data: Annotated[str, typer.Argument(metavar="DATA", help="Data set, NAME[:ARG].")],
     output: Output,
     data_option: DataOptions = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="SPEC",
+            help="Ask this model too: without the video, with another, in other orders.",
+        ),
+    ] = MODEL,
+    model_option: ModelOptions = None,
     option: Annotated[
         Pairs,
-        typer.Option("-O", metavar="KEY=VALUE", help="Option of the method `blind`."),
+        typer.Option(
+            "-O",
+            metavar="KEY=VALUE",
+            help="Option of the method `blind`, with a model of `looking`.",
+        ),
     ] = None,
+    device: Device = "auto",
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the run. [default: runs/...]"),
@@ -78,14 +95,23 @@ def blind(
     """Find out what of a benchmark is answered without looking.
 
     Tells (length, place, words, how common an answer is) and a learner answer the questions from
-    their text alone, each video by what other videos teach. No model is asked.
+    their text alone, each video by what other videos teach. No model is asked, unless one is given:
+    then it is asked the same questions without their video, with another one, and in other orders.
     """
     # before the audit: a wrong name is told now
     require_manifest(hardest, prune, manifest)
+    if manifest is not None and model != MODEL:
+        raise UserError(
+            "--manifest with a model",
+            expected="none: questions are chosen by their texts",
+            remedy="Leave --model out",
+        )
     request = Request(
-        method=METHOD,
-        model=MODEL,
+        method=METHOD if model == MODEL else ASKING,
+        model=model,
         data=data,
+        model_options=pairs("-M", model_option or ()),
+        device=device,
         method_options=pairs("-O", option or ()),
         data_options=pairs("-D", data_option or ()),
         limit=limit,

@@ -31,11 +31,16 @@ class Gain:
 
     @property
     def points(self) -> str:
-        """The gain in words, with its interval: "+14.0 points; +11.3 to +16.9"."""
-        difference = f"{100 * self.gain:+.1f} points"
-        if self.low is None or self.high is None:
-            return difference
-        return f"{difference}; {100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        """The gain in words, with its interval."""
+        return in_points(self.gain, self.low, self.high)
+
+
+def in_points(value: float, low: float | None, high: float | None) -> str:
+    """A difference with its interval: "+14.0 points; +11.3 to +16.9"."""
+    points = f"{100 * value:+.1f} points"
+    if low is None or high is None:
+        return points
+    return f"{points}; {100 * low:+.1f} to {100 * high:+.1f}"
 
 
 def expected_correct(

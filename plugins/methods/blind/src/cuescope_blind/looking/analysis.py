@@ -1,0 +1,164 @@
+"""Every way to ask, measured on the same questions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cuescope_blind.looking.options import LookingOptions
+from cuescope_blind.looking.scores import (
+    Estimated,
+    PerQuestion,
+    Right,
+    beyond_guessing,
+    lost,
+)
+from cuescope_blind.looking.trials import (
+    AS_IT_IS,
+    OPTIONS_ALONE,
+    QUESTION_ALONE,
+    TURNED,
+    WRONG_VIDEO,
+    numbered_trials,
+    questions_asked,
+    ways_of,
+)
+from cuescope_sdk import Audit, Outcome, Sample
+from cuescope_sdk.statistics import (
+    Groups,
+    MeanAboveZero,
+    benjamini_hochberg,
+    change_interval,
+)
+
+# whose answers have not seen what the question is about
+BLIND_WAYS = (QUESTION_ALONE, WRONG_VIDEO, OPTIONS_ALONE)
+
+
+@dataclass(frozen=True, eq=False)
+class WayResult:
+    """One way to ask; `finding` says whether the model is right too often in it."""
+
+    key: str
+    name: str
+    right: Right
+    gain: Estimated
+    lost: Estimated
+    q_value: float | None = None
+    finding: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """The questions, whether each is right as it is, and every other way to ask.
+
+    `turned` has the questions that were asked with their options turned, whether an answer
+    changed, and the share of changes.
+    """
+
+    samples: tuple[Sample, ...]
+    as_it_is: Right
+    results: tuple[WayResult, ...]
+    turned: tuple[Right, Right, Estimated] | None
+    turned_q: float | None
+    turned_finding: bool
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The videos."""
+        return Groups.of(self.samples)
+
+    def right_in(self, key: str) -> Right | None:
+        """Whether each question is right in a way; None where it was not asked so."""
+        return next((r.right for r in self.results if r.key == key), None)
+
+
+def sight(audit: Audit, outcomes: Sequence[Outcome]) -> Sight:
+    """All that is measured; for `audit.once`."""
+    asked = audit.once(questions_asked, audit)
+    options = audit.options
+    groups = Groups.of(asked)
+    chance: PerQuestion = np.array([1 / len(sample.choices) for sample in asked])
+    right_in: dict[str, Right] = {}
+    answers: list[str | None] = [None] * len(asked)
+    turns: dict[int, list[str | None]] = {}
+    for (number, trial), outcome in zip(
+        audit.once(numbered_trials, audit),
+        outcomes,
+        strict=True,
+    ):
+        if trial.condition == TURNED:
+            turns.setdefault(number, []).append(outcome.prediction)
+            continue
+        if trial.condition == AS_IT_IS:
+            answers[number] = outcome.prediction
+        right = right_in.setdefault(trial.condition, np.zeros(len(asked), dtype=bool))
+        right[number] = outcome.correct()
+    as_it_is = right_in[AS_IT_IS]
+    results = []
+    for way in audit.once(ways_of, audit):
+        right = right_in[way.key]
+        gain = beyond_guessing(right, chance, groups, options.confidence)
+        less = lost(as_it_is, right, groups, options.confidence)
+        results.append(WayResult(way.key, way.name, right, gain, less))
+    turned = _turned(answers, turns, groups, options.confidence)
+    tested = [result for result in results if result.key in BLIND_WAYS]
+    p_values = [result.gain.p_value for result in tested]
+    if turned is not None:
+        p_values.append(turned[2].p_value)
+    # over what may be a finding: order and single frames are told, and are no fault
+    q_values = benjamini_hochberg(p_values)
+    by_key = {result.key: q for result, q in zip(tested, q_values, strict=False)}
+    judged = []
+    for result in results:
+        q_value = by_key.get(result.key)
+        judged.append(
+            WayResult(
+                result.key,
+                result.name,
+                result.right,
+                result.gain,
+                result.lost,
+                q_value,
+                _is_finding(result.gain, q_value, options),
+            )
+        )
+    turned_q = q_values[-1] if turned is not None else None
+    turned_finding = turned is not None and _is_finding(turned[2], turned_q, options)
+    return Sight(
+        tuple(asked), as_it_is, tuple(judged), turned, turned_q, turned_finding
+    )
+
+
+def _turned(
+    answers: Sequence[str | None],
+    turns: Mapping[int, Sequence[str | None]],
+    groups: Groups,
+    confidence: float,
+) -> tuple[Right, Right, Estimated] | None:
+    """Which questions were turned, whose answer changed, and the share of these."""
+    if not turns:
+        return None
+    was_turned = np.zeros(len(answers), dtype=bool)
+    change = np.zeros(len(answers), dtype=bool)
+    for number, others in turns.items():
+        was_turned[number] = True
+        change[number] = any(answer != answers[number] for answer in others)
+    share = change[was_turned].astype(float)
+    part = groups.take(was_turned)
+    low, high = change_interval(share, part, confidence=confidence)
+    p_value = MeanAboveZero(share, part).p_value()
+    estimated = Estimated(float(share.mean()), low, high, p_value)
+    return was_turned, change, estimated
+
+
+def _is_finding(
+    gain: Estimated,
+    q_value: float | None,
+    options: LookingOptions,
+) -> bool:
+
+    if q_value is None:
+        return False
+    return gain.value >= options.min_gain and q_value <= options.fdr

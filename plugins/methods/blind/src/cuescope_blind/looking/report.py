@@ -1,0 +1,170 @@
+"""The rows of the report, its sentences, notes and tables."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cuescope_blind.looking.analysis import BLIND_WAYS, Sight, WayResult, sight
+from cuescope_blind.looking.scores import kinds_of_sight
+from cuescope_blind.looking.trials import (
+    ONE_FRAME,
+    QUESTION_ALONE,
+    REVERSED,
+    SHUFFLED,
+    TURNED,
+    WRONG_VIDEO,
+    questions_asked,
+    ways_of,
+)
+from cuescope_sdk import Audit, Cell, Feature, Outcome, Score, Table
+
+NEXT_STEP = (
+    "`cuescope blind DATA` says what in the texts gives answers away. Where the video is lost "
+    "inside the model: `cuescope audit quag`; whether it tells a video from its opposite:"
+    " data `clavi`."
+)
+TURNED_NAME = "options in another order"
+
+
+def features(audit: Audit) -> Iterator[Feature]:
+    """A feature a way to ask."""
+    for way in audit.once(ways_of, audit):
+        yield Feature(key=way.key, kind="way to ask", name=way.name)
+    if audit.options.turns and audit.once(questions_asked, audit):
+        yield Feature(key=TURNED, kind="way to ask", name=TURNED_NAME)
+
+
+def scores(audit: Audit, outcomes: Sequence[Outcome]) -> Iterator[Score]:
+    """What each way is worth beside guessing, and what is lost by it."""
+    seen = audit.once(sight, audit, outcomes)
+    _note(audit, seen)
+    _record(audit, seen)
+    audit.attach(_table(seen))
+    for result in seen.results:
+        yield from _way_scores(result)
+    if seen.turned is None:
+        return
+    _, change, share = seen.turned
+    yield Score(
+        feature=TURNED,
+        label=None,
+        metric="beyond_guessing",
+        value=share.value,
+        low=share.low,
+        high=share.high,
+        n=int(seen.turned[0].sum()),
+        p_value=share.p_value,
+        q_value=seen.turned_q,
+        finding=seen.turned_finding,
+        statement=f"With {{feature}} the answer changes in {change[seen.turned[0]].mean():.1%} of "
+        f"{int(seen.turned[0].sum()):,} questions ({share.points}).",
+    )
+
+
+def _way_scores(result: WayResult) -> Iterator[Score]:
+    n = len(result.right)
+    yield Score(
+        feature=result.key,
+        label=None,
+        metric="beyond_guessing",
+        value=result.gain.value,
+        low=result.gain.low,
+        high=result.gain.high,
+        n=n,
+        p_value=result.gain.p_value,
+        q_value=result.q_value,
+        finding=result.finding,
+        statement=f"With {{feature}} the model is right in {result.right.mean():.1%} of {n:,} "
+        f"questions; guessing gives {result.right.mean() - result.gain.value:.1%} "
+        f"({result.gain.points}).",
+    )
+    yield Score(
+        feature=result.key,
+        label=None,
+        metric="lost",
+        value=result.lost.value,
+        low=result.lost.low,
+        high=result.lost.high,
+        n=n,
+        p_value=result.lost.p_value,
+    )
+
+
+def _note(audit: Audit, seen: Sight) -> None:
+    total = len(seen.samples)
+    audit.note(
+        "as it is", f"{seen.as_it_is.mean():.1%} of {total:,} questions are right"
+    )
+    for key, name in (
+        (QUESTION_ALONE, "visual gain"),
+        (WRONG_VIDEO, "gain over a wrong video"),
+        (ONE_FRAME, "gain over one frame"),
+        (SHUFFLED, "gain by order, over shuffled frames"),
+        (REVERSED, "gain by order, over frames from last to first"),
+    ):
+        for result in seen.results:
+            if result.key == key:
+                audit.note(name, result.lost.points)
+    without = seen.right_in(QUESTION_ALONE)
+    if without is not None:
+        parts = kinds_of_sight(seen.as_it_is, without)
+        needs = {name: int(part.sum()) for name, part in parts.items()}
+        audit.note(
+            "what each question is",
+            f"{needs['needs']:,} need the video, {needs['answers blind']:,} are right without it "
+            f"too, {needs['conflicts']:,} are right only without it, {needs['fails']:,} are wrong "
+            "either way",
+        )
+    if audit.capabilities.min_frames > 0:
+        audit.note(
+            "without the video", "this model needs a picture: it is shown plain grey"
+        )
+    left_out = len(audit.samples) - total
+    if left_out:
+        audit.note("left out", f"{left_out:,} samples without frames, label or options")
+    audit.note("next step", NEXT_STEP)
+
+
+def _record(audit: Audit, seen: Sight) -> None:
+    """Of every question whether it needs the video: rows of `answers.parquet`."""
+    without = seen.right_in(QUESTION_ALONE)
+    if without is None:
+        return
+    for name, part in kinds_of_sight(seen.as_it_is, without).items():
+        for number in np.flatnonzero(part).tolist():
+            sample = seen.samples[number]
+            audit.record(sample, QUESTION_ALONE, "sight", 1.0, name)
+
+
+def _table(seen: Sight) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            "as it is",
+            len(seen.samples),
+            100 * seen.as_it_is.mean(),
+            None,
+            None,
+            None,
+            None,
+        )
+    ]
+    for result in seen.results:
+        guessing = 100 * (result.right.mean() - result.gain.value)
+        less = result.lost
+        rows.append(
+            (
+                result.name,
+                len(result.right),
+                100 * result.right.mean(),
+                guessing if result.key in BLIND_WAYS else None,
+                100 * less.value,
+                None if less.low is None else 100 * less.low,
+                None if less.high is None else 100 * less.high,
+            )
+        )
+    return Table.of(
+        "The same questions, asked in other ways (percent)",
+        ("shown", "questions", "right", "guessing", "lost", "low", "high"),
+        rows,
+        "Lost is of the same questions, beside what they are as it is, with its interval.",
+    )
