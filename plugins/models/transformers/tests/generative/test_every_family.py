@@ -4,10 +4,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from cuescope.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import every_family
+import tiny_families
 
 ENCODER = "before the encoder"
 DOOR = "at the door"
@@ -44,6 +48,34 @@ def test_what_reads_no_question_or_sees_nothing_is_refused(tmp_path: Path) -> No
         row = every_family.examine(kind, every_family.parts_of(kind, tmp_path))
         assert words in row.refuses
         assert not row.answers
+
+
+def test_a_model_that_fuses_in_its_linear_layers_alone_is_refused_in_the_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its attention adds nothing, so that averaging it would tell of no fusion at all."""
+    config, processor = tiny_families.tiny_parts("qwen3_5")
+    text = config.text_config
+    text.layer_types = ["linear_attention"] * 3 + ["full_attention"]
+    text.num_hidden_layers = len(text.layer_types)
+    network = tiny_families.random_network(config)
+    with torch.no_grad():
+        network.get_decoder().layers[-1].self_attn.o_proj.weight.zero_()
+    network.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    model = every_family.open_plugin((network, processor))
+    images = [every_family.pixels(seed) for seed in (0, 1)]
+    one, other = model.respond([every_family.asking(image) for image in images])
+    assert every_family.farthest([one], [other]) > 1e-3, "it sees the image"
+    capsys.readouterr()  # the library says what it wrote
+    data = ("--data", "moving-shapes:none", "-D", "questions=both")
+    line = ("audit", "quag", "--model", f"transformers-vlm:{tmp_path}", *data, "--plan")
+    with pytest.raises(SystemExit, match="2"):
+        main(line)
+    refusal = capsys.readouterr().err
+    assert "Qwen3_5GatedDeltaNet mixes tokens beside attention" in refusal
+    assert "in layer 0, 1, 2" in refusal
+    assert len(refusal.strip().splitlines()) == 1
 
 
 @pytest.mark.long

@@ -202,6 +202,11 @@ class NotBuiltError(Exception):
 def tiny_family(kind: str) -> tuple[Any, Any]:
     """The network, seeded and random, and its processor."""
     config, processor = tiny_parts(kind)
+    return random_network(config), processor
+
+
+def random_network(config: Any) -> Any:
+    """Of a configuration; the same weights each time."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = transformers.AutoModelForMultimodalLM.from_config(config).eval()
@@ -215,7 +220,7 @@ def tiny_family(kind: str) -> tuple[Any, Any]:
                     weight.normal_(std=0.2)
                 elif "gate" in name and weight.numel() == 1:
                     weight.fill_(0.8)
-    return network, processor
+    return network
 
 
 def tiny_parts(kind: str) -> Parts:
