@@ -92,7 +92,7 @@ def write_inspect_chunked(folder: Path, written: Sequence[Item]) -> Path:
     with zstd_archive(path) as add:
         add("header.json", inspect_header(written) | {"version": 3})
         for item in written:
-            sample = inspect_sample(item)
+            sample = shuffled_by_solver(item)
             prefix = f"samples/{item.key}_epoch_1"
             messages = sample.pop("messages")
             texts = [messages[0]["content"]]
@@ -139,6 +139,26 @@ def inspect_sample(item: Item) -> dict[str, Any]:
         },
         "metadata": {"category": item.category},
     }
+
+
+def shuffled_by_solver(item: Item) -> dict[str, Any]:
+    """The messages are back in order, and the score says what was sent."""
+    sample = inspect_sample(item)
+    sent = sample["messages"][0]["content"].partition(item.question)[2]
+    lines = "\n".join(
+        f"{LETTERS[n]}) {choice}" for n, choice in enumerate(item.choices)
+    )
+    sample["messages"][0]["content"] = f"Answer.\n\n{item.question}\n\n{lines}"
+    said = f"ANSWER: {LETTERS[item.answer]}"
+    sample["messages"][1]["content"] = said
+    sample["output"] = {
+        "choices": [{"message": {"role": "assistant", "content": said}}]
+    }
+    sample["scores"]["choice"]["explanation"] = (
+        "Choices were shuffled before generating a response, the following was sent to the "
+        f"model:{sent}\nShuffled answer:\nANSWER: {LETTERS[3 - item.answer]}"
+    )
+    return sample
 
 
 def write_lm_eval(folder: Path, written: Sequence[Item]) -> Path:

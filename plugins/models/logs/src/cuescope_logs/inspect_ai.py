@@ -27,6 +27,7 @@ RIGHT = {"C": True, "I": False, "P": False, "N": False}
 TITLE = "inspect"
 SHELL = "sample.json"
 METADATA = "metadata.json"
+SENT = "the following was sent to the model:"
 
 
 class InspectOptions(Options):
@@ -107,11 +108,11 @@ class InspectLog(LogReader):
         messages = [m for m in as_list(sample.get("messages")) if isinstance(m, dict)]
         asked, images = read_parts(_asked(sample, messages), attached)
         choices = [as_text(choice) for choice in as_list(sample.get("choices"))]
+        score = self._score(sample)
         prompt, _ = read_parts(_first_user(messages), attached)
-        shown = listed_choices(prompt)
-        order = shown if sorted(shown) == sorted(choices) else choices
+        order = shown_order(choices, as_text(score.get("explanation")), prompt)
         said = _said(sample, attached)
-        answer, right = self._judgement(sample, choices, order, said)
+        answer = read_answer(score.get("answer"), choices, order, said)
         target = sample.get("target")
         targets = target if isinstance(target, list) else [target]
         label = as_text(targets[0]).strip() if len(targets) == 1 else None
@@ -124,38 +125,56 @@ class InspectLog(LogReader):
             choices=tuple(order),
             label=order.index(choices[index]) if index is not None else label,
             answer=answer,
-            right=right,
+            right=is_right(score.get("value")),
             images=tuple(images),
             annotations=as_mapping(sample.get("metadata")),
         )
 
-    def _judgement(
-        self,
-        sample: Mapping[str, Any],
-        choices: Sequence[str],
-        order: Sequence[str],
-        said: str,
-    ) -> tuple[int | str | None, bool | None]:
-        """What the harness read in the answer, and whether it counted."""
+    def _score(self, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """The judgement that counts."""
         scores = as_mapping(sample.get("scores"))
         name = self.options.scorer
         if name is None:
-            name = next(iter(scores), None)
+            name = next(iter(scores), "")
         elif name not in scores:
             raise UserError(
                 f"{TITLE}: no scorer '{name}'",
                 expected=f"one of {', '.join(map(str, scores)) or 'none'}",
             )
-        score = as_mapping(scores.get(name or ""))
-        right = is_right(score.get("value"))
-        answer = score.get("answer")
-        if choices:
-            # the scorer's letter is of the order before the shuffle
-            index = letter_index(as_text(answer), len(choices))
-            if index is not None:
-                return order.index(choices[index]), right
-            return find_choice(said, order), right
-        return (as_text(answer) or None), right
+        return as_mapping(scores.get(name))
+
+
+def shown_order(
+    choices: Sequence[str],
+    explanation: str,
+    prompt: str,
+) -> Sequence[str]:
+    """The choices in the order that the model saw.
+
+    A solver that shuffles puts its messages back in order afterwards, and says in the score what it
+    had sent; data that were shuffled before stand so in the prompt.
+    """
+    for text in (explanation.partition(SENT)[2], prompt):
+        shown = listed_choices(text)
+        if shown and sorted(shown) == sorted(choices):
+            return shown
+    return choices
+
+
+def read_answer(
+    answer: Any,
+    choices: Sequence[str],
+    order: Sequence[str],
+    said: str,
+) -> int | str | None:
+    """What the harness read in the answer: the number of a choice as it was shown, or a text."""
+    if not choices:
+        return as_text(answer) or None
+    # the scorer's letter is of the order before the shuffle
+    index = letter_index(as_text(answer), len(choices))
+    if index is not None:
+        return order.index(choices[index])
+    return find_choice(said, order)
 
 
 def read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Any]:
