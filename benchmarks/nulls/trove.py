@@ -57,6 +57,7 @@ OVERLAPPING = 48  # candidates beside these
 STRAY = 0.03  # of the frames are in a random cluster
 SITES = 4
 DIM = 24  # of the embedding
+UNSHUFFLED = TRoVeOptions(null_shuffles=0)
 NO_PICTURE = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 
 
@@ -101,6 +102,7 @@ NULLS: Mapping[str, World] = {
     "size, noisy boxes (reliability .9)": World(size=1.2, reliability=0.9),
     "size, noisy boxes (reliability .8)": World(size=1.2, reliability=0.8),
     "size, noisy boxes (reliability .67)": World(size=1.2, reliability=0.67),
+    "size, noisy boxes (reliability .5)": World(size=1.2, reliability=0.5),
     "size, unknown": World(size=1.2, is_known=False),
     "picture quality": World(size=0.8, is_quality=True),
     "a second label's thing in 20%": World(second=0.2),
@@ -390,9 +392,12 @@ def audit(
     return score(observations, options, rng, part)
 
 
-def check_trove(scene: Scene, rng: np.random.Generator) -> Recorded:
+def check_trove(
+    scene: Scene,
+    rng: np.random.Generator,
+    options: TRoVeOptions = UNSHUFFLED,
+) -> Recorded:
     """An audit by TRoVe, after all checks; `Score.doubt` says what took a star."""
-    options = TRoVeOptions(null_shuffles=0)
     recorded = record(scene, options)
     observations = scene.observations
     part = discovery_part(observations, options.discover, rng)

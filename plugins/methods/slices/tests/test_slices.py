@@ -1,5 +1,6 @@
 """The rankings against scikit-learn and a planted scene; what cannot be sliced is said."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from cuescope_sdk import Report
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.testing import Setup
 from cuescope_slices import Confidence, DistillingFailures, Domino, George
-from cuescope_slices.analysis import compare, is_finding
+from cuescope_slices.analysis import Pair, compare, is_clear, is_finding, retest_labels
 from cuescope_slices.options import (
     DistillingFailuresOptions,
     DominoOptions,
     GeorgeOptions,
 )
+from cuescope_slices.report import statement
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -127,6 +129,54 @@ def test_confidence_ranks_frames_by_how_sure_a_still_is() -> None:
     strengths = [occurrence.strength for occurrence in feature.occurrences]
     assert len(strengths) == 450
     assert 1 / 3 <= min(strengths) < max(strengths) <= 1
+
+
+def audited(points: Points) -> list[Pair]:
+    """What Distilling Failures says of these points, half of which make the slices."""
+    samples = len(points)
+    options = DistillingFailuresOptions()
+    rng = np.random.default_rng(1)
+    slices = distilling_failures(points, options, 1, rng)
+    ranked = Ranked(
+        points=points,
+        sequence=np.arange(samples),
+        frame=np.full(samples, -1),
+        lengths=np.ones(samples, dtype=int),
+        keys=tuple(map(str, range(samples))),
+        groups=Groups.single(samples),
+        slices=tuple(slices),
+    )
+    pairs = compare(ranked, slices, options, rng)
+    assert any(is_clear(pair, options) for pair in pairs)
+    retest_labels(ranked, pairs, options, rng)
+    return [pair for pair in pairs if is_clear(pair, options)]
+
+
+@pytest.mark.parametrize("cause", ["wrong labels", "a cue"])
+def test_wrong_labels_are_told_from_a_cue(cause: str) -> None:
+    points, cue = scene()
+    rng = np.random.default_rng(2)
+    true = points.label
+    label = true
+    answer = np.where(cue & (true == 0), 1, true)
+    if cause == "wrong labels":
+        label = np.where(rng.random(600) < 0.08, (true + 1) % 3, true)
+        answer = true
+    # of a cue that misleads something of the right answer is left
+    sure = 0.9 * np.eye(3)[answer] + 0.3 * np.eye(3)[true] * (cause == "a cue")
+    probability = sure + rng.uniform(0.02, 0.1, (600, 3))
+    changed = replace(
+        points,
+        label=label,
+        prediction=answer,
+        probability=probability / probability.sum(axis=1, keepdims=True),
+        fitted=rng.random(600) < 0.5,
+    )
+    found = audited(changed)
+    assert {pair.is_label_noise for pair in found} == {cause == "wrong labels"}
+    words = [statement(pair, "b", DistillingFailuresOptions()) for pair in found]
+    noise = "It may be label noise: In {feature}, 'b' loses "
+    assert all(str(line).startswith(noise) is (cause != "a cue") for line in words)
 
 
 def test_no_finding_stands_beside_an_interval_that_holds_0() -> None:

@@ -13,13 +13,12 @@ from scipy import sparse
 
 from cuescope_sdk import Detection, Frame, Sample
 from cuescope_sdk.data import object_size
-from cuescope_sdk.statistics import GapPlan, Groups
+from cuescope_sdk.statistics import GapPlan, Groups, LabelNoise
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
 from cuescope_trove.analysis import pair_intervals
 from cuescope_trove.candidates import correction
 from cuescope_trove.candidates.correction import could_pass, p_values
-from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.power import (
     SPLIT,
@@ -103,10 +102,12 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
 def test_what_else_explains_errors_takes_the_star(null: str) -> None:
     """Of audits in which the rule is passed: what is left after all checks is no star."""
     passed = 0
+    # some of it is taken for label noise first
+    options = TRoVeOptions(null_shuffles=0, label_noise=0)
     for audit in range(4):
         rng = np.random.default_rng([7, audit])
         scene = SIMULATIONS.simulate(SIMULATIONS.NULLS[null], rng)
-        found = SIMULATIONS.check_trove(scene, rng).found
+        found = SIMULATIONS.check_trove(scene, rng, options).found
         passed += bool(found)
         assert all(score.doubt for score in found)
     assert passed >= 2
@@ -193,7 +194,7 @@ def test_mislabelled_sequences_are_named() -> None:
     label = scene.label.copy()
     label[changed] = (label[changed] + 1) % 4
     noisy = replace(scene, label=label, correct=scene.prediction == label)
-    suspects = np.flatnonzero(confident_disagreement(noisy).looks_like >= 0)
+    suspects = np.flatnonzero(LabelNoise.of(noisy.answered).looks_like >= 0)
     # a model that is right in 85% is confidently so in about 60%
     assert len(set(suspects) & set(changed)) >= 16
     assert len(suspects) <= 3 * len(set(suspects) & set(changed))
@@ -302,12 +303,12 @@ def test_copies_of_a_candidate_are_tried_again_once(
     copies = replace(scene, member=sparse.csr_array(sparse.hstack([scene.member] * 3)))
     tried = []
 
-    def suspects(observations: Any, suspects: Any, pair: Any) -> np.ndarray:
-        tried.append(pair)
-        return observations.label == pair.label
+    def suspects(noise: LabelNoise, label: int, *_: Any) -> np.ndarray:
+        tried.append(label)
+        return noise.answered.label == label
 
-    monkeypatch.setattr(selection, "suspect_labels", suspects)
-    monkeypatch.setattr(selection, "unlike_p_value", lambda *_: 1.0)
+    monkeypatch.setattr(LabelNoise, "suspects", suspects)
+    monkeypatch.setattr(selection, "is_unlike_label_errors", lambda *_, **__: False)
     table = score(copies, TRoVeOptions(label_noise=1.0), rng)
     explained = table.verdict == Verdict.LABEL_NOISE
     assert not table.finding.any()

@@ -19,6 +19,7 @@ from cuescope_sdk.data._image_folders import (
     images_in,
 )
 from cuescope_sdk.data._independence import independent_samples
+from cuescope_sdk.data._label_noise import label_noise_words, mislabelled_samples
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
 from cuescope_sdk.data._media.frames import Probe, sample_indices
@@ -63,7 +64,9 @@ __all__ = [
     "independent_samples",
     "is_number",
     "kind_of",
+    "label_noise_words",
     "load_yaml",
+    "mislabelled_samples",
     "near_duplicate_groups",
     "object_size",
     "other_explanations",

@@ -15,6 +15,7 @@ from cuescope_sdk.statistics._intervals import (
     student_interval,
 )
 from cuescope_sdk.statistics._inversion import excluded_by_test
+from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
@@ -63,6 +64,7 @@ from cuescope_sdk.statistics._weighted_tests import (
 )
 
 __all__ = [
+    "Answered",
     "AssociationTests",
     "Bootstrap",
     "Correlation",
@@ -72,6 +74,7 @@ __all__ = [
     "GapTest",
     "GroupedFeatures",
     "Groups",
+    "LabelNoise",
     "MeanAboveZero",
     "PairedFlips",
     "Placement",

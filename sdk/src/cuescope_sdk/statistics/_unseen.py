@@ -34,6 +34,22 @@ def most_by_chance(count: int, rate: float, *, confidence: float = 0.95) -> int:
     return int(stats.binom.ppf(confidence, count, min(rate, 1.0)))
 
 
+def most_predicted(
+    count: int,
+    hits: int,
+    others: int,
+    *,
+    confidence: float = 0.95,
+) -> int:
+    """How many of `count` may be hit, at most, where `hits` of so many others were.
+
+    The upper quantile of a beta-binomial with the prior of Jeffreys (1946): unlike
+    `most_by_chance`, it counts that a rate of few others is hardly known.
+    """
+    rate = stats.betabinom(count, hits + 0.5, others - hits + 0.5)
+    return int(rate.ppf(confidence))
+
+
 def lower_mean_p_value(
     values: PerItem,
     null: Float[np.ndarray, " null_item"],

@@ -90,14 +90,16 @@ class Slices(Plugin):
         features: Sequence[Feature],
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
-        """Other explanations of what was found, and the null."""
+        """Other explanations of what was found, label noise, and the null."""
         from cuescope_sdk.data import independent_samples, other_explanations
-        from cuescope_slices.verify import comparisons, evidence
+        from cuescope_slices.verify import check_labels, comparisons, evidence
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
             about = audit, self.name, self.options, features, scores
             yield from other_explanations(audit, list(comparisons(*about)))
+            if self.options.label_noise:
+                yield check_labels(audit, self.name, self.options, scores)
             yield from evidence(audit, self.name, self.options)
 
 

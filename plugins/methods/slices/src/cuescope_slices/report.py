@@ -6,9 +6,18 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Feature, Score
+from cuescope_sdk.data import label_noise_words
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import mean_interval
-from cuescope_slices.analysis import SHARE, Pair, compare, is_finding, smallest_findable
+from cuescope_slices.analysis import (
+    SHARE,
+    Pair,
+    compare,
+    is_clear,
+    is_finding,
+    retest_labels,
+    smallest_findable,
+)
 from cuescope_slices.trials import Ranked, rank
 
 NEEDS = {
@@ -38,6 +47,7 @@ def scores(
         audit.rng("permutation"),
         tested=tested,
     )
+    retest_labels(ranked, pairs, options, audit.rng("label noise"))
     pairs.sort(key=lambda pair: (not is_finding(pair, options), -pair.value))
     # a limit is told only where nothing was found: sorted, the first is a finding or none is
     if pairs and tested and not is_finding(pairs[0], options):
@@ -58,7 +68,9 @@ def scores(
             metric="slice_value",
             value=pair.value,
             finding=finding,
-            statement=statement(pair, label) if finding else None,
+            # a large loss that is not shown would look overlooked, not explained
+            always_reported=pair.is_label_noise,
+            statement=statement(pair, label, options),
         )
         yield Score(
             **about,
@@ -69,16 +81,20 @@ def scores(
         )
 
 
-def statement(pair: Pair, label: str) -> str:
-    """The finding as a sentence."""
+def statement(pair: Pair, label: str, options: Any) -> str | None:
+    """The finding as a sentence, or why it is none; None for a pair that is nothing."""
+    if not is_clear(pair, options):
+        return None
     ends = ""
     if pair.low is not None and pair.high is not None:
         ends = f"; {percent(pair.low, unit='')} to {percent(pair.high, unit='')} points"
-    return (
+    words = (
         f"In {{feature}}, '{label}' loses {100 * (pair.lost or 0):.0f} points of accuracy "
-        f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends}). This goes with the slice; it "
-        "does not say what causes it."
+        f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends})."
     )
+    if pair.is_label_noise:
+        return label_noise_words(words, label, pair.suspects, pair.retest or 0.0)
+    return f"{words} This goes with the slice; it does not say what causes it."
 
 
 def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from cuescope_sdk import Audit, Evidence, Feature, Score
-from cuescope_sdk.data import Comparison
+from cuescope_sdk.data import Comparison, mislabelled_samples
 from cuescope_sdk.statistics import exceeds_rate_p_value
-from cuescope_slices.analysis import compare
+from cuescope_slices.analysis import compare, inside, label_noise
 from cuescope_slices.trials import SLICERS, Ranked, rank, slices_of
 
 SIGNIFICANT = 0.05
@@ -36,16 +36,33 @@ def comparisons(
             continue
         part = ranked.slices[numbers[score.feature]]
         mine = np.flatnonzero(codes == audit.labels.index(score.label))
-        inside = np.isin(mine, ranked.sequence[part.points[part.core]])
         wrong = Counter(answered[mine][right[mine] == 0].tolist()).most_common(NAMED)
         yield Comparison(
             feature=score.feature,
             label=score.label,
             samples=[samples[ranked.keys[number]] for number in mine],
-            shows=inside,
+            shows=inside(ranked, part)[mine],
             values=right[mine],
             answers=[audit.labels[answer] for answer, _ in wrong],
         )
+
+
+def check_labels(
+    audit: Audit,
+    name: str,
+    options: Any,
+    scores: Sequence[Score],
+) -> Evidence:
+    """Which samples look mislabelled, and whether anything that passed rests on them."""
+    ranked = audit.once(rank, audit, name, options)
+    samples = {sample.key: sample for sample in audit.samples}
+    return mislabelled_samples(
+        [samples[key] for key in ranked.keys],
+        audit.labels,
+        label_noise(ranked),
+        explained=sum(score.always_reported for score in scores),
+        held=sum(score.finding for score in scores),
+    )
 
 
 def evidence(audit: Audit, name: str, options: Any) -> Iterator[Evidence]:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from cuescope_sdk import Audit, Cell, Feature, Score, Table
+from cuescope_sdk.data import label_noise_words
 from cuescope_sdk.report import percent
 from cuescope_sdk.statistics import Estimate, mean_interval
 from cuescope_trove.analysis import (
@@ -191,10 +192,7 @@ def statement(
             f" In the part of the data where it was looked for, it was {first} points."
         )
     if row.verdict == Verdict.LABEL_NOISE:
-        return (
-            f"It may be label noise: {words} But up to {row.suspects} samples of {label} with it "
-            f"may be mislabelled, and without them the loss is not clear (p = {row.retest:.2g})."
-        )
+        return label_noise_words(words, row.label, row.suspects, row.retest)
     return (
         f"{words} {_still_frame_sentence(row, labels)}{_starts_sentence(row, starts)}"
     )

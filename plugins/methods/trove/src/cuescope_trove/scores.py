@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy import sparse
 
-from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
+from cuescope_sdk.statistics import Answered, Groups, gap_intervals, mean_interval
 
 Codes = Int[np.ndarray, " sample"]
 SampleMask = Bool[np.ndarray, " sample"]
@@ -69,6 +69,17 @@ class Observations:
         """Per frame: the still clip's probability of what the whole sequence was taken for."""
         frames = np.arange(len(self.frame_sample))
         return np.asarray(self.frame_static[frames, self.prediction[self.frame_sample]])
+
+    @property
+    def answered(self) -> Answered:
+        """What label noise is looked for in."""
+        return Answered(
+            label=self.label,
+            prediction=self.prediction,
+            correct=self.correct,
+            groups=self.groups,
+            probability=self.probability,
+        )
 
     @property
     def values(self) -> PerSample:

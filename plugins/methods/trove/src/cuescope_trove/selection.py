@@ -9,13 +9,14 @@ without the sequences that look mislabelled.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 
 import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 from scipy import sparse
 
-from cuescope_sdk.statistics import excluded_by_test
+from cuescope_sdk.statistics import LabelNoise, excluded_by_test
 from cuescope_trove.candidates.correction import (
     CLEAR,
     Correction,
@@ -24,11 +25,7 @@ from cuescope_trove.candidates.correction import (
     pooled_weights,
 )
 from cuescope_trove.candidates.groups import alike
-from cuescope_trove.label_noise import (
-    confident_disagreement,
-    suspect_labels,
-    unlike_p_value,
-)
+from cuescope_trove.label_noise import is_unlike_label_errors
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import (
     Observations,
@@ -51,7 +48,6 @@ DISCOVERY = 0.3  # of these groups are in the first part
 CANDIDATE = 0.5
 SHUFFLED_DRAWS = 500  # of a null that is itself drawn many times
 SMALLEST = 1e-300  # a p-value that underflowed still divides
-UNLIKE = 0.02  # p-value over all findings, from which on answers are unlike those to label errors
 
 
 class Verdict(IntEnum):
@@ -171,11 +167,11 @@ def score(
     they are looked for there, and all figures are of the other sequences.
     """
     rng = np.random.default_rng(0) if rng is None else rng
-    suspects = confident_disagreement(observations)
+    noise = LabelNoise.of(observations.answered)
     measured = observations
     if part is not None:
         measured = observations.take(~part)
-        suspects = suspects.take(~part)
+        noise = noise.take(~part)
     pairs = compare(measured)
     weight = could_pass(measured, pairs, options.fdr).astype(float)
     first_gap = None
@@ -222,19 +218,26 @@ def score(
     # what is not tried again keeps its own p-value: nothing else speaks against it
     retest = p_value.copy()
     mislabelled_count = np.zeros(len(pairs), dtype=np.int64)
-    unlike = UNLIKE / max(int(is_leader.sum()), 1)
-    for number in np.flatnonzero(is_leader).tolist():
+    leaders = np.flatnonzero(is_leader).tolist()
+    for number in leaders:
         pair = pairs.take([number])
-        removed = suspect_labels(measured, suspects, pair)
-        count = mislabelled_count[number] = removed.sum()
-        # labels of test sets are wrong in up to 10%: a larger loss is not their work
-        of_label = pair.n_with + pair.n_without
-        few = 0 < count <= options.label_noise * of_label.item()
-        # How answers look is asked of both parts: that is not what a pair was chosen for.
-        if few and unlike_p_value(observations, pair, rng) > unlike:
-            elsewhere = _elsewhere(measured, ~removed, pair, options, rng)
-            # without them the loss may be clearer by luck
-            retest[number] = max(retest[number], elsewhere)
+        count, without = noise.retest(
+            pair.label.item(),
+            measured.shows(pair.cluster.item()),
+            most=options.label_noise,
+            # of both parts: a pair was not chosen by how sure its answers are
+            is_unlike=partial(
+                is_unlike_label_errors,
+                observations,
+                pair,
+                rng,
+                losses=len(leaders),
+            ),
+            p_value=partial(_elsewhere, measured, pair, options, rng),
+        )
+        mislabelled_count[number] = count
+        # without them the loss may be clearer by luck
+        retest[number] = max(retest[number], without)
     # as much weaker as what stands for it: what no longer passes helps no other to pass
     own = np.maximum(p_value, SMALLEST)
     retest[found] = own[found] * (retest / own)[leader[found]]
@@ -308,10 +311,10 @@ def passes(
 
 def _elsewhere(
     observations: Observations,
-    kept: SampleMask,
     pair: Pairs,
     options: TRoVeOptions,
     rng: Generator,
+    kept: SampleMask,
 ) -> float:
     """The p-value of a pair in the sequences kept; 1 where it costs too little there."""
     # of this cluster and label alone: hundreds of candidates may be tried again

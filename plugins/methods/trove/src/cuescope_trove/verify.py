@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from cuescope_sdk import Audit, Evidence, Feature, Score, Verdict as EvidenceVerdict
-from cuescope_sdk.data import Comparison, other_explanations
-from cuescope_sdk.statistics import exceeds_rate_p_value
+from cuescope_sdk import Audit, Evidence, Feature, Score
+from cuescope_sdk.data import Comparison, mislabelled_samples, other_explanations
+from cuescope_sdk.statistics import LabelNoise, exceeds_rate_p_value
 from cuescope_sdk.stills import Answers
 from cuescope_trove.analysis import Analysis, analyse
 from cuescope_trove.candidates.frames import ranked_frames
@@ -19,12 +19,11 @@ from cuescope_trove.checks.annotated_cues import (
 )
 from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.control import conditions
-from cuescope_trove.label_noise import confident_disagreement
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations, label_parts
 from cuescope_trove.selection import Verdict, losses_that_pass, shuffle_within_labels
 
-NAMED = 8  # samples that look mislabelled
+NAMED = 8  # wrong answers that may be on screen too
 
 
 def evidence(
@@ -99,45 +98,14 @@ def check_null(
 
 def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
     """Which samples look mislabelled, and whether anything that was found rests on them."""
-    observations = analysis.observations
-    looks_like = confident_disagreement(observations).looks_like
-    suspects = np.flatnonzero(looks_like >= 0)
     answers = audit.once(Answers.ask, audit)
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
-    assert observations.probability is not None
-    # the least probable labels first
-    probability = observations.probability[suspects, observations.label[suspects]]
-    order = suspects[np.argsort(probability, kind="stable")]
-    names = []
-    for number in order[:NAMED]:
-        sample = samples[number]
-        answer = audit.labels[looks_like[number]]
-        names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
-    explained = int((analysis.shown.verdict == Verdict.LABEL_NOISE).sum())
-    held = int(analysis.shown.finding.sum())
-    words = f"{len(suspects)} of {len(looks_like)} samples look mislabelled"
-    if explained:
-        losses = "loss" if explained == 1 else "losses"
-        words += f"; {explained} {losses} may come from them, so nothing is found there"
-    if held:
-        hold = "finding holds" if held == 1 else "findings hold"
-        words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
-    if names:
-        words += f". Look at {', '.join(names)}"
-    return Evidence(
-        check="label noise",
-        verdict=_verdict(explained, held),
-        detail=words,
-        value=len(suspects) / len(looks_like),
-        n=len(looks_like),
+    return mislabelled_samples(
+        [outcome.trial.sample for outcome in answers.outcomes],
+        audit.labels,
+        LabelNoise.of(analysis.observations.answered),
+        explained=int((analysis.shown.verdict == Verdict.LABEL_NOISE).sum()),
+        held=int(analysis.shown.finding.sum()),
     )
-
-
-def _verdict(explained: int, held: int) -> EvidenceVerdict:
-    # what was explained away once looked like a finding, so it counts first
-    if explained:
-        return "refuted"
-    return "supported" if held else "inconclusive"
 
 
 def comparisons(

@@ -1,0 +1,68 @@
+"""What a report says of labels that look wrong: which samples, and what may come from them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cuescope_sdk import Evidence, Sample, Verdict
+
+if TYPE_CHECKING:  # scipy takes a second
+    from cuescope_sdk.statistics import LabelNoise
+
+NAMED = 8  # samples
+
+
+def label_noise_words(words: str, label: str, suspects: int, p_value: float) -> str:
+    """What a loss may be that is not clear without `suspects` samples of its label."""
+    return (
+        f"It may be label noise: {words} But up to {suspects} samples of '{label}' with it may be "
+        f"mislabelled, and without them the loss is not clear (p = {p_value:.2g})."
+    )
+
+
+def mislabelled_samples(
+    samples: Sequence[Sample],
+    labels: Sequence[str],
+    noise: "LabelNoise",
+    *,
+    explained: int,
+    held: int,
+) -> Evidence:
+    """The check of labels: `explained` losses may be label noise, and `held` findings are none.
+
+    `noise` is of these samples, in their order.
+    """
+    suspects = np.flatnonzero(noise.looks_like >= 0)
+    words = f"{len(suspects)} of {len(samples)} samples look mislabelled"
+    if explained:
+        losses = "loss" if explained == 1 else "losses"
+        words += f"; {explained} {losses} may come from them, so nothing is found there"
+    if held:
+        hold = "finding holds" if held == 1 else "findings hold"
+        words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
+    probability = noise.answered.probability
+    if len(suspects) and probability is not None:
+        of_label = probability[suspects, noise.answered.label[suspects]]
+        # the least probable labels first
+        first = suspects[np.argsort(of_label, kind="stable")][:NAMED]
+        names = []
+        for number in first:
+            sample = samples[number]
+            answer = labels[noise.looks_like[number]]
+            names.append(f"{sample.key} ('{sample.label}', looks like '{answer}')")
+        words += f". Look at {', '.join(names)}"
+    return Evidence(
+        check="label noise",
+        verdict=_verdict(explained, held),
+        detail=words,
+        value=len(suspects) / len(samples),
+        n=len(samples),
+    )
+
+
+def _verdict(explained: int, held: int) -> Verdict:
+    # what was explained away once looked like a finding, so it counts first
+    if explained:
+        return "refuted"
+    return "supported" if held else "inconclusive"
