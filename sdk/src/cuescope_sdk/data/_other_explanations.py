@@ -17,19 +17,24 @@ from cuescope_sdk.data._conditions import (
     ANSWER,
     ORDER,
     QUALITY,
+    SIZE,
     Conditions,
     PerSample,
     conditions_of,
+    is_size_rough,
     picture_quality,
 )
 from cuescope_sdk.report import percent
 
 if TYPE_CHECKING:  # scipy takes a second
+    from cuescope_sdk.statistics import Groups
     from cuescope_sdk.statistics._held_alike import HeldAlike
 
 CHECK = "other explanations"
 NAMED = 3  # answers in a sentence
 KNOWN = 0.8  # of the samples must have a value
+# of sizes by boxes: a box drawn by half too wide or too narrow leaves no more (docs/adr/0026)
+ROUGH = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +143,7 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
         if held.explains:
             explaining = dict.fromkeys(mattering, held)
     if not explaining:
-        return None
+        return _doubt_of_size(comparison, conditions, groups)
     names = list(explaining)
     least = min(explaining.values(), key=lambda held: abs(np.nan_to_num(held.left)))
     return Evidence(
@@ -153,6 +158,51 @@ def _doubt(comparison: Comparison, conditions: Conditions) -> Evidence | None:
     )
 
 
+def _doubt_of_size(
+    comparison: Comparison,
+    conditions: Conditions,
+    groups: "Groups",
+) -> Evidence | None:
+    """Whether size would explain it if boxes tell half of what they should; None if it would not.
+
+    Sizes are known to make models err, so it is not asked whether these tell of the values.
+    """
+    from cuescope_sdk.statistics._held_alike import gap_held_alike
+
+    if SIZE not in conditions or not is_size_rough(comparison.samples):
+        return None
+    size = conditions[SIZE][:, None]
+    held = gap_held_alike(
+        comparison.values, comparison.shows, size, groups, reliability=ROUGH
+    )
+    if held.is_clear or np.isnan(held.left):
+        return None
+    sign = np.sign(held.gap)
+    gap = percent(abs(held.gap), unit=" points")
+    left = percent(max(held.left * sign, 0.0), unit=" points")
+    rough = percent(held.rough * sign, unit=" points")
+    return Evidence(
+        check=CHECK,
+        verdict="inconclusive",
+        detail=f"Samples{_of_label(comparison)} with it are {gap} apart from those without, and "
+        f"{left} are left among samples with boxes of about the same size. Boxes are rough. If "
+        f"half of what sets their sizes apart is error, size alone could leave {rough}, and this "
+        f"is not clearly more (p = {held.p_value:.3f}). Masks, or sizes as a number "
+        "(object_size), decide it.",
+        value=held.left,
+        n=len(comparison.samples),
+        feature=comparison.feature,
+        label=comparison.label,
+        doubt=f"But {SIZE} may be the reason instead. If half of what boxes tell is error, size "
+        f"alone could leave {rough} among boxes of one size, and {left} are left: see the check "
+        f"'{CHECK}'.",
+    )
+
+
+def _of_label(comparison: Comparison) -> str:
+    return f" of '{comparison.label}'" if comparison.label else ""
+
+
 def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> str:
     gap = percent(abs(held.gap), unit=" points")
     if np.isnan(held.left):
@@ -165,10 +215,9 @@ def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> 
             f"{points} are left among samples that are alike in this. A rough measure of it could "
             f"leave {rough}, and this is not clearly more (p = {held.p_value:.3f})"
         )
-    of_label = f" of '{comparison.label}'" if comparison.label else ""
     return (
-        f"Samples{of_label} with it are {gap} apart from those without. They also differ in "
-        f"{_listed(names)}: {left}."
+        f"Samples{_of_label(comparison)} with it are {gap} apart from those without. They also "
+        f"differ in {_listed(names)}: {left}."
     )
 
 

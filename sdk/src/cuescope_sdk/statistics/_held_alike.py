@@ -23,8 +23,8 @@ class HeldAlike:
     """A gap, and what is left of it among samples that are alike in some conditions.
 
     `gap` is the mean value with less that without. `rough` is what would be left of a gap that the
-    conditions made alone, had they been measured as roughly as `RELIABILITY` says; `p_value` is
-    two-sided, of no more being left than that. `matters` is the p-value of the conditions telling
+    conditions made alone, had they been measured as roughly as was said; `p_value` is two-sided, of
+    no more being left than that. `matters` is the p-value of the conditions telling
     nothing of the values, beyond the gap itself. NaN is left where none with and without are alike.
     """
 
@@ -41,13 +41,17 @@ class HeldAlike:
     MATTERS: ClassVar[float] = 0.5
 
     @property
+    def is_clear(self) -> bool:
+        """Whether more is left than the conditions would leave of a gap that they made alone."""
+        more = (self.left - self.rough) * np.sign(self.gap) > 0
+        return bool(more and self.p_value <= LEFT)
+
+    @property
     def explains(self) -> bool:
         """Whether the conditions may be why there is a gap: too little is left of it."""
         if np.isnan(self.left):
             return True
-        more = (self.left - self.rough) * np.sign(self.gap) > 0
-        is_clear = more and self.p_value <= LEFT
-        return self.matters <= self.MATTERS and not is_clear
+        return self.matters <= self.MATTERS and not self.is_clear
 
 
 def gap_held_alike(
@@ -55,8 +59,12 @@ def gap_held_alike(
     shows: BoolPerSample,
     conditions: Float[np.ndarray, "sample condition"],
     groups: Groups,
+    *,
+    reliability: float = HeldAlike.RELIABILITY,
 ) -> HeldAlike:
     """The gap between samples that `shows` marks and the others, conditions held alike.
+
+    `reliability` is the share of the conditions' variance that is no error of measurement.
 
     Least squares of the values on `shows`, the levels of each condition (quantiles, of about 20
     units, at most ten) and its rank; NaN is a level of its own. A group counts once with and once
@@ -83,7 +91,7 @@ def gap_held_alike(
     centred = marked - marked.mean()
     whole = float(centred @ centred)
     # noise is the larger part of a measure the more of the rest goes with what is marked
-    dilution = (1 - HeldAlike.RELIABILITY) * whole / spread
+    dilution = (1 - reliability) * whole / spread
     rough = dilution * gap
     residual = value_left - left * marked_left
     unexplained = float(residual @ residual)
