@@ -139,6 +139,7 @@ def choose(
         options,
     )
     run = []
+    first = []
     left_out = {}
     # -O confirm.KEY is for the test, which nobody chooses
     known = {METHOD}
@@ -152,8 +153,12 @@ def choose(
             continue  # it tests what others found
         if why := _why_not(fit, method, bool(wanted)):
             left_out[fit.method] = why
+        elif getattr(method, "asks_nothing", False):
+            # a cue of the data is found before a model is blamed for it
+            first.append(fit.method)
         else:
             run.append(fit.method)
+    run = [*first, *run]
     for name in options.keys() - known:
         raise UserError(
             f"-O {name}.{next(iter(options[name]))}",

@@ -22,7 +22,7 @@ from cuescope_confirm.locating.visual_words import (
 )
 
 LEAST = 4  # patches of a piece
-BOUND = 0.1  # of the highest score of a frame with the cue: pieces are made of what exceeds it
+BOUND = 0.05  # of the highest score of a frame with the cue: pieces are made of what exceeds it
 ALIKE = 40  # pieces of other frames, by which one is judged
 OF_CUE = 0.9  # of the pieces that are like it, in frames with the cue; of company fewer
 APART = 0.02  # of AUROC, by which frames may be told worse without company
