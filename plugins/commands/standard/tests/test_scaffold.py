@@ -17,7 +17,8 @@ from cuescope_sdk import UserError
 from cuescope_sdk.testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
-KINDS += ("intervention", "edit", "log", "tell")
+KINDS += ("intervention", "edit", "log", "tell", "bench", "command")
+WITHOUT_CONTRACT = ("bench", "command")
 SINGLE = "method --single-file"
 VARIANTS = (*KINDS, SINGLE)
 QUICK = (
@@ -54,7 +55,7 @@ def test_a_generated_package_passes_its_tests_untouched(
     assert "failed" not in done.stdout
 
 
-@pytest.mark.parametrize("variant", sorted({*VARIANTS} - {*QUICK}))
+@pytest.mark.parametrize("variant", sorted({*VARIANTS} - {*QUICK, *WITHOUT_CONTRACT}))
 def test_a_generated_plugin_holds_its_contract(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

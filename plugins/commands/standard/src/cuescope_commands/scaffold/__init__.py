@@ -17,7 +17,7 @@ def run(
         typer.Argument(
             metavar="KIND",
             help="method, model, dataset, tool, executor, observer, mitigator, intervention, "
-            "edit, log or tell.",
+            "edit, log, tell, bench or command.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="As in 'my-method'.")],

@@ -90,13 +90,21 @@ def names_of(kind: str, name: str, *, single_file: bool = False) -> dict[str, st
         "group": facts["group"],
         "summary": facts["summary"],
         "command": facts["command"].format(name=name),
+        "check": facts.get("check", "cuescope plugins check"),
+        "imports": facts.get("imports", "`cuescope_sdk` and nothing else of cuescope"),
         "dependencies": ", ".join(f'"{dependency}"' for dependency in needed),
         "layout": layout.format(module=module),
     }
 
 
 def class_name(kind: str, name: str) -> str:
-    """`MyMethod` for "my-method"; with the kind where that would hide a word of the template."""
+    """`MyMethod` for "my-method"; with the kind where that would hide a word of the template.
+
+    A command is no class: `my_command`.
+    """
+    if kind == "command":
+        snake = name.replace("-", "_")
+        return f"{snake}_command" if iskeyword(snake) or snake == "show" else snake
     camel = capwords(name, "-").replace("-", "")
     # True and None are keywords that a name may become
     clashes = iskeyword(camel) or camel in TABLES["imported"].split()
