@@ -9,6 +9,7 @@ from cuescope_blind.learner import option_features, out_of_fold
 from cuescope_blind.options import BlindOptions
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import redraw_answers
+from cuescope_sdk.statistics import Groups
 
 OPTIONS = BlindOptions()
 
@@ -59,6 +60,24 @@ def test_one_kind_of_question_is_tested_once() -> None:
     probability = out_of_fold(questions, option_features(questions), fold)
     results = measure_all(questions, questions.right, fold, probability, OPTIONS)
     assert {result.kind for result in results} == {None}
+
+
+def test_a_learner_that_learns_nothing_answers_by_chance() -> None:
+    # as in POPE: yes and no, each right equally often
+    count = 40
+    questions = Questions(
+        keys=tuple(map(str, range(count))),
+        texts=tuple(f"is there a {number}" for number in range(count)),
+        options=(("yes", "no"),) * count,
+        right=np.arange(count) % 2,
+        kind=("is",) * count,
+        groups=Groups(np.arange(count) // 2, count // 2, True),
+    )
+    level = np.full(2 * count, 0.5)
+    fold = np.arange(count) // 2 % 5
+    results = measure_all(questions, questions.right, fold, level, OPTIONS)
+    [learner] = [result for result in results if result.key == "blind-learner"]
+    assert (learner.gain.n, learner.gain.gain) == (count, 0.0)
 
 
 @pytest.mark.long

@@ -27,6 +27,7 @@ class Blind(Plugin):
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
     # an audit has a model; `none` stands in its place and is asked nothing (docs/adr/0024)
     requires = Requirements(outputs=frozenset(), labels=0)
+    asks_nothing = True  # `cuescope investigate` runs it first
     data_needs = DataNeeds(
         each="data set",
         least=20,
