@@ -54,6 +54,9 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
         str(out),
         "--findings",
         str(file),
+        # of a file its auditor alone is graded, and who is named beside it
+        "--auditor",
+        "trove",
     ]
     line += ["--json"]
     assert exit_code(line) == 0

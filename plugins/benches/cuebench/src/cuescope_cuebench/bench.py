@@ -68,7 +68,7 @@ class AuditorsBench(Plugin):
         chosen = self._configurations()
         # nothing is trained for a list
         if self.options.list is not None:
-            yield write_list(self.options.list, chosen)
+            yield write_list(self.options.list, chosen, self.context.seed)
             return
         folder = self.options.out or self.context.cache / "bench" / "auditors"
         tables = list(all_tables(self._results(chosen, folder)))
@@ -144,25 +144,30 @@ class AuditorsBench(Plugin):
     def _audits(
         self, configuration: "Configuration"
     ) -> Iterator[tuple[str, tuple[Sequence[str], Path | None]]]:
-        """The zoo's own auditors together, so that they share answers; each further one alone."""
+        """The zoo's own auditors together, so that they share answers; each further one alone.
+
+        Of a file its auditor alone: the zoo's own were graded for everybody.
+        """
         from cuescope_cuebench.findings import read_findings
         from cuescope_cuebench.grading import parse_auditor
 
         about = f"audit {name_of(configuration)}"
-        # no part of it is done again when further auditors join
-        yield f"{about} own", (configuration.auditors, None)
-        for spec in self.options.auditor.split():
-            # raises now for what is not installed, and not after the first jobs
-            self.context.registry.find("method", parse_auditor(spec)[0])
-            # those of the zoo are graded already
-            if spec not in configuration.auditors:
-                yield f"{about} {spec}", ((spec,), None)
         file = self.options.findings
-        if file is not None:
+        if file is None:
+            # no part of it is done again when further auditors join
+            yield f"{about} own", (configuration.auditors, None)
+        else:
             stated = read_findings(file).configurations.get(configuration.name)
             if stated is not None:
                 # with a digest of what is stated, so that a changed file is graded anew
                 yield f"{about} stated {digest(stated.model_dump_json())}", ((), file)
+        for spec in self.options.auditor.split():
+            # raises now for what is not installed, and not after the first jobs
+            self.context.registry.find("method", parse_auditor(spec)[0])
+            # without a file, those of the zoo are graded already
+            # without a file those of the zoo are graded already
+            if file is not None or spec not in configuration.auditors:
+                yield f"{about} {spec}", ((spec,), None)
 
     def _versions(self) -> Mapping[str, str]:
         """Of every package that decides the grades; raises UserError where one is missing."""
@@ -181,7 +186,11 @@ def name_of(configuration: "Configuration") -> str:
     return digest(asdict(configuration))
 
 
-def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
+def write_list(
+    file: Path,
+    configurations: "Sequence[Configuration]",
+    seed: int,
+) -> Table:
     """What another auditor needs of each configuration; nothing of the answer sheet."""
 
     content = {}
@@ -195,7 +204,8 @@ def write_list(file: Path, configurations: "Sequence[Configuration]") -> Table:
             "data_options": data_options,
             # the other half is kept for `confirm`
             "part": "1/2",
-            "seed": 0,
+            # it deals the halves: another auditor must see the one that is graded
+            "seed": seed,
         }
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return Table.of(
