@@ -11,6 +11,7 @@ import timm
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.models import tokens_under
 from cuescope_sdk.testing import hiding_checks
 from cuescope_sdk.torch import ImageTower
 
@@ -97,6 +98,14 @@ def test_every_architecture_hides(
     check(towers(name), frames[:4])
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_every_tower_says_its_layers_and_heads(
+    towers: Callable[[str], ImageTower], name: str
+) -> None:
+    tower = towers(name)
+    assert (tower.layers, tower.heads) == (3 if name == "ViT-L-14" else 2, 2)
+
+
 def test_a_mask_in_pixels_hides_the_patches_it_touches(
     build: Callable[..., OpenCLIP], frames: tuple[Frame, ...]
 ) -> None:
@@ -107,6 +116,11 @@ def test_a_mask_in_pixels_hides_the_patches_it_touches(
     answers = [answer(model, frames[0], mask) for mask in (pixels, patches, ~patches)]
     assert np.array_equal(answers[0], answers[1])
     assert not np.allclose(answers[0], answers[2], atol=1e-3)
+    np.testing.assert_array_equal(tokens_under(model, frames[0], pixels[0]), patches[0])
+    with pytest.raises(
+        UserError, match=r"expected 40 x 52 \(rows x columns\), got 4 x 4"
+    ):
+        tokens_under(model, frames[0], patches[0])
 
 
 def test_a_network_without_tokens_says_so(

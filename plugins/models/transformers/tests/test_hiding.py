@@ -36,6 +36,12 @@ def test_every_architecture_hides(
     check(build(kind).image_tower, frames)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_tower_says_its_layers_and_heads(build: Build, kind: str) -> None:
+    tower = build(kind).image_tower
+    assert (tower.layers, tower.heads) == (2, 2)
+
+
 def masked_by_hand(
     weights: dict[str, Tensor], pixels: Tensor, hidden: Tensor
 ) -> Tensor:

@@ -61,8 +61,8 @@ def hide(
             masked.append((trial.sample, masks))
     samples = [grey_out(sample, mask) for sample, mask in masked]
     inputs = network_inputs(model, samples, prompts)
-    # without frames there are no pixels to mark
-    if not samples[0].frames:
+    # nothing is marked: no frames, or empty masks
+    if not any(mask.any() for _, masks in masked for mask in masks):
         return with_modalities(model, inputs)
     marks = hidden_pixels(model, inputs, masked, prompts)
     if not hides_by_hand(model.files):

@@ -1,0 +1,112 @@
+"""What edits cost in `transformers-vlm`: an empty edit, and hiding, beside the plain forward.
+
+A Qwen2-VL of random weights (hidden before the encoder by code of its own) and the same network
+where the rule of all families hides. Each is asked the same trials plainly and edited by turns;
+printed are ratios of the least times of processor seconds, in one run on one core. `--limit` ends
+with 1 where the empty edit is dearer.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from prefix_speed import WORDS, write
+from rich.console import Console
+from rich.table import Table
+
+import cuescope_transformers.generative.hiding as hiding
+from cuescope.context import Context
+from cuescope.types import Edit, Frame, HideTokens, Sample, Trial
+from cuescope_sdk.fusion import AverageAttention
+from cuescope_transformers.generative import TransformersVLM, VLMOptions
+
+NOTHING = AverageAttention(quadrants=frozenset())
+Work = Callable[[], object]
+
+
+def trials(count: int, side: int, edit: Edit | None) -> list[Trial]:
+    """Questions about as many images."""
+    rng = np.random.default_rng(0)
+    asked = []
+    for number in range(count):
+        pixels = rng.integers(0, 256, (side, side, 3), np.uint8)
+        sample = Sample(
+            key=f"image {number}",
+            frames=(Frame.from_array(pixels),),
+            question=f"is it {WORDS[number % 20]} ?",
+            choices=("yes", "no"),
+        )
+        asked.append(Trial(sample=sample, edit=edit))
+    return asked
+
+
+def part_of(side: int, share: float) -> HideTokens:
+    """A mask over the upper part of the frame."""
+    mask = np.zeros((1, side, side), dtype=bool)
+    mask[:, : round(share * side)] = True
+    return HideTokens.from_mask(mask)
+
+
+def least_seconds(works: Sequence[Work], rounds: int) -> list[float]:
+    """Of the processor, by turns; what else runs only ever adds to a time."""
+    for work in works:
+        work()
+    taken = []
+    for _ in range(rounds):
+        seconds = []
+        for work in works:
+            since = time.process_time()
+            work()
+            seconds.append(time.process_time() - since)
+        taken.append(seconds)
+    return [min(seconds) for seconds in zip(*taken, strict=True)]
+
+
+def main() -> None:
+    """Print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--images", type=int, default=8)
+    parser.add_argument("--side", type=int, default=224, help="of an image, in pixels")
+    parser.add_argument("--hidden", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--limit", type=float, help="of the empty edit, such as 1.03")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    edits: dict[str, Edit | None] = {
+        "plain": None,
+        "an empty edit": NOTHING,
+        "hiding nothing": part_of(options.side, 0),
+        "hiding a quarter": part_of(options.side, 0.25),
+        "hiding a half": part_of(options.side, 0.5),
+    }
+    table = Table("edit", "before the encoder, by its own code", "by the rule of all")
+    ratios: dict[str, list[float]] = {name: [] for name in edits}
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), options.hidden, options.layers)
+        context = Context(device="cpu", batch_size=options.images)
+        model = TransformersVLM(VLMOptions(model=folder), context)
+        asked = {
+            name: trials(options.images, options.side, edit)
+            for name, edit in edits.items()
+        }
+        for by_hand in (True, False):
+            with patch.object(hiding, "hides_by_hand", return_value=by_hand):
+                works = [lambda t=t: model.respond(t) for t in asked.values()]
+                seconds = least_seconds(works, options.rounds)
+            for name, taken in zip(edits, seconds, strict=True):
+                ratios[name].append(taken / seconds[0])
+    for name, (own, rule) in ratios.items():
+        table.add_row(name, f"{own:.2f}", f"{rule:.2f}")
+    Console().print(table)
+    if options.limit is not None:
+        raise SystemExit(int(max(ratios["an empty edit"]) > options.limit))
+
+
+if __name__ == "__main__":
+    main()
