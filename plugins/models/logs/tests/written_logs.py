@@ -171,8 +171,9 @@ def write_lm_eval(folder: Path, written: Sequence[Item]) -> Path:
                 f"gen_args_{n}": {"arg_0": item.question, "arg_1": f" {choice}"}
                 for n, choice in enumerate(item.choices)
             }
-            pairs = [[-5.0 - n, False] for n in range(4)]
-            pairs[item.answer] = [-0.5, True]
+            # its writer makes texts of them
+            pairs = [[str(-5.0 - n), "False"] for n in range(4)]
+            pairs[item.answer] = ["-0.5", "True"]
             line = {
                 "doc_id": item.number,
                 "doc": {"question": item.question, "choices": item.choices},

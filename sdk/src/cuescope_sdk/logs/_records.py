@@ -82,20 +82,20 @@ class LogReader(Plugin):
 
 
 def finite(value: Any, place: str) -> float:
-    """A number of a log; raises UserError for what is none, and for NaN.
+    """A number of a log, or a text that is one; raises UserError for what is none, and for NaN.
 
     Minus infinity, the logarithm of a likelihood of 0, becomes a small number.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UserError(place, expected="a number", got=f"{value!r:.60}")
+    fault = UserError(place, expected="a finite number", got=f"{value!r:.60}")
+    # a harness may write its numbers as texts
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise fault
     try:
         number = float(value)
-    except OverflowError:
-        number = math.inf
-    if number == -math.inf:
-        return LEAST_LOG_PROB
-    if not math.isfinite(number):
-        raise UserError(place, expected="a finite number", got=str(number))
+    except (OverflowError, ValueError):
+        raise fault from None
+    if math.isnan(number) or number == math.inf:
+        raise fault
     return max(number, LEAST_LOG_PROB)
 
 

@@ -191,11 +191,15 @@ def _telling(records: tuple[Record, ...]) -> frozenset[str]:
     same: Counter[str] = Counter()
     for record in records:
         label = record.text_of(record.label)
+        if label is None:
+            continue
+        # by its text, its letter or its number
+        index = choice_index(label, record.choices)
+        ways = {label, str(record.label), str(index)}
+        if index is not None and index < len(LETTERS):
+            ways.add(LETTERS[index])
         for name, value in record.annotations.items():
-            same[name] += label is not None and str(value).strip() in (
-                label,
-                str(record.label),
-            )
+            same[name] += str(value).strip() in ways
     return frozenset(name for name, count in same.items() if count == len(records))
 
 
