@@ -140,10 +140,10 @@ def colours_of(sample: Sample) -> dict[str, Value]:
 
 def columns_of(facts: Sequence[Mapping[str, Value]], tell: FileTell) -> Columns | None:
     """What a tell sees of all samples; None where that is the same of all."""
-    names = sorted({name for known in facts for name in known if _sees(tell, name)})
+    names = sorted(name for name in set().union(*facts) if _sees(tell, name))
     columns: list[np.ndarray] = []
     for name in names:
-        columns += _columns_of(name, [known.get(name) for known in facts])
+        columns += _columns_of(name, [of_sample.get(name) for of_sample in facts])
     varying = [column for column in columns if column.min() < column.max()]
     return np.stack(varying, axis=1) if varying else None
 
