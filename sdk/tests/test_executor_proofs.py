@@ -1,11 +1,22 @@
 """Each check of executors and observers catches a plugin that breaks it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
+from urllib.request import Request, urlopen
 
 import pytest
+from pydantic import Field
 
-from cuescope_sdk import Audit, Plugin, UserError, _watched, hookimpl
+from cuescope_sdk import (
+    Audit,
+    NamesHost,
+    Options,
+    Plugin,
+    Report,
+    UserError,
+    _watched,
+    hookimpl,
+)
 from cuescope_sdk.testing import (
     ExecutorContract,
     ObserverContract,
@@ -117,6 +128,34 @@ def executor(cls: type[Plugin], *, drivers: bool = False) -> type[ExecutorContra
     """Its contract, where `drivers` is False without the checks that start a process."""
     left_out = {} if drivers else dict.fromkeys(A_DRIVER, lambda contract: None)
     return type("TestBad", (ExecutorContract,), {"plugin": cls, **left_out})
+
+
+class SenderOptions(Options):
+    url: Annotated[str, NamesHost()] = Field(description="where lines are sent")
+
+
+class Sender(Plugin):
+    """Sends a line to a server as an audit ends."""
+
+    Options = SenderOptions
+
+    @hookimpl
+    def audit_finished(self, report: Report) -> None:
+        request = Request(self.options.url, data=report.hash.encode(), method="POST")
+        with urlopen(request, timeout=10) as answer:
+            assert answer.status == 200
+
+
+def test_an_observer_that_sends_is_checked_without_its_server() -> None:
+    facts = {"plugin": Sender, "options": {"url": "{server}/hook"}}
+    contract = type("OfSender", (ObserverContract,), facts)
+    for check in ("test_follows_an_audit", "test_changes_nothing"):
+        assert contract.run_check(check).status == "ok"
+    followed = contract().follow()
+    assert contract().received[-1] == ("POST", "/hook", followed.encode())
+    elsewhere = facts | {"options": {"url": "http://127.0.0.1:9"}}
+    gone = type("OfGone", (ObserverContract,), elsewhere)
+    assert gone.run_check("test_follows_an_audit").status == "failed"
 
 
 def observer(cls: type[Plugin]) -> type[ObserverContract]:

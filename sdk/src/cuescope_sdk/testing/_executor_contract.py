@@ -41,6 +41,7 @@ from cuescope_sdk.testing._contract import (
 )
 from cuescope_sdk.testing._fake_method import FakeMethod
 from cuescope_sdk.testing._running import Setup, temporary_cache
+from cuescope_sdk.testing._sink import PLACE, Received, process_sink
 from cuescope_sdk.workers._crew import KILLS
 
 STOP_SECONDS = 30.0
@@ -357,9 +358,27 @@ def is_alive(pid: int) -> bool:
 
 
 class ObserverContract(Contract):
-    """Checks of an observer: it follows an audit without a fault, and changes nothing of it."""
+    """Checks of an observer: it follows an audit without a fault, and changes nothing of it.
+
+    One that sends to a server needs none: "{server}" in a text of `options` is the address of a
+    server on loopback that takes anything, and `received` is what came, as method, path and body.
+    """
 
     kind: ClassVar[str] = "observer"
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any] | None = None) -> Any:
+        """The plugin, with the address of the server that takes anything."""
+        given = dict(cls.options if options is None else options)
+        for name, value in given.items():
+            if isinstance(value, str) and PLACE in value:
+                given[name] = value.replace(PLACE, process_sink().url)
+        return super().build(given)
+
+    @property
+    def received(self) -> list[Received]:
+        """What observers have sent in this process, the latest last."""
+        return process_sink().received
 
     def exercise(self) -> None:
         """Build the plugin and use it once."""

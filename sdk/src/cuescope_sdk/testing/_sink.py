@@ -1,0 +1,71 @@
+"""A server on loopback that takes whatever an observer sends, for a check without the real one."""
+
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, NamedTuple
+
+PLACE = "{server}"  # in an option: the address of the sink
+
+
+class Received(NamedTuple):
+    """A request: its method, its path and what was sent."""
+
+    method: str
+    path: str
+    body: bytes
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "Sink"
+
+    def _take(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.received.append(Received(self.command, self.path, body))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def do_GET(self) -> None:
+        """Something is asked."""
+        self._take()
+
+    def do_POST(self) -> None:
+        """Something is sent."""
+        self._take()
+
+    def do_PUT(self) -> None:
+        """Something is put."""
+        self._take()
+
+    def do_PATCH(self) -> None:
+        """Something is changed."""
+        self._take()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class Sink(ThreadingHTTPServer):
+    """Answers each request with `{}`, and keeps it in `received`."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.received: list[Received] = []
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+@cache
+def process_sink() -> Sink:
+    """The one of this process; it ends with the process."""
+    sink = Sink()
+    Thread(target=sink.serve_forever, daemon=True).start()
+    return sink
