@@ -139,7 +139,7 @@ def test_pictures_are_seen_by_an_eye(place: Path) -> None:
         ("answers", ("-O", "clusters=4")),
         ("george", ("-O", "null_shuffles=0")),
     ):
-        report = audit(method, log, place / method, "-M", "eye=eye", *words)
+        report = audit(method, log, place / method, "--tool", "embedder=eye", *words)
         assert report.cost.model_calls == 0
         shown = first_shown(report)
         assert sum(has_cue[key] for key in shown) >= 0.9 * len(shown), method
@@ -164,7 +164,7 @@ def test_what_a_log_is_enough_for_is_said(
         assert why in fits[method]["lacks"][0]["what"]
     spec = f"log:{log}"
     words = ("audit", "domino", "--model", spec, "--data", spec)
-    run_refused(capsys, *words, said="at least 2 labels")
+    run_refused(capsys, *words, said="--tool embedder")
 
 
 def test_a_bad_log_is_one_line(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

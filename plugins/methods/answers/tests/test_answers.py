@@ -108,6 +108,7 @@ def test_a_place_that_is_preferred_is_found_and_told() -> None:
     assert report.cost.model_calls == 0
 
 
+@pytest.mark.long
 def test_a_word_that_goes_with_errors_is_found() -> None:
     world = World(count=1500, accuracy=0.8, harmful="river")
     report = audit(world)

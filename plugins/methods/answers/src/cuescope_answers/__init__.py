@@ -27,7 +27,9 @@ class Answers(Plugin):
         "look-alikes that go with its errors. Recorded answers are enough."
     )
     # text is all that open questions have; logits are asked for where there are choices
-    requires = Requirements(outputs=frozenset(), labels=0)
+    requires = Requirements(
+        outputs=frozenset(), may_use=frozenset({"embedder"}), labels=0
+    )
     reads_recorded = True
     data_needs = DataNeeds(
         each="data set",

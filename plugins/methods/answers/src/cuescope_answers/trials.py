@@ -42,7 +42,9 @@ def ask(audit: Audit) -> Sequence[Outcome]:
     for sample in audit.samples:
         closed = len(sample.choices) > 1 and "logits" in audit.capabilities.outputs
         answer: Output = "logits" if closed else "text"
-        trials.append(Trial(sample=sample, outputs=frozenset({*outputs, answer})))
+        # a log may lack the pictures, and then there is nothing to embed
+        seen = outputs if sample.frames else frozenset[Output]()
+        trials.append(Trial(sample=sample, outputs=frozenset({*seen, answer})))
     audit.expect_more(0)
     return audit.respond(trials)
 
@@ -60,13 +62,22 @@ def answered(audit: Audit) -> Answered:
         choices.append(-1 if prediction is None else prediction)
         is_closed = prediction is not None and sample.label in sample.choices
         labels.append(sample.choices.index(str(sample.label)) if is_closed else -1)
-        embedding = outcome.response.embedding
-        embeddings.append(np.empty(0) if embedding is None else embedding)
+        embeddings.append(outcome.response.embedding)
     return Answered(
         outcomes=outcomes,
         right=np.array([float(outcome.correct()) for outcome in outcomes]),
         choice=np.array(choices, int),
         label=np.array(labels, int),
-        embedding=np.stack(embeddings) if embeddings else np.empty((0, 0)),
+        embedding=_stack(embeddings),
         groups=Groups.of([outcome.trial.sample for outcome in outcomes]),
     )
+
+
+def _stack(
+    embeddings: Sequence[np.ndarray | None],
+) -> Float[np.ndarray, "sample dim"]:
+    """The embeddings, one a row; no columns where a sample has none."""
+    rows = [row for row in embeddings if row is not None]
+    if not rows or len(rows) < len(embeddings):
+        return np.empty((len(embeddings), 0))
+    return np.stack(rows)

@@ -1,8 +1,8 @@
 """A log as a model: it says again what was recorded, and nothing else."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -13,7 +13,6 @@ from cuescope_sdk import (
     Capabilities,
     Context,
     Dataset,
-    NamesPlugin,
     Output,
     Plugin,
     Response,
@@ -44,14 +43,6 @@ class LogModelOptions(LogOptions):
         "answer",
         description="text to give: the answer as the harness read it, or all that the model said",
     )
-    eye: Annotated[str | None, NamesPlugin()] = Field(
-        None,
-        description="SPEC of a model that is not audited, whose embeddings say which pictures are "
-        "alike",
-    )
-    eye_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
-        {}, description="options of the eye"
-    )
 
 
 class LogModel(Plugin):
@@ -64,9 +55,9 @@ class LogModel(Plugin):
     Options = LogModelOptions
     options: LogModelOptions
     own_data = "log"  # the same file holds the questions
-    # at most: what an instance has is less without an eye, or without choices
+    # at most: an instance without choices has no logits
     capabilities = Capabilities(
-        outputs=frozenset(("logits", "text", "embedding")),
+        outputs=frozenset(("logits", "text")),
         exposes=frozenset({"recorded"}),
         min_frames=0,
     )
@@ -80,69 +71,39 @@ class LogModel(Plugin):
         data: Dataset = context.dataset or context.build("dataset", own, shared)
         joined = join(log, data, options.key)
         require_joined(joined, log, "log", allowed=options.allow_unmatched)
-        self.eye = None
-        if options.eye is not None:
-            self.eye = context.build("model", options.eye, dict(options.eye_options))
         answers = Answers(data, joined)
         self._answers = answers.by_content
         self.random_answers = answers.epochs > 1
         self.capabilities = Capabilities(
-            outputs=answers.outputs | (self._eye_outputs()),
+            outputs=answers.outputs,
             exposes=frozenset({"recorded"}),
             min_frames=0,
         )
-        seen = getattr(self.eye, "fingerprint", None)
         # answers too: of other data the same file belongs to other samples
-        self.fingerprint = digest("log", 1, answers.summary, options.text, seen)
+        self.fingerprint = digest("log", 1, answers.summary, options.text)
         self.facts = facts_of(log, options) | answers.facts(joined)
-
-    def _eye_outputs(self) -> frozenset[Output]:
-        return frozenset() if self.eye is None else frozenset({"embedding"})
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """What was recorded for each trial; raises UserError for what nobody asked then."""
         refuse_unanswerable("log", self.capabilities, trials)
-        embeddings = self._embeddings(trials)
-        responses = []
-        for trial, embedding in zip(trials, embeddings, strict=True):
-            sample = trial.sample
-            records = self._answers.get(content_of(sample))
-            asks_answer = bool({"logits", "text"} & trial.outputs)
-            if records is None and asks_answer:
-                raise UserError(
-                    f"log: nobody asked '{sample.key}' as it is shown here",
-                    expected="a sample of the data, unchanged",
-                    got="another picture, question or choice",
-                    remedy="`cuescope methods --model log:FILE` says which methods a log is "
-                    "enough for",
-                )
-            record = None
-            if records:
-                record = records[trial.repeat % len(records)]
-            responses.append(
-                Response(
-                    logits=logits(record, sample)
-                    if "logits" in trial.outputs
-                    else None,
-                    text=self._text(record, sample)
-                    if "text" in trial.outputs
-                    else None,
-                    embedding=embedding,
-                )
-            )
-        return responses
+        return [self._answer(trial) for trial in trials]
 
-    def _embeddings(self, trials: Sequence[Trial]) -> list[np.ndarray | None]:
-        """The eye's embeddings of those that ask for them."""
-        embeddings: list[np.ndarray | None] = [None] * len(trials)
-        asking = [n for n, trial in enumerate(trials) if "embedding" in trial.outputs]
-        if not asking or self.eye is None:
-            return embeddings
-        only = frozenset[Output]({"embedding"})
-        shown = [Trial(sample=trials[number].sample, outputs=only) for number in asking]
-        for number, response in zip(asking, self.eye.respond(shown), strict=True):
-            embeddings[number] = response.embedding
-        return embeddings
+    def _answer(self, trial: Trial) -> Response:
+        sample = trial.sample
+        content = content_of(sample)
+        if content not in self._answers:
+            raise UserError(
+                f"log: nobody asked '{sample.key}' as it is shown here",
+                expected="a sample of the data, unchanged",
+                got="another picture, question or choice",
+                remedy="`cuescope methods --model log:FILE` says which methods a log is enough for",
+            )
+        records = self._answers[content]
+        record = records[trial.repeat % len(records)] if records else None
+        return Response(
+            logits=logits(record, sample) if "logits" in trial.outputs else None,
+            text=self._text(record, sample) if "text" in trial.outputs else None,
+        )
 
     def _text(self, record: Record | None, sample: Sample) -> str:
         if record is None:
