@@ -13,6 +13,7 @@ from cuescope_sdk.testing._chat_server import ChatServer
 from cuescope_sdk.testing._contract import Contract, Result
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
+from cuescope_sdk.testing._fake_biases import FakeFirst, FakePolite, FakeQuestions
 from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._fake_method import FakeMethod
 from cuescope_sdk.testing._fake_models import FakeModel, FakeReader
@@ -51,8 +52,11 @@ __all__ = [
     "FAKE_TOOLS",
     "FakeDataset",
     "FakeDetector",
+    "FakeFirst",
     "FakeMethod",
     "FakeModel",
+    "FakePolite",
+    "FakeQuestions",
     "FakeReader",
     "FakeSegmenter",
     "FakeTextGenerator",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import chain, pairwise
 
-from cuescope_sdk import Score
+from cuescope_sdk import Feature, Score
 from cuescope_sdk.testing._contract import NotApplicable, expect, lies_within
 from cuescope_sdk.testing._fake_data import where_it_points
 from cuescope_sdk.testing._method_contract.setting import (
@@ -32,13 +32,21 @@ PLANTED_TRUTH = {
 class MethodFinds(MethodSetting):
     """Planted truth, null data, degenerate data."""
 
+    def is_planted(self, feature: Feature) -> bool:
+        """Whether a feature is the planted cue: whether it lies on the red corner.
+
+        With a `model` and `data` that plant a cue which no frame shows, such as `FakeFirst` and
+        `FakePolite` on `FakeQuestions`, a contract says so by the feature's own key or name.
+        """
+        return on_cue(feature, self.samples)
+
     def test_finds_the_planted_cue(self) -> None:
         """The fake model takes a red corner for "top": the first finding says so."""
         if not self.finds_planted_cue:
             raise NotApplicable("needs a method that looks for things seen in frames")
         samples = self.samples
         features = found_features(self.base.report)
-        hits = [on_cue(feature, samples) for feature in features]
+        hits = list(map(self.is_planted, features))
         got = where_it_points(features[0], samples) if features else "no finding"
         # a cue that is found second tells whoever writes a method how far it is off
         if True in hits:
