@@ -195,6 +195,18 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
 
 
+def test_what_half_of_the_samples_decide_is_not_asked_about_in_the_others(
+    confirmed: Made,
+) -> None:
+    report = confirmed()
+    assert "cues decided by half of the samples" in report.notes["looks"]
+    [table] = [t for t in report.tables if t.title.startswith("Each witness beside")]
+    counts = [row["samples"] for row in table.rows if row["cue"] == "red"]
+    # 80 are changed at most
+    assert counts
+    assert max(counts) <= 40
+
+
 def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(
     confirmed: Made,
 ) -> None:

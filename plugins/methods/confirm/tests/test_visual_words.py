@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from cuescope_confirm.locating.linear import Training
-from cuescope_confirm.locating.pictures import FINE, OVERLAP, patches_of
+from cuescope_confirm.locating.learned import Teller, is_held
+from cuescope_confirm.locating.linear import MANY, Rows, Training, learn
+from cuescope_confirm.locating.pictures import FINE, OVERLAP, learn_look, patches_of
 from cuescope_confirm.locating.places import stretch
 from cuescope_confirm.locating.regions import learn_region
-from cuescope_sdk import Frame
+from cuescope_confirm.study import Frames, Samples
+from cuescope_sdk import Frame, Sample
 from cuescope_sdk.statistics import Groups
 
 SIDE = 48
@@ -117,3 +119,35 @@ def test_what_only_goes_with_a_cue_is_not_in_its_place(together: float) -> None:
     )
     assert masks[:, :, -6:].mean() > 0.75
     assert masks[:, :12, :12].mean() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("draw", "columns", "holds"),
+    [
+        (_strip, slice(-6, None), True),
+        (_strip, slice(0, 6), False),
+        (_smooth, slice(-12, None), False),
+    ],
+)
+def test_a_place_that_is_filled_must_take_the_cue_along(
+    draw: Draw, columns: slice, holds: bool
+) -> None:
+    """The right place, another one, and a part of a frame that is changed as a whole."""
+    frames, _ = _pictures(draw, 3)
+    samples = {
+        str(number): Sample(key=str(number), frames=(frame,), label="cup")
+        for number, frame in enumerate(frames)
+    }
+    look = learn_look(frames, np.random.default_rng(0))
+
+    def read(samples: Samples, frames: Frames) -> Rows:
+        return look.read([samples[key].frames[number] for key, number in frames])
+
+    shows = np.arange(2 * FRAMES) < FRAMES
+    data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
+    every = [(key, 0) for key in samples]
+    model = learn(read(samples, every), data, np.random.default_rng(0), MANY)
+    mask = np.zeros((SIDE, SIDE), bool)
+    mask[:, columns] = True
+    places = {(str(number), 0): mask for number in range(FRAMES)}
+    assert is_held(Teller(model, read), samples, places) == holds

@@ -98,9 +98,11 @@ class Confirm(Plugin):
         features: Sequence[Feature],
     ) -> Sequence[Outcome]:
         """Each sample as it is, changed, and with the placebo."""
-        from cuescope_confirm.trials import ask, gather
+        from cuescope_confirm.looks import ask_in_looks
+        from cuescope_confirm.trials import gather
 
-        _, outcomes = audit.once(ask, audit.once(gather, audit, self.options))
+        gathered = audit.once(gather, audit, self.options)
+        _, outcomes = audit.once(ask_in_looks, gathered)
         return outcomes
 
     @hookimpl
@@ -156,7 +158,8 @@ def _results(
     outcomes: Sequence[Outcome],
 ) -> "Results":
     from cuescope_confirm.analysis import measure
-    from cuescope_confirm.trials import ask, gather, with_answers
+    from cuescope_confirm.looks import ask_in_looks
+    from cuescope_confirm.trials import gather, with_answers
 
-    dossier, _ = audit.once(ask, audit.once(gather, audit, options))
+    dossier, _ = audit.once(ask_in_looks, audit.once(gather, audit, options))
     return measure(with_answers(dossier, outcomes))

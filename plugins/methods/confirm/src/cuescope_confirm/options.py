@@ -1,7 +1,7 @@
 """What a user can set; `cuescope confirm` fills the first ones."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
@@ -39,6 +39,10 @@ class ConfirmOptions(Options):
     samples: PositiveInt = Field(
         200,
         description="how many samples an intervention changes for a finding, at most",
+    )
+    looks: Literal[1, 2] = Field(
+        2,
+        description="2: what half of the samples decide is not asked about in the others",
     )
     confidence: float = Field(
         0.95,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress, groupby
+from itertools import compress, groupby, islice
 from operator import itemgetter
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from cuescope_confirm.locating.linear import (
     FEW,
     MANY,
     BoolPerFrame,
+    Fitting,
     Linear,
     Rows,
     Training,
@@ -47,6 +48,8 @@ MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewher
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
+FILLED = 60  # frames whose places are filled, to see that these hold the cue
+HELD = 0.25  # of the way from frames with the cue to those without, that a place takes at least
 WORTH = 0.15  # of AUROC, that a place may cost
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
@@ -89,8 +92,11 @@ def locate_learned(
     With `controls`, where the cue would be seen in samples without it.
     """
     frames, data = training_frames(study, cue)
-    whole = _best_teller(study, cue, frames, data)
-    auroc = whole.model.auroc or 0.0
+    by_picture, by_embedding = _tellers(study, cue, frames, data)
+    whole = by_picture
+    if by_embedding.auroc > by_picture.auroc + TIE:
+        whole = by_embedding
+    auroc = whole.auroc
     region, cells = _best_region(study, cue, frames, data)
     if region is None or region.auroc < GOOD_AUROC:
         by = BY
@@ -110,8 +116,11 @@ def locate_learned(
         showing = list(masks)
     # where both must say yes, the weaker one tells how sure a place is
     sure = region.auroc if by_patches else min(auroc, region.auroc)
-    if region.is_everywhere:
-        by = f"{BY}; they tell it everywhere, so it has no place"
+    nowhere = "they tell it everywhere" if region.is_everywhere else None
+    if masks and not region.is_everywhere and not is_held(by_picture, pool, masks):
+        nowhere = "pictures show it as well without the likest patches"
+    if nowhere is not None:
+        by = f"{BY}; {nowhere}, so it has no place"
         return _cue_in_frames(pool, showing, {}, by, max(auroc, region.auroc))
     by = f"{BY}, and the patches that tell them"
     located = _cue_in_frames(pool, showing, masks, by, sure)
@@ -162,6 +171,11 @@ class Teller:
     model: Linear
     read: Reader
 
+    @property
+    def auroc(self) -> float:
+        """On groups that it has not learned from."""
+        return self.model.auroc or 0.0
+
     def showing(self, pool: Samples) -> list[FrameId]:
         """The frames that it takes for the cue's."""
         frames = frames_in(pool)
@@ -169,28 +183,64 @@ class Teller:
         return list(compress(frames, scores >= self.model.threshold))
 
 
-def _best_teller(
+def _tellers(
     study: Study,
     cue: Cue,
     frames: Frames,
     data: Training,
-) -> Teller:
-    """By embeddings, which the model is asked for, or by pictures, whichever tells better."""
+) -> tuple[Teller, Teller]:
+    """By pictures, and by embeddings, which the model is asked for."""
     rng = study.rng("look", cue.id)
     look = learn_look([_frame(study.seen, frame) for frame in frames], rng)
 
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
 
-    tellers = []
-    for reader, fitting in ((read, MANY), (partial(embeddings, study), FEW)):
+    def learned(reader: Reader, fitting: Fitting) -> Teller:
         rows = reader(study.seen, frames)
         # the same generator for both: equal folds, so their AUROCs can be compared
         model = learn(rows, data, study.rng("frames", cue.id), fitting)
-        tellers.append(Teller(model, reader))
-    by_picture, by_embedding = tellers
-    at_least = (by_picture.model.auroc or 0.0) + TIE
-    return by_embedding if (by_embedding.model.auroc or 0.0) > at_least else by_picture
+        return Teller(model, reader)
+
+    return learned(read, MANY), learned(partial(embeddings, study), FEW)
+
+
+def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:
+    """Whether pictures lose the cue where its places are filled: a place may be the wrong one.
+
+    True where pictures do not tell the cue well.
+    """
+    if by_picture.auroc < GOOD_AUROC:
+        return True
+    showing = list(islice(masks, FILLED))
+    keys = {key for key, _ in masks}
+    others = [frame for frame in frames_in(pool) if frame[0] not in keys][:FILLED]
+    if not others:
+        return True
+    filled = {}
+    for key, number in showing:
+        frame = fill(pool[key].frames[number], masks[key, number])
+        filled[key, number] = pool[key].with_frames((frame,), f"filled-{number}")
+    samples = {sample.key: sample for sample in filled.values()}
+
+    def middle(samples: Samples, frames: Frames) -> float:
+        # a middle: a few frames that are taken wrongly do not move it
+        return float(
+            np.median(by_picture.model.scores(by_picture.read(samples, frames)))
+        )
+
+    shown = middle(pool, showing)
+    apart = shown - middle(pool, others)
+    lost = shown - middle(samples, [(key, 0) for key in samples])
+    return apart <= 0 or lost >= HELD * apart
+
+
+def fill(frame: Frame, mask: Mask) -> Frame:
+    """A frame with a place in the colour that the rest of it has on average."""
+    pixels = np.array(frame.load())
+    if not mask.all():
+        pixels[mask] = np.median(pixels[~mask], axis=0)
+    return Frame.from_array(pixels)
 
 
 def _read(

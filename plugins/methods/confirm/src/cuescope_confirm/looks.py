@@ -1,0 +1,81 @@
+"""Two looks: where half of the samples decide, the others are not asked about.
+
+The error that is allowed is shared out over both looks (Bonferroni), so the rule keeps its level.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
+from cuescope_confirm.locating import Target
+from cuescope_confirm.trials import Answers, Dossier, Witness, ask, with_answers
+from cuescope_sdk import Outcome
+
+FIRST = 0.2  # of the error that is allowed
+LEAST = (
+    4  # times the fewest samples that decide: with fewer pairs half of them is no look
+)
+
+
+def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
+    """As `ask`, but of what the first half of each witness's pairs decides only this half."""
+    study = dossier.study
+    halves = {witness: _first_half(witness) for witness in dossier.witnesses}
+    is_one = study.options.looks == 1 or study.options.pairs is not None
+    fewest = LEAST * study.options.least
+    most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
+    # a plan counts what is asked at most
+    if is_one or most < fewest or study.audit.context.planning:
+        return ask(dossier)
+    first, outcomes = ask(replace(dossier, witnesses=list(halves.values())))
+    results = measure(with_answers(_at_share(first, FIRST), outcomes))
+    decided = {row.target for row in results.rows if _is_decided(row)}
+    witnesses = []
+    for witness in dossier.witnesses:
+        # a placebo goes on as long as a finding that is held against it
+        owners = {
+            target
+            for target in dossier.targets
+            if witness.target in _with_placebos(target)
+        }
+        witnesses.append(halves[witness] if owners <= decided else witness)
+    study.audit.note(
+        "looks",
+        f"{len(decided)} of {len(results.rows)} cues decided by half of the samples",
+    )
+    return ask(_at_share(replace(dossier, witnesses=witnesses), 1 - FIRST))
+
+
+def _at_share(dossier: Dossier, share: float) -> Dossier:
+    """With a part of the error that is allowed."""
+    study = dossier.study
+    confidence = 1 - share * (1 - study.options.confidence)
+    options = study.options.model_copy(update={"confidence": confidence})
+    return replace(dossier, study=replace(study, options=options))
+
+
+def _is_decided(row: Row) -> bool:
+    # what the run does not show is shown by no more samples
+    return row.ruling.verdict != "cannot tell" or row.ruling.missing == UNEXPLAINED
+
+
+def _with_placebos(target: Target) -> list[Target]:
+    placebos = [
+        placebo for placebo in target.placebos.values() if isinstance(placebo, Target)
+    ]
+    return [target, *placebos]
+
+
+def _first_half(witness: Witness) -> Witness:
+    """Half of its pairs with the cue, and of those without it: their order is random."""
+    answers = witness.answers
+    shows = answers.with_cue
+    # the place of each pair among those of its side
+    rank = np.where(shows, shows.cumsum(), (~shows).cumsum()) - 1
+    count = np.where(shows, shows.sum(), (~shows).sum())
+    rows = np.flatnonzero(rank < (count + 1) // 2).tolist()
+    pairs = [answers.pairs[row] for row in rows]
+    trials = [answers.trials[row] for row in rows]
+    return replace(witness, answers=Answers.unknown(pairs, trials))
