@@ -83,7 +83,9 @@ class FakeFirst(FakeModel):
 
     def bias(self, sample: Sample) -> Float[np.ndarray, " choice"]:
         """1 where it leans, a choice."""
-        return np.eye(len(sample.choices))[0]
+        first = np.zeros(len(sample.choices))
+        first[0] = 1
+        return first
 
 
 class FakePolite(FakeFirst):
