@@ -77,10 +77,12 @@ def find_grid(model: GenerativeModel, size: Size) -> TokenGrid | None:
     """The grid of images of a size, by drawings."""
     drawings = (*ends(size), *slopes(size))
     outputs = [process(model, draw(levels)) for levels in drawings]
-    tokens = int(is_among(torch.as_tensor(outputs[0]["input_ids"]), model.visual).sum())
+    black = outputs[0]
+    prompt = torch.as_tensor(black["input_ids"])
+    tokens = int(is_among(prompt, model.visual).sum())
     if not tokens:
         return None
-    for name in outputs[0]:
+    for name in black:
         parts = find_parts(name, outputs)
         if parts is None:
             continue
@@ -197,10 +199,10 @@ def find_parts(name: str, outputs: Sequence[Inputs]) -> Parts | None:
     start = np.stack(starts, axis=1)
     stop = np.stack(stops, axis=1)
     return Parts(
-        name,
-        tuple(value.shape),
-        size,
-        shown,
+        name=name,
+        shape=tuple(value.shape),
+        size=size,
+        shown=shown,
         middle=(start + stop) / 2,
         length=stop - start,
     )
@@ -259,32 +261,66 @@ def _grid_on(
     numbers: Numbers,
 ) -> TokenGrid | None:
     """The grid where some parts show a canvas; None where the processor changes such an image."""
-    row, col = np.indices(canvas)
-    channel = np.broadcast_to(np.arange(CHANNELS), (*canvas, CHANNELS))
-    digits = (*np.divmod(row, DIGITS), *np.divmod(col, DIGITS), channel)
-    drawings = (*ends(canvas), *[STEP * digit for digit in digits])
-    outputs = [process(model, draw(levels))[parts.name] for levels in drawings]
-    if any(tuple(output.shape) != parts.shape for output in outputs):
+    drawn = _draw_places(model, parts, canvas)
+    if drawn is None:
         return None
-    black, white, *codes = [_numbers(output).ravel() for output in outputs]
-    flat = np.arange(black.size).reshape(parts.count, -1)[numbers].ravel()
-    flat = flat[np.abs(white - black)[flat] > DIMMEST]
-    read = []
+    black, white, *codes = drawn
+    by_part = np.arange(black.size).reshape(parts.count, -1)
+    flat = by_part[numbers].ravel()
+    is_shown = np.abs(white - black)[flat] > DIMMEST
+    flat = flat[is_shown]
+    digits = []
     for code in codes:
         digit = _read_digits(code[flat], black[flat], white[flat])
         if digit is None:
             return None
-        read.append(digit)
-    high_row, low_row, high_col, low_col, kind = read
-    place = (high_row * DIGITS + low_row, high_col * DIGITS + low_col, kind)
-    source = np.full((*canvas, CHANNELS), -1)
-    if any(at.max() >= side for at, side in zip(place, source.shape, strict=True)):
+        digits.append(digit)
+    high_row, low_row, high_col, low_col, channel = digits
+    row = high_row * DIGITS + low_row
+    col = high_col * DIGITS + low_col
+    height, width = canvas
+    if row.max() >= height or col.max() >= width or channel.max() >= CHANNELS:
         return None
-    source[place] = flat
+    source = np.full((height, width, CHANNELS), -1)
+    source[row, col, channel] = flat
     token = _tokens(parts, tokens, source)
     if token is None or (source < 0).any():
         return None
-    return TokenGrid(parts.name, source, black[source], white[source], token)
+    return TokenGrid(
+        name=parts.name,
+        source=source,
+        black=black[source],
+        white=white[source],
+        token=token,
+    )
+
+
+def _draw_places(
+    model: GenerativeModel,
+    parts: Parts,
+    canvas: Size,
+) -> Sequence[Float[np.ndarray, " number"]] | None:
+    """What becomes of black, white, and the digits of row, column and channel.
+
+    None where an image of this size comes in other parts.
+    """
+    row, col = np.indices(canvas)
+    channel = np.broadcast_to(np.arange(CHANNELS), (*canvas, CHANNELS))
+    digits = [
+        row // DIGITS,
+        row % DIGITS,
+        col // DIGITS,
+        col % DIGITS,
+        channel,
+    ]
+    drawings = [*ends(canvas), *(STEP * digit for digit in digits)]
+    numbers = []
+    for levels in drawings:
+        output = process(model, draw(levels)).get(parts.name)
+        if output is None or tuple(output.shape) != parts.shape:
+            return None
+        numbers.append(_numbers(output).ravel())
+    return numbers
 
 
 def _read_digits(
@@ -310,9 +346,14 @@ def _tokens(parts: Parts, tokens: int, source: np.ndarray) -> Grid | None:
         return np.arange(tokens).reshape(rows // merged, -1) if whole else None
     each, left = divmod(tokens, len(parts.shown))
     down = isqrt(each * height // width)
-    if left or not down or each % down or down * width != each // down * height:
+    if left or not down or each % down:
+        return None
+    across = each // down
+    # square cells, or nothing is known of them
+    if down * width != across * height:
         return None
     within = np.arange(each).reshape(down, -1)
-    before = each * np.searchsorted(parts.shown, part)
+    number = np.searchsorted(parts.shown, part)
+    before = each * number
     token = before[:, None, :, None] + within[:, None, :]
     return np.asarray(token.reshape(rows * down, -1))
