@@ -16,6 +16,7 @@ from cuescope_sdk.statistics._intervals import (
 )
 from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
+from cuescope_sdk.statistics._levels import at_error, smallest_found
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
@@ -80,6 +81,7 @@ __all__ = [
     "Placement",
     "WeightedMeans",
     "agreement_p_values",
+    "at_error",
     "auroc",
     "bca_interval",
     "benjamini_hochberg",
@@ -116,5 +118,6 @@ __all__ = [
     "share_beyond_chance",
     "smallest_effect",
     "smallest_flip_share",
+    "smallest_found",
     "student_interval",
 ]

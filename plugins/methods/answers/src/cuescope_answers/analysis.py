@@ -152,9 +152,9 @@ def kinds_of_options(
     in_one_order = len({sample.choices for sample in samples}) == 1
     # of a closed set in one order a place is a word, and the word says more
     if not (is_closed and in_one_order):
-        for place in range(min(PLACES, int(counts.max()))):
-            option = np.where(counts > place, place, -1)
-            yield f"place-{place + 1}", f"option {place + 1}", option
+        for index in range(min(PLACES, int(counts.max()))):
+            option = np.where(counts > index, index, -1)
+            yield f"place-{index + 1}", f"option {index + 1}", option
     if is_closed:
         for word in sorted(closed):
             option = np.array([_place_of(word, sample.choices) for sample in samples])
@@ -304,14 +304,13 @@ def things(samples: Sequence[Sample]) -> Iterator[Candidate]:
     """Things that were detected or annotated in the pictures: present or not."""
     names: list[set[str]] = []
     for sample in samples:
-        objects = sample.annotations.get("objects", ())
         boxes = sample.annotations.get("boxes", ())
-        found = {str(thing) for thing in objects}
-        found |= {box.name for box in boxes if isinstance(box, Detection)}
-        names.append(found - {str(sample.label)})
-    for thing in sorted(set().union(*names)):
-        shows = np.array([thing in found for found in names])
-        yield Candidate(f"thing: {thing}", f"'{thing}' in the picture", "thing", shows)
+        detected = {box.name for box in boxes if isinstance(box, Detection)}
+        annotated = set(map(str, sample.annotations.get("objects", ())))
+        names.append((detected | annotated) - {str(sample.label)})
+    for name in sorted(set().union(*names)):
+        shows = np.array([name in shown for shown in names])
+        yield Candidate(f"thing: {name}", f"'{name}' in the picture", "thing", shows)
 
 
 def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:

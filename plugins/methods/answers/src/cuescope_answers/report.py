@@ -38,9 +38,9 @@ def _occurrences(answers: Answered, candidate: Candidate) -> Iterator[Occurrence
     if candidate.strength is not None:
         strength = candidate.strength[numbers]
     order = np.lexsort((numbers, answers.right[numbers], -strength))
-    for place in order.tolist():
-        sample = answers.outcomes[numbers[place]].trial.sample
-        yield Occurrence(sample=sample.key, strength=float(strength[place]))
+    for row in order.tolist():
+        sample = answers.outcomes[numbers[row]].trial.sample
+        yield Occurrence(sample=sample.key, strength=float(strength[row]))
 
 
 def scores(audit: Audit) -> Iterator[Score]:

@@ -88,7 +88,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     label = line.get("target")
     if responses and all(isinstance(pair, list) and pair for pair in responses):
         log_probs = tuple(finite(pair[0], place) for pair in responses)
-        continuations = [as_text(each.get("arg_1")).strip() for each in prompts]
+        continuations = [as_text(request.get("arg_1")).strip() for request in prompts]
         # of answers by letter the continuations are letters, and the texts stand in the document
         if len(choices) != len(log_probs):
             choices = continuations

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
 
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import BASELINE, Row, Run, load_runs
@@ -23,12 +22,17 @@ from cuescope_commands.gating._policy import (
     WorstGroupAtLeast,
 )
 from cuescope_sdk import Score, UserError, inside
-from cuescope_sdk.statistics import Groups, gap_intervals, mean_interval
+from cuescope_sdk.statistics import (
+    Groups,
+    at_error,
+    gap_intervals,
+    mean_interval,
+    smallest_found,
+)
 
 Outcome = Literal["pass", "fail", "undecided"]
 LOST = "accuracy_lost"  # what confirm and the slice methods measure a cue by
 LEARNER = "blind-learner"
-STORED = 0.95  # level of the intervals that a report holds
 SHOWN = 5  # samples that a verdict names
 
 
@@ -335,11 +339,11 @@ def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]
 
 def _stored_bound(score: Score, judged: Judged, tests: int) -> Bound:
     """The interval of a report at the level of the policy, for so many tests together."""
-    # the report holds 95%; as for a normal mean, which the docs say
-    widen = stats.norm.isf(judged.error / tests) / stats.norm.isf((1 - STORED) / 2)
     value = score.value or 0.0
-    low = value - widen * (value - (value if score.low is None else score.low))
-    high = value + widen * ((value if score.high is None else score.high) - value)
+    low = value if score.low is None else score.low
+    high = value if score.high is None else score.high
+    # the report holds 95%; as for a normal mean, which the docs say
+    low, high = at_error(value, low, high, judged.error / tests)
     label = f" for '{score.label}'" if score.label else ""
     name = judged.run.cue_names[score.feature]
     shown = sorted(judged.shown.get(score.feature, ()))[:SHOWN]
@@ -366,11 +370,8 @@ def detectable(scores: Sequence[Score], error: float, power: float) -> float | N
         for score in scores
         if score.high is not None and score.low is not None
     ]
-    if not widths:
-        return None
-    spread = float(np.median(widths)) / stats.norm.isf((1 - STORED) / 2)
-    needed = stats.norm.isf(error / len(widths)) + stats.norm.ppf(power)
-    return float(100 * spread * needed)
+    limit = smallest_found(widths, error, power)
+    return None if limit is None else 100 * limit
 
 
 def _words_of(limit: float | None, power: float = 0.8) -> str:
