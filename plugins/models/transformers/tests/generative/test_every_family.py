@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from cuescope.cli import main
+from cuescope_sdk import Context
+from cuescope_transformers.generative import TransformersVLM, VLMOptions
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -51,7 +52,7 @@ def test_what_reads_no_question_or_sees_nothing_is_refused(tmp_path: Path) -> No
 
 
 def test_a_model_that_fuses_in_its_linear_layers_alone_is_refused_in_the_plan(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
     """Its attention adds nothing, so that averaging it would tell of no fusion at all."""
     config, processor = tiny_families.tiny_parts("qwen3_5")
@@ -67,15 +68,13 @@ def test_a_model_that_fuses_in_its_linear_layers_alone_is_refused_in_the_plan(
     images = [every_family.pixels(seed) for seed in (0, 1)]
     one, other = model.respond([every_family.asking(image) for image in images])
     assert every_family.farthest([one], [other]) > 1e-3, "it sees the image"
-    capsys.readouterr()  # the library says what it wrote
-    data = ("--data", "moving-shapes:none", "-D", "questions=both")
-    line = ("audit", "quag", "--model", f"transformers-vlm:{tmp_path}", *data, "--plan")
-    with pytest.raises(SystemExit, match="2"):
-        main(line)
-    refusal = capsys.readouterr().err
-    assert "Qwen3_5GatedDeltaNet mixes tokens beside attention" in refusal
-    assert "in layer 0, 1, 2" in refusal
-    assert len(refusal.strip().splitlines()) == 1
+    options = VLMOptions(model=str(tmp_path))
+    planned = TransformersVLM(options, Context(device="cpu", planning=True))
+    capabilities = planned.capabilities
+    reason = " (Qwen3_5GatedDeltaNet mixes tokens beside attention in layer 0, 1, 2)"
+    for edit in ("average-attention", "average-tokens"):
+        assert edit not in capabilities.edits
+        assert capabilities.why_not(edit) == reason
 
 
 @pytest.mark.long
