@@ -116,15 +116,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(Path(__file__).parent))
         with written_plugins(place, "eyes", PLUGINS, SOURCE):
-            some = ("-D", "samples=600", "--part", "1/3")
-            run(*AUDIT, *some, "--tool", "embedder=cells", "--out", str(place / "run"))
             yield place
 
 
-def test_a_remedy_is_tried_by_the_eye_of_the_run(place: Path) -> None:
+@pytest.fixture(scope="module")
+def found(place: Path) -> Path:
+    """A run by another eye."""
+    some = ("-D", "samples=600", "--part", "1/3", "--tool", "embedder=cells")
+    run(*AUDIT, *some, "--out", str(place / "run"))
+    return place / "run"
+
+
+@pytest.mark.long
+def test_a_remedy_is_tried_by_the_eye_of_the_run(place: Path, found: Path) -> None:
     """What is learned of it is not kept: a model without embeddings could not use it."""
     words = ("--with", "last-layer", "--placebos", "0", "-q", "--out", str(place / "m"))
-    run("mitigate", str(place / "run"), *words)
+    run("mitigate", str(found), *words)
     report = load_report(place / "m")
     assert "by cells" in report.notes["embeddings"]
     assert (report.headlines[0].value or 0) > 0.3
@@ -132,10 +139,10 @@ def test_a_remedy_is_tried_by_the_eye_of_the_run(place: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_cause_is_confirmed_by_the_eye_of_the_run(place: Path) -> None:
+def test_a_cause_is_confirmed_by_the_eye_of_the_run(place: Path, found: Path) -> None:
     run(
         "confirm",
-        str(place / "run"),
+        str(found),
         "-q",
         "-O",
         "samples=60",

@@ -92,6 +92,7 @@ class TestVisionTower(ToolContract):
         type(self).options = {"model": str(dinov2)}
 
 
+@pytest.mark.long
 class TestTimm(ToolContract):
     plugin = Timm
 

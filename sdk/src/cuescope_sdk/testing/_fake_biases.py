@@ -40,7 +40,7 @@ class FakeQuestions(FakeDataset):
             question = f"Where is the patch, {POLITE}?"
         rng = seeded(self.options.seed, "fake-questions", sample.key)
         choices = tuple(
-            sample.choices[place] for place in rng.permutation(len(sample.choices))
+            sample.choices[row] for row in rng.permutation(len(sample.choices))
         )
         return replace(sample, question=question, choices=choices)
 
