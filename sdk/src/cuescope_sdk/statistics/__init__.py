@@ -27,6 +27,7 @@ from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import (
     GapPlan,
     detectable,
+    found_from,
     limit_of_detection,
     samples_for_change,
     smallest_effect,
@@ -43,6 +44,7 @@ from cuescope_sdk.statistics._resampling import (
     Bootstrap,
     exceeds_normal_draws,
     monte_carlo_p_value,
+    stratified_orders,
 )
 from cuescope_sdk.statistics._tests import (
     benjamini_hochberg,
@@ -95,6 +97,7 @@ __all__ = [
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "excluded_by_test",
+    "found_from",
     "gap_intervals",
     "gap_p_values",
     "holm",
@@ -119,5 +122,6 @@ __all__ = [
     "smallest_effect",
     "smallest_flip_share",
     "smallest_found",
+    "stratified_orders",
     "student_interval",
 ]

@@ -148,6 +148,11 @@ def samples_for_change(effect: float, threshold: float) -> int:
     return int(np.ceil(reach**2 * variance / effect**2)) + 1
 
 
+def found_from(critical: float, error: float) -> float:
+    """The effect that lies above a critical value in 8 of 10 audits, with this standard error."""
+    return critical + float(stats.norm.ppf(POWER)) * error
+
+
 def limit_of_detection(
     values: PerSample,
     groups: Groups,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 from scipy.optimize import brentq
-from scipy.stats import norm
 
 from cuescope_blind.learner import out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
@@ -16,14 +15,18 @@ from cuescope_blind.tells import Tell, strengths_of
 from cuescope_blind.tells.others import other_tells
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import Groups, benjamini_hochberg, change_p_value
+from cuescope_sdk.statistics import (
+    Groups,
+    benjamini_hochberg,
+    change_p_value,
+    found_from,
+)
 
 LEARNER = Tell("blind-learner", "the answer of a learner that sees no pixel")
 # videos: with fewer an interval says nothing
 FEW_GROUPS = 10
 # the limit sets the scatter, which sets the limit: a fourth round moves it by 0.01 points
 ROUNDS = 3
-POWER = 0.8
 CLOSE = 1e-4
 
 
@@ -212,7 +215,7 @@ def foretold_gain(
         if excess(room) > 0:
             return None
         critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
-        limit = critical + norm.ppf(POWER) * error
+        limit = found_from(critical, error)
         if limit >= room:
             return None
     return limit

@@ -12,7 +12,7 @@ from cuescope_blind.appearance.analysis import (
     label_study,
 )
 from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.statistics import monte_carlo_p_value
+from cuescope_sdk.statistics import monte_carlo_p_value, stratified_orders
 
 SIGNIFICANT = 0.05
 
@@ -35,8 +35,10 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     data = study.data
     rng = audit.rng("redraws")
     gains = []
-    for draw in range(draws):
-        codes = data.codes[rng.permutation(len(data.codes))]
+    # one stratum: any sample may be dealt any label
+    stratum = np.zeros(len(data.codes), int)
+    for draw, order in enumerate(stratified_orders(stratum, draws, rng)):
+        codes = data.codes[order]
         seed = audit.derive_seed("forest", strongest.tell.key, str(draw))
         said = forest_probability(columns, codes, fold, seed).argmax(axis=1)
         gains.append((said == codes).mean())
