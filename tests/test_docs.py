@@ -550,7 +550,12 @@ def test_the_gallery_shows_every_method() -> None:
     }
     methods = {entry.name for entry in Registry().of_kind("method")}
     # of questions alone there is no picture
-    assert shown.keys() == methods - RIVALS - {"answers", "blind", "confirm", "mitigation"}
+    assert shown.keys() == methods - RIVALS - {
+        "answers",
+        "blind",
+        "confirm",
+        "mitigation",
+    }
     for name in shown.values():
         picture = ROOT / "docs" / "gallery" / f"{name}.webp"
         assert 10_000 < picture.stat().st_size < 200_000

@@ -151,7 +151,7 @@ def _profile(spectrum: Spectrum) -> Float[np.ndarray, "direction band"]:
         # a small frame has not every pitch
         strength = np.sqrt(power[inside].mean()) if inside.any() else 0.0
         profile[cell] = np.log(strength + LEAST)
-    return profile - np.log(np.sqrt(power[coarse].sum() / count) + LEAST)
+    return np.asarray(profile - np.log(np.sqrt(power[coarse].sum() / count) + LEAST))
 
 
 def _bands(shape: tuple[int, ...]) -> Float[np.ndarray, "row col"]:
