@@ -94,8 +94,9 @@ def test_a_mask_of_another_size_is_one_line(
     assert audit(vit, photos, tmp_path / "run") == 2
     *warnings, line = capsys.readouterr().err.splitlines()
     assert all(each.startswith("cuescope: warning: ") for each in warnings)
-    assert "the mask of sample '3.png' does not fit its frame" in line
-    assert f"expected {SIDE} x {SIDE} (rows x columns), got 20 x 30" in line
+    assert "annotations['foreground'] is not what methods read" in line
+    assert "as large as the frame" in line
+    assert "got 20 x 30 (rows x columns) in sample '3.png'" in line
 
 
 def test_an_empty_mask_leaves_its_image_out(vit: Path, tmp_path: Path) -> None:

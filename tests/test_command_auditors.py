@@ -31,6 +31,7 @@ def exit_code(line: list[str]) -> object:
     return ended.value.code
 
 
+@pytest.mark.long
 def test_a_zoo_is_graded_and_resumed_to_the_byte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

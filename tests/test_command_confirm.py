@@ -215,6 +215,7 @@ def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(
     assert "causes" not in verdicts(report).values()
 
 
+@pytest.mark.long
 def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
     report = confirmed("pixels")
     assert verdicts(report)["red"] == "causes"
@@ -237,6 +238,7 @@ def test_a_model_without_edits_is_tested_by_pixels(confirmed: Made) -> None:
         assert int(str(blank[where])) <= 10
 
 
+@pytest.mark.long
 def test_a_feature_of_each_method_is_taken(place: Path, confirmed: Made) -> None:
     """Frames, a region, a modality, an object's name and a thing that reasoning names.
 

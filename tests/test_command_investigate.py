@@ -189,6 +189,7 @@ def test_what_two_methods_found_stands_once(dossier: Report) -> None:
     assert lost.value == pytest.approx(0.18, abs=0.05)
 
 
+@pytest.mark.long
 def test_what_the_model_does_not_look_at_is_no_cause(place: Path) -> None:
     """It reads a strip of noise, which learned regions hold, with a corner and without one."""
     words = ("--methods", "halves,regions", "-M", "lean=0", "-q")

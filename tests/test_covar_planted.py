@@ -69,6 +69,7 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     return {item["title"]: item["rows"] for item in items if "rows" in item}
 
 
+@pytest.mark.long
 def test_it_orders_the_models_by_how_far_the_background_told(
     tables: dict[str, Rows],
 ) -> None:

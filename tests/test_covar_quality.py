@@ -59,6 +59,7 @@ def test_bad_edits_of_scenes_are_found() -> None:
     assert np.mean([bool(q.reason) for q in result.clean]) <= 0.1
 
 
+@pytest.mark.long
 @pytest.mark.real
 @pytest.mark.skipif(
     not (ASSETS / "stamps/index.json").exists(),
@@ -91,6 +92,7 @@ class LeavesBeaches(Composite):
         ]
 
 
+@pytest.mark.long
 def test_an_editor_that_leaves_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

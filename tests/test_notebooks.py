@@ -61,6 +61,7 @@ def test_a_stored_notebook_is_light_and_names_no_machine(path: Path) -> None:
     assert not [stream for stream in streams if stream.name == "stderr"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", RUN)
 def test_a_notebook_runs_and_finds_what_its_page_shows(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

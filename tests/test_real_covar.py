@@ -117,6 +117,7 @@ def test_every_object_has_its_own_pixels(built: Path) -> None:
         )
 
 
+@pytest.mark.long
 def test_clip_knows_fewer_of_the_small_ones(
     built: Path, request: pytest.FixtureRequest
 ) -> None:

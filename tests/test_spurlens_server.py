@@ -366,6 +366,7 @@ def test_what_cannot_be_compared_is_said(place: Place) -> None:
     assert {score.label for score in report.findings} == {"cup"}
 
 
+@pytest.mark.long
 def test_answers_drawn_by_chance_are_asked_several_times(place: Place) -> None:
     """One answer in five is wrong; the majority of five seldom is, and no answer is paid twice."""
     number = count()

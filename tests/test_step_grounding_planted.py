@@ -113,6 +113,7 @@ def test_hallucination_is_measured_as_it_is_planted(
     assert rates == pytest.approx(planted, abs=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "planted", [(0.0, 1.0), pytest.param((0.0, 0.25, 0.5, 0.75, 1.0), marks=long)]
 )
@@ -126,6 +127,7 @@ def test_staleness_costs_consistency(
     assert consistency[0] > 0.6 > 0.3 > consistency[-1]
 
 
+@pytest.mark.long
 def test_decay_is_measured_where_it_is_planted(audited: Audited) -> None:
     """Of seven steps the first two are early and the last two late: 0.9 less 0.6 x place / 6."""
     report = audited({"grounding": 0.9, "decay": 0.6}, 80)
@@ -140,6 +142,7 @@ def test_decay_is_measured_where_it_is_planted(audited: Audited) -> None:
     assert not score(audited({"grounding": 0.7}, 80), "steps: late").finding
 
 
+@pytest.mark.long
 def test_who_looks_relies_on_the_video_and_who_does_not_does_not(
     audited: Audited,
 ) -> None:

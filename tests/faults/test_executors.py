@@ -114,6 +114,7 @@ def test_a_killed_driver_costs_what_its_workers_had(
     )
 
 
+@pytest.mark.long
 def test_the_report_is_the_same_wherever_the_model_answers(
     tries: "Tries", tmp_path: Path
 ) -> None:

@@ -37,7 +37,11 @@ class Value(BaseModel):
     ) -> Self:
         """A copy with some fields changed, checked as a new one is; pydantic's own is not."""
         copy = super().model_copy(deep=deep)
-        return type(self)(**{**dict(copy), **update}) if update else copy
+        if not update:
+            return copy
+        # what nobody has set stays a default
+        given = {name: getattr(copy, name) for name in copy.model_fields_set}
+        return type(self)(**{**given, **update})
 
 
 class Options(Value):

@@ -211,7 +211,9 @@ def test_generated_plugins_are_listed_once_installed(tmp_path: Path) -> None:
     listed = run(*cuescope, "--check", cwd=tmp_path).stdout
     for kind, name in names.items():
         (line,) = [line for line in listed.splitlines() if name in line]
-        assert line.split()[:3] == [kind, name, "0.1.0"]
+        # an edit is what an intervention brings
+        listed_as = "intervention" if kind == "edit" else kind
+        assert line.split()[:3] == [listed_as, name, "0.1.0"]
         assert (target / f"cuescope_my_own_{kind}" / "py.typed").exists()
     described = run(*cuescope, "info", "my-own-method", cwd=tmp_path)
     assert "min_gain" in described.stdout, described.stderr

@@ -23,6 +23,9 @@ def describe(value: object) -> str:
     """An annotation in few words: an array by its shape."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} of shape {value.shape}"
+    if isinstance(value, Frame):
+        width, height = _size(value)
+        return f"{height} x {width} (rows x columns)"
     return reprlib.repr(value)
 
 

@@ -130,7 +130,7 @@ class Pope(QuestionFile):
 
 
 class SEEDBench(QuestionFile):
-    """SEED-Bench (Li et al., 2024), the first and the second: images and videos, four options."""
+    """SEED-Bench (Li et al., 2024), the first and the second; the image or video is the group."""
 
     title = "seed-bench"
     benchmark = "SEED-Bench"
@@ -138,7 +138,7 @@ class SEEDBench(QuestionFile):
 
 
 class ScienceQA(QuestionFile):
-    """ScienceQA (Lu et al., 2022): school questions of all splits, with and without a picture."""
+    """ScienceQA (Lu et al., 2022): school questions of all splits; each is a group of its own."""
 
     title = "scienceqa"
     benchmark = "ScienceQA"
@@ -154,7 +154,7 @@ class AI2D(QuestionFile):
 
 
 class MMMU(QuestionFile):
-    """MMMU (Yue et al., 2024): college exams, the validation set; open questions are left out."""
+    """MMMU (Yue et al., 2024): college exams, validation; each question is a group of its own."""
 
     title = "mmmu"
     benchmark = "MMMU"
@@ -162,7 +162,7 @@ class MMMU(QuestionFile):
 
 
 class MMMUPro(QuestionFile):
-    """MMMU-Pro (Yue et al., 2025): those that text alone did not answer, with ten options."""
+    """MMMU-Pro (Yue et al., 2025): ten options; each question is a group of its own."""
 
     title = "mmmu-pro"
     benchmark = "MMMU-Pro"

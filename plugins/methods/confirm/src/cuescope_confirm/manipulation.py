@@ -17,7 +17,7 @@ from cuescope_confirm.locating.learned import training_frames
 from cuescope_confirm.locating.linear import MANY, Linear, learn
 from cuescope_confirm.locating.pictures import Look, learn_look
 from cuescope_confirm.locating.places import GOOD_AUROC
-from cuescope_confirm.study import Study
+from cuescope_confirm.study import Study, prepare
 from cuescope_confirm.trials import CHANGED, PLACEBO, Witness, shown_frames
 from cuescope_sdk import Frame
 
@@ -49,7 +49,9 @@ class Recogniser:
 def recogniser_of(study: Study, target: Target) -> Recogniser | None:
     """Learned from the run; None where pictures do not tell the cue on groups held out."""
     with study.audit.spare(f"recognising {target.cue.name} in changed pictures"):
-        return _learn_recogniser(study, target)
+        # looks differ in the error that they may spend, and not in what they see
+        seen = study.audit.once(prepare, study.audit, study.audit.options)
+        return study.audit.once(_learn_recogniser, seen, target)
     return None
 
 

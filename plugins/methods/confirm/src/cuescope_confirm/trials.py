@@ -10,7 +10,12 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, both_ways, pairs_of, sort_of
-from cuescope_confirm.cases.own_pairs import NAME, OwnPairs, read_pairs
+from cuescope_confirm.cases.own_pairs import (
+    NAME,
+    OwnPairs,
+    pairs_of_scenes,
+    read_scenes,
+)
 from cuescope_confirm.locating import BESIDE, POOL, Target, locate
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
@@ -202,10 +207,13 @@ def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
             expected="one of " + ", ".join(keys[:5]),
             remedy="Name it: --feature KEY[@LABEL]",
         )
+    # before the cue is located: what is wrong with the folder is told at once
+    scenes = read_scenes(study, folder)
     target = locate(study, cues[0])
     plugin = OwnPairs(OwnPairs.Options(), study.audit.context)
     witness = Witness(target, NAME, plugin)
-    answers = _prepare_answers(study, witness, read_pairs(study, target, folder))
+    pairs = pairs_of_scenes(study, target, folder, scenes)
+    answers = _prepare_answers(study, witness, pairs)
     return Dossier(study, [target], [replace(witness, answers=answers)])
 
 

@@ -32,44 +32,60 @@ class OwnPairs(Intervention):
         return trials
 
 
-def read_pairs(study: Study, target: Target, folder: Path) -> list[Pair]:
-    """The pairs that are about the target's answers, and that the run has not seen.
+Scenes = tuple[Samples, Samples]
 
-    `folder` holds `with` and `without`, each as the data set `folder` reads it, with the same
-    names. Raises UserError for a scene that stands in one of them only, and where too few are left.
+
+def read_scenes(study: Study, folder: Path) -> Scenes:
+    """The scenes with the cue and those without it, by equal names.
+
+    `folder` holds `with` and `without`, each as the data set `folder` reads it. Raises UserError
+    for a scene that stands in one of them only, and for too few.
     """
-    sides = [_read_side(study, folder / side) for side in SIDES]
-    with_cue, without = sides
-    for side, names in zip(
-        SIDES, (without.keys() - with_cue, with_cue.keys() - without), strict=True
-    ):
+    with_cue, without = (_read_side(study, folder / side) for side in SIDES)
+    lacking = (without.keys() - with_cue.keys(), with_cue.keys() - without.keys())
+    for side, names in zip(SIDES, lacking, strict=True):
         if names:
             raise UserError(
                 f"{folder}: '{min(names)}' is not in '{side}'",
                 expected="each scene in both, under the same name",
                 remedy=f"Add it to {folder / side}, or take it out of the other folder",
             )
+    _require_enough(study, folder, len(with_cue), len(with_cue))
+    return with_cue, without
+
+
+def pairs_of_scenes(
+    study: Study, target: Target, folder: Path, scenes: Scenes
+) -> list[Pair]:
+    """Those that are about the target's answers, and that the run has not seen."""
+    with_cue, without = scenes
     seen = set(map(content, study.seen.values()))
     pairs = []
     for name, sample in sorted(with_cue.items()):
-        both = [_as_asked(study, target, scene) for scene in (sample, without[name])]
-        shown, changed = both
+        shown = _as_asked(study, target, sample)
+        changed = _as_asked(study, target, without[name])
         if shown is None or changed is None or not target.is_judged(shown):
             continue
         # no cue is tested where it was found
         if content(shown) not in seen and content(changed) not in seen:
             case = Case(shown, Place(), donor=changed)
             pairs.append(Pair(case, replace(case, donor=shown)))
-    least = study.options.least
-    if len(pairs) < least:
-        raise UserError(
-            f"{folder}: {len(pairs)} of {len(with_cue)} pairs can be asked about",
-            expected=f"at least {least} pairs of scenes that the run has not seen"
-            + (f", of label '{target.cue.about}'" if target.cue.about else ""),
-            remedy="Make more pairs",
-        )
+    _require_enough(study, folder, len(pairs), len(with_cue), target.cue.about)
     study.audit.note("pairs", f"{len(pairs)} of {len(with_cue)} in {folder.name}")
     return pairs
+
+
+def _require_enough(
+    study: Study, folder: Path, count: int, total: int, about: str = ""
+) -> None:
+    least = study.options.least
+    if count < least:
+        of_label = f", of label '{about}'" if about else ""
+        raise UserError(
+            f"{folder}: {count} of {total} pairs can be asked about",
+            expected=f"at least {least} pairs of scenes that the run has not seen{of_label}",
+            remedy="Make more pairs",
+        )
 
 
 def _read_side(study: Study, folder: Path) -> Samples:
