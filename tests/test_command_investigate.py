@@ -310,6 +310,7 @@ def test_what_cannot_be_is_one_line(
     run_refused(capsys, *line(tmp_path / "x", *words), said=said)
 
 
+@pytest.mark.long
 def test_runs_that_exist_are_confirmed_together(
     place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
 ) -> None:

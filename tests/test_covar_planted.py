@@ -83,6 +83,7 @@ def test_it_orders_the_models_by_how_far_the_background_told(
     assert cost[-1].endswith("*")
 
 
+@pytest.mark.long
 def test_bg_er_orders_them_where_accuracy_does_not(tables: dict[str, Rows]) -> None:
     """At 0.5 the objects were learned as well: other backgrounds alone cost that model nothing."""
     rows = tables["BG-Er, % of the wrong answers (Table 4): each region hidden whole"]

@@ -185,7 +185,9 @@ def lost(report: Report) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("questions", ["text", "video", "both"])
+@pytest.mark.parametrize(
+    "questions", ["text", "video", pytest.param("both", marks=pytest.mark.long)]
+)
 def test_what_answers_is_called_by_its_name(
     audited: Audited, questions: str, seed: int
 ) -> None:

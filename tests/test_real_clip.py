@@ -85,6 +85,7 @@ def report(folder: Path) -> Report:
     return load_report(folder / "run")
 
 
+@pytest.mark.long
 def test_real_weights_know_birds() -> None:
     names = tuple(str(name) for name in np.load(TABLE)["names"])
     birds = sorted((ASSETS / "stamps" / "bird").glob("*.png"))[:12]

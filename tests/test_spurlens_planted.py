@@ -122,6 +122,7 @@ class Honest(Plugin):
         return "yes" if (name in self.known[frame]) != wrong else "no"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("audits", AUDITS)
 def test_answers_that_know_no_cue_are_let_be(
     tmp_path: Path, audits: tuple[int, int]

@@ -56,6 +56,7 @@ def tables_of(text: str) -> dict[str, list[dict[str, Any]]]:
     return {part["title"]: part["rows"] for part in parts if "rows" in part}
 
 
+@pytest.mark.long
 def test_one_command_tells_components_settings_and_difficulty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,6 +127,7 @@ def told(report: Report, verifier: str) -> tuple[float, float]:
     return float(other) / 100, float(own) / 100
 
 
+@pytest.mark.long
 def test_verifiers_rank_the_reasoners_alike(rates: Rates) -> None:
     for one, other in combinations(rates, 2):
         rho = float(spearmanr(rates[one], rates[other]).statistic)

@@ -159,6 +159,7 @@ def killed_and_resumed(
         assert run(place, line) == whole
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", KILLED)
 def test_a_killed_audit_ends_with_the_same_report(
     method: str, tries: "Tries", trained: Path, tmp_path: Path

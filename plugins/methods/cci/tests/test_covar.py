@@ -331,6 +331,7 @@ def bench(tiny_clip: Path, tmp_path: Path) -> Callable[..., CovarBench]:
     return make
 
 
+@pytest.mark.long
 def test_killed_between_models_it_goes_on_to_the_same_tables(
     bench: Callable[..., CovarBench], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def pictures(spec: str, count: int, **options: Any) -> list[Sample]:
     return [data[index] for index in range(count)]
 
 
+@pytest.mark.long
 def test_an_equal_training_is_taken_from_the_cache(
     build: Callable[..., ToyCLIP], monkeypatch: pytest.MonkeyPatch
 ) -> None:
