@@ -350,7 +350,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_pairs_of_the_users_own_decide_alone(
     place: Path, confirmed: Made, scenes: Path, tmp_path: Path
 ) -> None:
-    """For a cause, for a cue that the pairs do not change, and for a model that does not lean."""
+    """For a model that leans on the cue, and for one that does not."""
     for model, feature, verdict in (
         ("fake-1.0", "red", "causes"),
         ("fake-0.0", "red", "accompanies"),

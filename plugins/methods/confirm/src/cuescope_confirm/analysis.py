@@ -79,16 +79,6 @@ class Testimony(Witness):
         return self.plugin.effect == "removes"
 
     @property
-    def is_coarse(self) -> bool:
-        """Whether all of a frame is changed, with whatever is in it."""
-        return is_coarse(self)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it changes all of the cue, as far as is known, and no more than its region."""
-        return is_full(self, self.taken)
-
-    @property
     def is_partial(self) -> bool:
         """Whether it changes a part of the cue: whole pictures may be matched in other things."""
         return self.plugin.needs != "still" or (self.taken or 0.0) >= A_PART
@@ -123,7 +113,7 @@ class Row:
     @property
     def fine(self) -> list[Testimony]:
         """The witnesses that change less than a whole frame."""
-        return [testimony for testimony in self.measured if not testimony.is_coarse]
+        return [testimony for testimony in self.measured if not is_coarse(testimony)]
 
     @property
     def pooled(self) -> list[Testimony]:
@@ -160,8 +150,8 @@ class Row:
 
 def fullest(measured: Sequence[Testimony]) -> list[Testimony]:
     """The witnesses that change all of a cue and no more, else what leaves some, else all of it."""
-    fine = [testimony for testimony in measured if not testimony.is_coarse]
-    full = [testimony for testimony in fine if testimony.is_full]
+    fine = [testimony for testimony in measured if not is_coarse(testimony)]
+    full = [testimony for testimony in fine if is_full(testimony, testimony.taken)]
     region = [testimony for testimony in fine if testimony.plugin.needs != "still"]
     return full or region or fine or list(measured)
 
@@ -521,11 +511,11 @@ def _ruling(
         # beyond its placebo but not its controls: more samples need not help
         if testimony.decision == "undecided" and effect.low > 0 and effect.controls:
             moves_answers = True
-        if testimony.is_coarse:
+        if is_coarse(testimony):
             coarse.append(testimony.decision)
         # what leaves something of the cue proves nothing where it has no effect, and where it has
         # one, what it changed may be the company of the cue
-        elif testimony.is_full:
+        elif is_full(testimony, testimony.taken):
             side = removing if testimony.removes else inserting
             side.append(testimony.decision)
         elif testimony.confirms and testimony.is_partial:
@@ -566,11 +556,13 @@ def _is_of_one_kind(measured: Sequence[Testimony]) -> bool:
     large as what the cue does; what comes from a donor leaves edges.
     """
     saying = [testimony for testimony in measured if testimony.decision == NO_MORE]
-    kinds = {_kind(testimony) for testimony in saying if testimony.is_full}
+    kinds = {
+        _kind(testimony) for testimony in saying if is_full(testimony, testimony.taken)
+    }
     located = saying[0].target.located if saying else None
     is_learned = located is not None and located.auroc is not None
     is_exact = all(
-        testimony.plugin.needs in EXACT or testimony.is_coarse for testimony in saying
+        testimony.plugin.needs in EXACT or is_coarse(testimony) for testimony in saying
     )
     return is_learned and not is_exact and len(kinds) < 2
 
@@ -589,7 +581,7 @@ def _lost(row: Row, study: Study) -> Estimate[float] | None:
     able = [
         testimony
         for testimony in row.pooled
-        if testimony.removes or not testimony.is_coarse
+        if testimony.removes or not is_coarse(testimony)
     ]
     removing = [testimony for testimony in able if testimony.removes] or able
     if not removing:
