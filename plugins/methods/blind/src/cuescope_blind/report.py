@@ -15,7 +15,7 @@ from cuescope_blind.analysis import (
     study,
 )
 from cuescope_blind.questions import Questions
-from cuescope_blind.scores import blind_scores
+from cuescope_blind.scores import Gain, blind_scores
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 # examples of each finding; a cell holds so many characters
@@ -73,24 +73,35 @@ def scores(audit: Audit) -> Iterator[Score]:
     audit.attach(_table(result_of))
     audit.attach(_examples(audit, result_of))
     for result in result_of.results:
-        gain = result.gain
-        about: dict[str, Any] = {
-            "feature": result.key,
-            "label": None,
-            "n": gain.n,
-            "p_value": gain.p_value,
-            "q_value": result.q_value,
-        }
-        yield Score(
-            **about,
-            metric="gain",
-            value=gain.gain,
-            low=gain.low,
-            high=gain.high,
+        yield from scores_of(
+            result.gain,
             finding=is_finding(result, audit.options),
             statement=statement(result),
+            feature=result.key,
+            label=None,
+            q_value=result.q_value,
         )
-        yield Score(**about, metric="blind_accuracy", value=gain.accuracy)
+
+
+def scores_of(
+    gain: Gain,
+    *,
+    finding: bool,
+    statement: str,
+    **about: Any,
+) -> Iterator[Score]:
+    """The gain and the accuracy of one tell; `about` are further fields of both scores."""
+    both: dict[str, Any] = {**about, "n": gain.n, "p_value": gain.p_value}
+    yield Score(
+        **both,
+        metric="gain",
+        value=gain.gain,
+        low=gain.low,
+        high=gain.high,
+        finding=finding,
+        statement=statement,
+    )
+    yield Score(**both, metric="blind_accuracy", value=gain.accuracy)
 
 
 def statement(result: Result) -> str:

@@ -1,7 +1,6 @@
 """The rows of a report about labels, its sentences, notes and table."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from cuescope_blind.appearance.analysis import (
     smallest_told,
 )
 from cuescope_blind.appearance.files import COLOURS, METADATA
-from cuescope_blind.report import q_words
+from cuescope_blind.report import q_words, scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
@@ -59,24 +58,14 @@ def scores(audit: Audit) -> Iterator[Score]:
     _record(audit, study)
     audit.attach(_table(study))
     for result in study.results:
-        gain = result.gain
-        about: dict[str, Any] = {
-            "feature": result.tell.key,
-            "label": result.label,
-            "n": gain.n,
-            "p_value": gain.p_value,
-            "q_value": result.q_value,
-        }
-        yield Score(
-            **about,
-            metric="gain",
-            value=gain.gain,
-            low=gain.low,
-            high=gain.high,
+        yield from scores_of(
+            result.gain,
             finding=is_label_finding(result, audit.options),
             statement=statement(result),
+            feature=result.tell.key,
+            label=result.label,
+            q_value=result.q_value,
         )
-        yield Score(**about, metric="blind_accuracy", value=gain.accuracy)
 
 
 def statement(result: LabelResult) -> str:
