@@ -1,0 +1,1 @@
+"""What makes a release: versions, checks, builds and proofs (`make release`, `make prove`)."""

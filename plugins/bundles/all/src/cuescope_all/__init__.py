@@ -1,0 +1,1 @@
+"""Every package of cuescope, as dependencies; no code is here."""

@@ -1,0 +1,372 @@
+"""A release: what is broken stops it with one line, and what was promised stays."""
+
+import json
+import re
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from release import building, checks, promises, proving, registering, versions
+from release.changelog import Changelog
+from release.dists import A_DAY, BUNDLES, Dist, publishing_order, read_dists
+
+from cuescope.errors import UserError
+from cuescope.installing import own_dists
+from cuescope.registry import Registry
+from cuescope_commands.citing import bibtex_of, citations
+
+ROOT = Path(__file__).parents[1]
+DISTS = read_dists(ROOT)
+VERSION = DISTS[0].project["version"]
+PAPERS = {"trove", "cci", "quag", "spurlens", "step-grounding"}
+
+
+# ------------------------------------------------------------------------------------- checkouts
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The files of this one that a release reads."""
+    for dist in DISTS:
+        folder = tmp_path / dist.folder.relative_to(ROOT)
+        folder.mkdir(parents=True)
+        for name in ("pyproject.toml", "LICENSE", "README.md"):
+            shutil.copy(dist.folder / name, folder)
+    texts = [
+        "LICENSE",
+        "CHANGELOG.md",
+        "README.md",
+        checks.OWN_DISTS,
+        versions.CORE_VERSION,
+    ]
+    texts += [versions.CITATION, registering.INSTALLING]
+    for name in [*texts, "docs/install.md", "docs/troubleshooting.md"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def replace(file: Path, before: str, after: str) -> None:
+    text = file.read_text("utf-8")
+    assert before in text, f"{file} has no {before!r}"
+    file.write_text(text.replace(before, after), "utf-8")
+
+
+def lose_name(checkout: Path) -> None:
+    file = checkout / checks.OWN_DISTS
+    table = json.loads(file.read_text())
+    del table["folders"]["cuescope-cci"]
+    file.write_text(json.dumps(table))
+
+
+BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a licence": (
+        lambda at: (at / "plugins/methods/cci/LICENSE").unlink(),
+        "plugins/methods/cci: LICENSE is missing",
+    ),
+    "another licence": (
+        lambda at: (at / "sdk/LICENSE").write_text("Apache License, in short"),
+        "sdk: LICENSE is not that of the project",
+    ),
+    "a name": (lose_name, "own_dists.json lacks cuescope-cci"),
+    "a version": (
+        lambda at: replace(
+            at / "sdk/pyproject.toml", f'version = "{VERSION}"', 'version = "9.9"'
+        ),
+        f"sdk: version 9.9, expected {VERSION}: `make version",
+    ),
+    "a range": (
+        lambda at: replace(
+            at / "plugins/methods/cci/pyproject.toml",
+            versions.range_of(VERSION),
+            ">=0.0.9",
+        ),
+        "plugins/methods/cci: needs cuescope-sdk[clustering,figures]>=0.0.9, expected",
+    ),
+    "a classifier": (
+        lambda at: replace(at / "sdk/pyproject.toml", '    "Typing :: Typed",\n', ""),
+        "sdk: classifiers are not those of",
+    ),
+    "an address": (
+        lambda at: replace(at / "core/pyproject.toml", "Issues = ", "Bugs = "),
+        "core: urls are not those of",
+    ),
+    "a link": (
+        lambda at: replace(
+            at / "core/README.md", "# cuescope", "# [cuescope](../README.md)"
+        ),
+        "core: README.md links to ../README.md",
+    ),
+    "the core's version": (
+        lambda at: replace(at / versions.CORE_VERSION, VERSION, "9.9"),
+        "core/src/cuescope/__init__.py does not say",
+    ),
+    "change notes": (
+        lambda at: replace(
+            at / "CHANGELOG.md", "`cuescope-slices`\n", "`cuescope-slice`\n"
+        ),
+        "CHANGELOG.md names cuescope-slice, which is no package",
+    ),
+}
+
+
+def test_this_checkout_can_be_released() -> None:
+    assert not list(checks.faults(ROOT, VERSION))
+
+
+@pytest.mark.parametrize("part", BREAKS)
+def test_what_is_broken_is_one_line(checkout: Path, part: str) -> None:
+    harm, words = BREAKS[part]
+    harm(checkout)
+    fault = next(checks.faults(checkout, VERSION))
+    assert words in fault
+    assert "\n" not in fault
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["0.2.0", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.0.1", "1.4.2"))],
+)
+def test_a_version_is_written_everywhere(checkout: Path, version: str) -> None:
+    versions.write_version(checkout, version)
+    replace(checkout / "CHANGELOG.md", f"## {VERSION}", f"## {version}")
+    assert not list(checks.faults(checkout, version))
+    assert any(VERSION in fault for fault in checks.faults(checkout, VERSION))
+
+
+def test_to_write_the_same_version_changes_nothing(checkout: Path) -> None:
+    before = {
+        file: file.read_bytes() for file in checkout.rglob("*.*") if file.is_file()
+    }
+    versions.write_version(checkout, VERSION)
+    assert before == {file: file.read_bytes() for file in before}
+
+
+def test_texts_are_ready_for_the_day_when_the_names_are_ours(checkout: Path) -> None:
+    assert not registering.is_registered(checkout)
+    registering.register(checkout)
+    assert registering.is_registered(checkout)
+    readme = (checkout / "README.md").read_text().partition("## Install\n\n    ")[2]
+    command, _, _ = readme.partition("\n")
+    assert command.split()[-1] == proving.START
+    text = (checkout / "docs/install.md").read_text()
+    assert "not on the package index" not in text
+    assert command in text
+
+
+# ------------------------------------------------------------------------------------------ names
+
+
+def test_every_name_has_its_day() -> None:
+    days = publishing_order(DISTS)
+    assert all(len(day) <= A_DAY for day in days)
+    names = [name for day in days for name in day]
+    assert sorted(names) == sorted(own_dists())
+    assert names[:4] == ["cuescope", "cuescope-sdk", *BUNDLES]
+    by_name = {dist.name: dist for dist in DISTS}
+    for position, name in enumerate(names):
+        if name not in BUNDLES:
+            assert by_name[name].needs <= set(names[:position]), name
+
+
+# -------------------------------------------------------------------------------------- bytes
+
+
+def test_a_package_has_the_same_bytes_twice(tmp_path: Path) -> None:
+    folder = ROOT / "plugins/bundles/start"
+    outs = [tmp_path / "first", tmp_path / "second"]
+    for out in outs:
+        source = tmp_path / f"source of {out.name}"
+        shutil.copytree(folder, source, ignore=shutil.ignore_patterns("__pycache__"))
+        building.run_backend(ROOT, out, [source], epoch="1700000000")
+    assert len(list(outs[0].iterdir())) == 2
+    assert not list(building.different(*outs))
+    building.check_archives(Dist(folder), outs[0], VERSION)
+    (outs[1] / f"cuescope_start-{VERSION}.tar.gz").write_bytes(b"other")
+    assert list(building.different(*outs)) == [f"cuescope_start-{VERSION}.tar.gz"]
+
+
+# -------------------------------------------------------------------------------------- promises
+
+
+def collected(kind: str, **lines: str) -> promises.Promises:
+    kinds = ("names", "commands", "files", "keys", "exit codes")
+    return {name: (lines if name == kind else {}) for name in kinds}
+
+
+def broken(kind: str, before: str, now: str | None, **announced: str) -> list[str]:
+    new = {} if now is None else {"x": now}
+    told = {"x": announced} if announced else {}
+    old_lines = collected(kind, x=before)
+    return list(promises.broken(old_lines, collected(kind, **new), told, "0.3.0"))
+
+
+TAKE_ANEW = (
+    "before the first release: `PYTHONPATH=.ci .venv/bin/python -m release promise`"
+)
+
+
+def test_public_names_are_those_that_the_last_release_promised() -> None:
+    old = promises.read_promised()
+    new = old | {"names": dict(promises.public_names(ROOT))}
+    announced = promises.read_announced()
+    assert len(old["names"]) > 2000
+    assert not list(promises.broken(old, new, announced, VERSION)), TAKE_ANEW
+
+
+@pytest.mark.long
+def test_all_that_the_last_release_promised_is_there() -> None:
+    old = promises.read_promised()
+    announced = promises.read_announced()
+    assert all(old.values())
+    assert not list(promises.broken(old, promises.collect(ROOT), announced, VERSION))
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "now"),
+    [
+        ("names", "(a, b)", None),
+        ("names", "(a, b)", "(a)"),
+        ("names", "(a, b)", "(b, a)"),
+        ("names", "(a, b)", "(a, c)"),
+        ("names", "(a, b)", "(a, b, c)"),
+        ("names", "(a, b=)", "(a, b)"),
+        ("names", "(a, *, b=)", "(a, *, c=)"),
+        ("names", "(a, b)", "(a, *, b)"),
+        ("names", "(a, **more)", "(a)"),
+        ("names", "class", "value"),
+        ("names", "(a)", "value"),
+        ("commands", "option", None),
+        ("files", "string", "number"),
+        ("files", "string", None),
+        ("keys", "c14d", "d14d"),
+        ("exit codes", "2", "1"),
+    ],
+)
+def test_a_broken_promise_is_one_line(kind: str, before: str, now: str | None) -> None:
+    [line] = broken(kind, before, now)
+    assert line.startswith(f"{kind}: x ")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("(a, b)", "(a, b)"),
+        ("(a, b)", "(a, b, c=)"),
+        ("(a, b)", "(a, b=)"),
+        ("(a, *, b)", "(a, *, c=, b)"),
+        ("(a)", "(a, *args, **more)"),
+        ("(a, *, b)", "(a, b)"),
+    ],
+)
+def test_what_takes_all_that_it_took_is_kept(before: str, now: str) -> None:
+    assert not broken("names", before, now)
+
+
+def test_what_was_announced_two_minors_ago_may_go() -> None:
+    assert not broken("names", "(a)", None, since="0.1", instead="y")
+    assert broken("names", "(a)", None, since="0.2", instead="y")
+
+
+def test_a_new_field_that_must_be_written_refuses_older_files() -> None:
+    old = collected("files")
+    assert not list(promises.broken(old, collected("files", x="string"), {}, "0.2.0"))
+    for name, is_told in (("run file.x", True), ("report.x", False)):
+        new = collected("files") | {"files": {name: "string, needed"}}
+        assert bool(list(promises.broken(old, new, {}, "0.2.0"))) == is_told
+
+
+# ------------------------------------------------------------------------------------ change notes
+
+
+def test_notes_of_a_package_are_its_parts_alone(tmp_path: Path) -> None:
+    file = tmp_path / "CHANGELOG.md"
+    file.write_text(
+        "# Changelog\n\n## 0.2.0 (unreleased)\n\n### Find\n\n#### `a`\n\n- one\n\n#### `a`, `b`\n\n"
+        "- two\n\n### Mend\n\n#### `b`\n\n- three\n\n## 0.1.0\n\n### Find\n\n#### `a`\n\n- old\n"
+    )
+    changelog = Changelog.read(file)
+    assert changelog.notes("0.2.0", "a") == "# a 0.2.0\n\n## Find\n\n- one\n- two\n"
+    assert (
+        changelog.notes("0.2.0", "b")
+        == "# b 0.2.0\n\n## Find\n\n- two\n\n## Mend\n\n- three\n"
+    )
+    assert not list(changelog.faults("0.2.0", ["a", "b", "c"])), "c has not changed"
+    assert list(changelog.faults("0.3.0", ["a"])) == [
+        "CHANGELOG.md has no part '## 0.3.0'"
+    ]
+
+
+# ----------------------------------------------------------------------------------------- proofs
+
+
+def test_the_readme_has_commands_for_a_first_audit() -> None:
+    words = {line.split()[1] for line in proving.readme_commands(ROOT)}
+    assert {"investigate", "audit", "runs", "methods"} <= words
+
+
+def test_the_lowest_versions_of_a_package_are_those_of_all_that_comes_with_it() -> None:
+    dists = {dist.name: dist for dist in DISTS}
+    lines = proving.declared(dists, ["cuescope-trove"])
+    assert f"cuescope-trove=={VERSION}" in lines
+    assert f"cuescope=={VERSION}" in lines
+    [faiss] = [line for line in lines if line.startswith("faiss-cpu")]
+    assert faiss == "faiss-cpu>=1.15", "an extra of the sdk that trove names"
+    assert not [line for line in lines if line.startswith("torch")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "`pip install x` brings it",
+        "cuescope plugins install cuescope-cci",
+        "run `make wheels`",
+    ],
+)
+def test_a_remedy_is_recognised(line: str) -> None:
+    assert proving.REMEDY.search(line)
+
+
+def test_workflows_pin_actions_and_give_no_token_to_what_builds() -> None:
+    files = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    assert len(files) >= 3
+    for file in files:
+        for action in re.findall(r"uses: (\S+)", file.read_text()):
+            assert re.search(r"@[0-9a-f]{40}$", action), f"{file.name}: {action}"
+    jobs = (ROOT / ".github/workflows/publish.yml").read_text().split("\n  publish:\n")
+    assert "id-token" not in jobs[0], "the jobs that build and prove stand above"
+    assert jobs[1].count("id-token: write") == 1
+    assert "checkout" not in jobs[1].partition("\n  docs:\n")[0]
+
+
+def test_licences_that_nobody_says_are_told_with_a_reason() -> None:
+    rows = tomllib.loads(building.LICENCES.read_text())
+    assert rows
+    assert all(row["licence"] and len(row["why"].split()) > 5 for row in rows.values())
+
+
+# ---------------------------------------------------------------------------------------- citing
+
+
+def test_each_method_of_a_paper_is_cited() -> None:
+    registry = Registry()
+    cited = {e.name: text for e in registry.of_kind("method") if (text := bibtex_of(e))}
+    assert cited.keys() >= PAPERS
+    for name, text in cited.items():
+        assert text.count("{") == text.count("}"), name
+        for field in ("title", "author"):
+            assert re.search(rf"^ +{field} += \{{", text, re.M), name
+    keys = re.findall(r"^@\w+\{([\w-]+),", "\n".join(cited.values()), re.M)
+    assert len(keys) == len(set(keys)) >= len(cited)
+
+
+def test_a_method_without_a_paper_says_so() -> None:
+    software, words = citations(["random"], Registry())
+    assert "@software{cuescope," in software
+    assert (
+        words == "% random has no paper of its own: cite cuescope, and name the method"
+    )
+    with pytest.raises(UserError, match="Did you mean 'trove'"):
+        list(citations(["trov"], Registry()))
