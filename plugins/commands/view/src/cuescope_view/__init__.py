@@ -1,0 +1,1 @@
+"""A local page over the folder of runs: `cuescope view`."""

@@ -1,0 +1,206 @@
+"""One run as the page shows it: report, answers, pictures, the names that a person gave."""
+
+import json
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+from typing import Any, Self
+
+from PIL import Image
+
+from cuescope.application import (
+    RunFolder,
+    cache_folder,
+    draw_occurrence,
+    exhibit_key,
+    next_steps,
+    open_context,
+    picture_key,
+    root,
+    source_of,
+)
+from cuescope_sdk import (
+    BadDataError,
+    Occurrence,
+    Report,
+    StoredRun,
+    UserError,
+    inside,
+    read_sealed,
+    write_sealed,
+)
+from cuescope_view.samples import SampleTable
+from cuescope_view.sheet import Sheet
+
+NAMES = "names.json"
+MOST_NAME = 200  # characters
+SMALL = 192  # pixels a side: twice what the page shows, for dense screens
+LARGE = 768
+MOST_PIXELS = 50_000_000  # of a stored picture: a stranger's may claim any size
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run in a folder of runs. What it holds is read when it is first asked for."""
+
+    path: Path
+    made_here: bool
+    opens_data: bool
+    _lock: Any
+
+    @classmethod
+    def of(cls, path: Path, home: Path, *, opens_data: bool) -> Self:
+        """Raises UserError where a file of the run lies outside of `home`."""
+        pictures = path / "pictures"
+        names = ["report.json", "answers.parquet", NAMES, "labels", "pictures"]
+        if pictures.is_dir():
+            names += [f"pictures/{file.name}" for file in pictures.iterdir()]
+        for name in names:
+            inside(home, path / name)
+        made_here = source_of(path, cache_folder()).typed_before
+        return cls(path, made_here, opens_data and made_here, Lock())
+
+    @cached_property
+    def stored(self) -> StoredRun:
+        """The run; its data are opened only where it was made here."""
+        return StoredRun(self.path, open_context(None, None))
+
+    @cached_property
+    def report(self) -> Report:
+        """What it says; the command of a stranger is left out, as everywhere."""
+        report = self.stored.report
+        if self.made_here:
+            return report
+        origin = report.provenance.model_copy(update={"command": ""})
+        return report.model_copy(update={"provenance": origin})
+
+    @cached_property
+    def table(self) -> SampleTable:
+        """Its answers by sample; raises UserError where it keeps none."""
+        return SampleTable(self.report, self.stored.answers)
+
+    @property
+    def sheet(self) -> Sheet:
+        """What `cuescope label` asks people about it."""
+        return Sheet(self.path / "labels")
+
+    @property
+    def steps(self) -> list[tuple[str, str | None]]:
+        """What to do next, in words, with the commands."""
+        return next_steps(self.report, str(self.path))
+
+    # ---------------------------------------------------------------------------------- names
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names that a person gave to cues, by key."""
+        try:
+            given = json.loads(read_sealed(self.path / NAMES))
+        except (FileNotFoundError, UserError, ValueError):
+            return {}
+        return {str(key): str(name) for key, name in dict(given).items()}
+
+    def rename(self, feature: str, name: str) -> None:
+        """Keep a name for a cue; an empty one takes it back. Raises UserError for no cue of it."""
+        if feature not in self.report.names:
+            raise UserError(f"no cue {feature!r} in {self.path}")
+        if len(name) > MOST_NAME:
+            raise UserError("the name is too long", expected=f"{MOST_NAME} characters")
+        with self._lock:
+            names = self.names
+            names.pop(feature, None)
+            if name.strip():
+                names[feature] = name.strip()
+            write_sealed(self.path / NAMES, json.dumps(names, indent=1).encode())
+
+    # ------------------------------------------------------------------------------- pictures
+
+    @cached_property
+    def _pictures(self) -> dict[str, bytes]:
+        with warnings.catch_warnings():
+            # one that was changed is not shown, and the page has no place for a warning
+            warnings.simplefilter("ignore")
+            return RunFolder(self.path).pictures(self.report)
+
+    @cached_property
+    def _places(self) -> dict[str, list[tuple[str, str]]]:
+        """Sample -> the features and keys of its stored pictures."""
+        places: dict[str, list[tuple[str, str]]] = {}
+
+        def add(feature: str, key: str, place: Occurrence) -> None:
+            if key in self._pictures:
+                sample = root(place.sample, self.table.samples) or place.sample
+                places.setdefault(sample, []).append((feature, key))
+
+        for contrast in self.report.contrasts:
+            for side in contrast.sides:
+                for exhibit in side.exhibits:
+                    place = exhibit.occurrence
+                    add(contrast.feature, exhibit_key(place), place)
+        for feature in self.report.features:
+            for place in feature.occurrences:
+                add(feature.key, picture_key(place), place)
+        return places
+
+    def has_picture(self, sample: str) -> bool:
+        """Whether the run can show a sample."""
+        return self.opens_data or sample in self._places
+
+    def picture(self, sample: str, feature: str | None, *, large: bool) -> bytes:
+        """A JPEG of a sample, with the cue outlined where its place is known.
+
+        Raises UserError where there is none.
+        """
+        side = LARGE if large else SMALL
+        if self.opens_data:
+            return self._drawn(sample, feature, side)
+        places = self._places.get(sample)
+        if not places:
+            raise UserError(f"no picture of {sample}")
+        of_feature = [key for owner, key in places if owner == feature]
+        return shrink(self._pictures[(of_feature or [places[0][1]])[0]], side)
+
+    def sheet_picture(self, number: int) -> bytes:
+        """The JPEG of a question of the sheet; raises UserError where there is none."""
+        return shrink(self.sheet.picture(number), LARGE)
+
+    def _drawn(self, sample: str, feature: str | None, side: int) -> bytes:
+        # one at a time: opening the data may take minutes, and is done once
+        with self._lock:
+            samples = self.stored.samples
+        if sample not in samples or not samples[sample].frames:
+            raise UserError(f"no picture of {sample}")
+        place = self._first_place(sample, feature) or Occurrence(sample=sample)
+        try:
+            return draw_occurrence(samples[sample], place, side)
+        except BadDataError as error:
+            raise UserError(f"no picture of {sample}", got=str(error)) from error
+
+    def _first_place(self, sample: str, feature: str | None) -> Occurrence | None:
+        for known in self.report.features:
+            if known.key == feature:
+                for place in known.occurrences:
+                    if root(place.sample, self.table.samples) == sample:
+                        return place
+        return None
+
+
+def shrink(picture: bytes, side: int) -> bytes:
+    """The picture as a JPEG of our own with at most so many pixels a side; raises UserError.
+
+    It is drawn anew: what else a stranger's file holds does not reach the browser.
+    """
+    try:
+        with Image.open(BytesIO(picture), formats=("JPEG", "PNG")) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise UserError("the picture is too large to be shown")
+            small = image.convert("RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise UserError("the picture cannot be read", got=str(error)) from error
+    small.thumbnail((side, side))
+    file = BytesIO()
+    small.save(file, "JPEG", quality=80)
+    return file.getvalue()

@@ -1,0 +1,160 @@
+"""The page in a real browser: what is seen, by mouse, by keyboard and at 390 pixels."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from time import sleep
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from cuescope_view.command import HOST, listen
+from cuescope_view.runs import RunsFolder
+from cuescope_view.server import make_app
+
+from .conftest import EVIL, SAMPLES, TOKEN, write_run
+from .test_server import sheet
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# a busy machine is slow, and what is seen in the end is what counts
+expect.set_options(timeout=60_000)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("needs a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(home: Path) -> Iterator[str]:
+    """A server as `cuescope view` starts it."""
+    listener = listen(0)
+    app = make_app(RunsFolder(home), TOKEN)
+    server = uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="error"))
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        sleep(0.01)
+    yield f"http://{HOST}:{listener.getsockname()[1]}/{TOKEN}/"
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, which complains of nothing and asks nobody else for anything."""
+    page = browser.new_page()
+    page.set_default_timeout(60_000)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on(
+        "request",
+        lambda request: (
+            complaints.append(request.url)
+            if not request.url.startswith(address)
+            else None
+        ),
+    )
+    page.goto(address)
+    yield page
+    assert not complaints
+    page.close()
+
+
+def test_a_person_finds_looks_names_compares_and_judges(page: Page, home: Path) -> None:
+    sheet(home / "first" / "labels", "pictures/1.jpg")
+    (home / "first" / "labels" / "pictures").mkdir()
+    picture = next((home / "first" / "pictures").iterdir())
+    shutil.copy(picture, home / "first" / "labels" / "pictures" / "1.jpg")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(2)
+    # by keyboard: / leads to the search, Tab and Enter to the run
+    page.keyboard.press("/")
+    page.keyboard.type("first")
+    expect(rows).to_have_count(1)
+    page.get_by_role("link", name=str(home / "first")).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(str(home / "first"))
+    # what a stranger calls a cue is text, and nothing else
+    expect(page.get_by_role("link", name=EVIL)).to_be_visible()
+    page.get_by_role("button", name="Name").click()
+    page.keyboard.type("red bird")
+    page.keyboard.press("Enter")
+    expect(page.locator(".command code").first).to_contain_text("'bird=red bird'")
+    page.get_by_role("link", name="red bird").click()
+    expect(page.locator("h1")).to_contain_text("red bird")
+    # those with the cue, of the finding's label: with a picture first
+    expect(rows).to_have_count(SAMPLES // 6)
+    expect(rows.first.locator("img")).to_be_visible()
+    page.get_by_role("button", name="Confidence").click()
+    page.get_by_role("button", name="Confidence").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("Confidence ↓")
+    expect(rows.first).to_contain_text("s114")
+    page.get_by_label("Samples").select_option("without")
+    page.get_by_label("Label").select_option("")
+    expect(rows).to_have_count(80)
+    page.get_by_label("Samples").select_option("with")
+    page.get_by_label("Search").fill("s000")
+    page.get_by_role("button", name="Show s000").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    # two runs
+    page.get_by_role("link", name="Runs", exact=True).click()
+    for name in ("first", "second"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("link", name="Compare the two").click()
+    expect(page.get_by_role("status").first).to_contain_text(f"{SAMPLES // 5} flipped")
+    page.get_by_label("Flipped").select_option("yes")
+    expect(rows).to_have_count(SAMPLES // 5)
+    expect(page.locator(".command code")).to_contain_text("cuescope compare")
+    # and back, to judge by keys
+    page.get_by_role("link", name=str(home / "first")).click()
+    page.get_by_role("link", name="Judge").click()
+    expect(page.get_by_role("status").first).to_have_text("Question 2 of 2, 1 answered")
+    page.keyboard.press("2")
+    expect(page.get_by_role("status").first).to_have_text("Question 2 of 2, 2 answered")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("button", name="yes")).to_have_attribute("aria-pressed", "")
+    with (home / "first" / "labels" / "sheet.csv").open(newline="") as file:
+        assert [row["answer"] for row in csv.DictReader(file)] == ["Yes", "no"]
+    assert page.title() != "owned"
+
+
+@pytest.mark.long
+def test_every_view_fits_a_telephone(page: Page, home: Path, address: str) -> None:
+    """No view is wider than 390 pixels, and what is pressed is large enough for a finger."""
+    write_run(home / "other", name="w" * 200)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_role("link", name="Runs", exact=True).click()
+    page.reload()
+    expect(page.locator("tbody tr")).to_have_count(3)
+    views = [page.url]
+    page.get_by_role("link", name=str(home / "other")).click()
+    expect(page.locator("h2")).to_have_count(4)
+    views.append(page.url)
+    views.append(page.get_by_role("link", name="w" * 200).evaluate("link => link.href"))
+    views.append(f"{address}#/cues")
+    for view in views:
+        page.goto(view)
+        expect(page.locator("main")).not_to_have_attribute("aria-busy", "true")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 390, view
+        for button in page.locator("button:visible").all():
+            box = button.bounding_box()
+            assert box is not None
+            assert box["height"] >= 24

@@ -1,0 +1,227 @@
+"""What the page is told, what is written for it, and what it is refused."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from cuescope_sdk import write_sealed
+
+from .conftest import EVIL, SAMPLES, TOKEN, write_run
+
+Rows = list[dict[str, str]]
+
+
+def told(client: TestClient, path: str, code: int = 200, **query: Any) -> Any:
+    answer = client.get(f"/api/{path}", params=query)
+    assert answer.status_code == code, answer.text
+    return answer.json()
+
+
+def ids(client: TestClient) -> dict[str, str]:
+    return {Path(run["run"]).name: run["id"] for run in told(client, "runs")["runs"]}
+
+
+def test_runs_and_cues_are_listed_and_searched(client: TestClient) -> None:
+    answer = told(client, "runs")
+    assert answer["pending"] == 0
+    assert [
+        (run["method"], run["findings"], run["made"]) for run in answer["runs"]
+    ] == [("trove", 1, "here")] * 2
+    assert told(client, "cues")["matching"] == 2
+    assert told(client, "cues", text="second")["matching"] == 1
+    assert told(client, "cues", kind="doubt")["matching"] == 0
+
+
+def test_samples_of_a_cue_are_filtered_and_sorted(client: TestClient) -> None:
+    run = ids(client)["first"]
+    about = {"id": run, "feature": "bird"}
+    both = told(client, "samples", **about)
+    assert (both["total"], both["flips"]) == (SAMPLES, 20)
+    assert both["sides"] == {"with": [20, 40], "without": [80, 80]}
+    shown = told(client, "samples", **about, side="with", sort="confidence")
+    assert shown["matching"] == 40
+    sure = [line["plain"]["confidence"] for line in shown["lines"]]
+    assert sure == sorted(sure)
+    cows = told(client, "samples", **about, label="cow", correct="no", flipped="yes")
+    assert cows["matching"] == 20
+    assert {line["plain"]["answer"] for line in cows["lines"]} == {"tree"}
+    assert cows["lines"][0]["others"][0]["condition"] == "removed"
+    assert told(client, "samples", **about, least=0.948)["matching"] == 12
+    assert told(client, "samples", **about, text="S01")["matching"] == 10
+    second = told(client, "samples", **about, offset=100, count=100)
+    assert len(second["lines"]) == SAMPLES - 100
+    # one without answers of another condition is neither flipped nor not
+    assert told(client, "samples", **about, flipped="no")["matching"] == 20
+
+
+def test_two_runs_stand_side_by_side(client: TestClient) -> None:
+    runs = ids(client)
+    answer = told(client, "compare", first=runs["first"], second=runs["second"])
+    assert (answer["total"], answer["flips"]) == (SAMPLES, SAMPLES // 5)
+    assert answer["command"].startswith("cuescope compare ")
+    flipped = told(
+        client,
+        "compare",
+        first=runs["first"],
+        second=runs["second"],
+        flipped="yes",
+    )
+    assert all(
+        line["others"][0]["answer"] != line["plain"]["answer"]
+        for line in flipped["lines"]
+    )
+
+
+def test_pictures_are_small_and_drawn_anew(client: TestClient) -> None:
+    run = ids(client)["first"]
+    shown = client.get("/api/picture", params={"id": run, "sample": "s000"})
+    assert shown.headers["content-type"] == "image/jpeg"
+    assert shown.content.startswith(b"\xff\xd8")
+    assert "no picture" in told(client, "picture", 400, id=run, sample="s001")["error"]
+
+
+def test_a_name_is_kept_and_taken_back(client: TestClient, home: Path) -> None:
+    run = ids(client)["first"]
+    kept = client.post(
+        "/api/name", json={"run": run, "feature": "bird", "name": " red bird "}
+    ).json()
+    (cue,) = kept["cues"]
+    assert (cue["name"], cue["own_name"]) == ("red bird", EVIL)
+    assert cue["naming"] == f"cuescope mitigate {home}/first --name 'bird=red bird'"
+    assert told(client, "samples", id=run, feature="bird")["name"] == "red bird"
+    # an edited file of names is no longer taken
+    file = home / "first" / "names.json"
+    file.write_text(file.read_text().replace("red", "blue"))
+    assert told(client, "run", id=run)["cues"][0]["name"] == EVIL
+    refused = client.post("/api/name", json={"run": run, "feature": "cat", "name": "x"})
+    assert refused.status_code == 400
+
+
+def sheet(folder: Path, picture: str = "../../key") -> None:
+    """As `cuescope label` writes it, the second picture wherever it may be."""
+    columns = ("number", "picture", "question", "text", "answers", "answer")
+    folder.mkdir()
+    with (folder / "sheet.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerow(
+            (1, "pictures/1.jpg", "Is a bird there?", "", "yes or no", "Yes")
+        )
+        writer.writerow((2, picture, "'=Is it?", "", "yes or no", ""))
+    items = []
+    for number in (1, 2):
+        item = {"number": number, "answers": ["yes", "no"], "expected": "secret"}
+        items.append(item)
+    write_sealed(folder / "key.json", json.dumps({"items": items}).encode())
+
+
+def filled(folder: Path) -> Rows:
+    with (folder / "sheet.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_sheet_of_label_is_filled_in(client: TestClient, home: Path) -> None:
+    run = ids(client)["first"]
+    assert told(client, "sheet", id=run)["questions"] is None
+    sheet(home / "first" / "labels")
+    answer = told(client, "sheet", id=run)
+    assert "secret" not in json.dumps(answer)
+    assert [q["answer"] for q in answer["questions"]] == ["yes", ""]
+    assert answer["questions"][1]["question"] == "=Is it?"
+    assert answer["command"].endswith("--read " + str(home / "first/labels/sheet.csv"))
+
+    def say(number: int, word: str) -> int:
+        body = {"run": run, "number": number, "answer": word}
+        return client.post("/api/answer", json=body).status_code
+
+    assert [say(2, "no"), say(2, "maybe"), say(3, "yes")] == [200, 400, 400]
+    rows = filled(home / "first" / "labels")
+    assert [row["answer"] for row in rows] == ["Yes", "no"]
+    assert rows[1]["question"] == "'=Is it?", "what was not answered stays as it was"
+    # a sheet that was mailed names what it likes
+    error = told(client, "sheet-picture", 400, id=run, number=2)["error"]
+    assert "leads out of" in error
+
+
+# ---------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("path", ["/", "/api/runs", "/page/view.js"])
+def test_nothing_is_told_without_the_token(client: TestClient, path: str) -> None:
+    """Of another host neither: a stranger's name may lead to this computer."""
+    outside = f"http://127.0.0.1:8000{path}"
+    wrong = f"http://127.0.0.1:8000/{TOKEN[:-1]}x{path}"
+    assert client.get(outside).status_code == 403
+    assert client.get(wrong).status_code == 403
+    known = client.get(path)
+    assert known.status_code == 200
+    assert "default-src 'none'" in known.headers["content-security-policy"]
+    assert known.headers["referrer-policy"] == "no-referrer"
+    rebound = client.get(path, headers={"host": "evil.example"})
+    assert rebound.status_code == 400
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../server.py",
+        "/page/%2e%2e/server.py",
+        "/page//etc/passwd",
+        "/api/run?id=../../secret",
+        "/api/run?id=/etc",
+        "/api/run",
+        "/api/samples?id=x&offset=-1",
+    ],
+)
+def test_paths_lead_nowhere(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code in (400, 404)
+    assert "Traceback" not in answer.text
+
+
+def test_a_run_that_reaches_out_of_the_folder_is_refused(
+    client: TestClient, home: Path, tmp_path: Path
+) -> None:
+    """By a link to a report, to answers or to a picture: none of them is read."""
+    outside = write_run(tmp_path / "outside")
+    (home / "linked").mkdir()
+    (home / "linked" / "report.json").symlink_to(outside / "report.json")
+    assert "linked" not in ids(client)
+    run = ids(client)["first"]
+    answers = home / "first" / "answers.parquet"
+    answers.unlink()
+    answers.symlink_to(outside / "answers.parquet")
+    assert "leads out of" in told(client, "samples", 400, id=run)["error"]
+
+
+def test_of_a_run_of_somebody_else_nothing_is_run(
+    client: TestClient, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is shown, without its commands; its plugins are not even looked for."""
+    write_run(home / "mailed", own=False)
+    monkeypatch.setattr(
+        "cuescope.registry.Registry.load",
+        lambda *_: pytest.fail("a plugin was loaded"),
+    )
+    run = ids(client)["mailed"]
+    shown = told(client, "run", id=run)
+    assert (shown["made"], shown["audit"]) == ("elsewhere", "")
+    assert not any(line for _, line in shown["steps"])
+    assert told(client, "samples", id=run, feature="bird")["total"] == SAMPLES
+    named = client.post(
+        "/api/name", json={"run": run, "feature": "bird", "name": "x"}
+    ).json()
+    assert named["cues"][0]["naming"] is None
+
+
+def test_a_changed_run_is_a_line(client: TestClient, home: Path) -> None:
+    run = ids(client)["first"]
+    file = home / "first" / "report.json"
+    file.write_text(file.read_text().replace("-0.4", "-0.9"))
+    assert (
+        "was changed after it was written" in told(client, "run", 400, id=run)["error"]
+    )
