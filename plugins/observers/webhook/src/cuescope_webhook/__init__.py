@@ -1,0 +1,101 @@
+"""The end of an audit, sent to an address: as JSON, or as a message to a chat."""
+
+import os
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from cuescope_sdk import NamesHost, Options, Plugin, Report, UserError, hookimpl
+from cuescope_sdk.tracking import figures_of, finding_rows, origin_of
+
+SECONDS = 20.0  # of waiting: an audit is over, and must not wait for a chat
+SHOWN = 5  # findings in a message
+VARIABLE = "CUESCOPE_CHAT_URL"
+
+
+class WebhookOptions(Options):
+    """Which address."""
+
+    argument = "url"
+    url: Annotated[str, NamesHost()] = Field(description="address that takes a POST")
+
+
+class Webhook(Plugin):
+    """A POST of JSON as an audit ends: figures, findings, and where the report comes from."""
+
+    Options = WebhookOptions
+    options: WebhookOptions
+
+    @hookimpl
+    def audit_finished(self, report: Report) -> None:
+        """The report is whole and stored."""
+        content = {
+            "event": "audit_finished",
+            "version": 1,
+            "title": report.title,
+            "origin": origin_of(report),
+            "figures": figures_of(report),
+            "findings": [list(row) for row in finding_rows(report)],
+            "statements": list(report.statements),
+        }
+        send(self.options.url, content)
+
+
+class ChatOptions(Options):
+    """Which chat."""
+
+    argument = "url"
+    url: Annotated[str | None, NamesHost()] = Field(
+        None, description=f"incoming webhook of a chat; by default that in {VARIABLE}"
+    )
+
+
+class Chat(Plugin):
+    """A message as an audit ends, for chats that take Slack's incoming webhooks."""
+
+    Options = ChatOptions
+    options: ChatOptions
+
+    @hookimpl
+    def audit_finished(self, report: Report) -> None:
+        """The report is whole and stored."""
+        url = self.options.url or os.environ.get(VARIABLE)
+        if not url:
+            raise UserError("chat: no address", remedy=f"Set {VARIABLE}, or chat:URL")
+        send(url, {"text": message(report)})
+
+
+def message(report: Report) -> str:
+    """A few lines: what was audited, how much was found, and the first findings."""
+    origin = report.provenance
+    count = len(report.findings)
+    head = f"{origin.method.spec}: {origin.model.spec} on {origin.data.spec}"
+    lines = [f"{head}: {count} finding{'s' * (count != 1)}"]
+    lines += [f"- {statement}" for statement in report.statements[:SHOWN]]
+    if count > SHOWN:
+        lines.append(f"and {count - SHOWN} more in the report")
+    # names of cues come from data of strangers: no mention, and no link in disguise
+    text = "\n".join(lines).replace("&", "&amp;")
+    return text.replace("<", "&lt;").replace(">", "&gt;").replace("@", "@\u200b")
+
+
+def send(url: str, content: dict[str, Any]) -> None:
+    """A POST; raises UserError, without the address, which may be a secret."""
+    import httpx
+
+    try:
+        response = httpx.post(url, json=content, timeout=SECONDS)
+        response.raise_for_status()
+    except httpx.HTTPStatusError as error:
+        raise UserError(
+            "the webhook refused the message",
+            expected="an answer of 2xx",
+            got=str(error.response.status_code),
+        ) from None
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise UserError(
+            "the webhook cannot be reached", got=type(error).__name__
+        ) from None
+
+
+__all__ = ["Chat", "ChatOptions", "Webhook", "WebhookOptions"]
