@@ -4,7 +4,12 @@ from importlib import import_module
 
 from worlds.design import World
 
-MODULES = {"1": "worlds.solids", "2": "worlds.sprites", "3": "worlds.stamps"}
+MODULES = {
+    "1": "worlds.solids",
+    "2": "worlds.sprites",
+    "3": "worlds.stamps",
+    "4": "worlds.papers",
+}
 
 
 def open_world(number: str) -> World:

@@ -1,6 +1,5 @@
 """The rule of the verdicts, and the effect beyond a placebo."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +9,7 @@ import pytest
 from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
-from cuescope_confirm.locating.linear import MANY, Training, learn
-from cuescope_confirm.locating.pictures import learn_look
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.locating.visual_words import likest_part
-from cuescope_confirm.manipulation import Recogniser
 from cuescope_confirm.report import how_many
 from cuescope_confirm.scores import (
     POWER,
@@ -28,8 +23,11 @@ from cuescope_confirm.scores import (
     samples_needed,
 )
 from cuescope_confirm.study import Cue
+from cuescope_confirm.testimony.manipulation import Recogniser
+from cuescope_confirm.testimony.votes import Vote
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
+from cuescope_sdk.locating import MANY, Training, learn, learn_look, likest_part
 from cuescope_sdk.statistics import Estimate, Groups
 
 RNG = np.random.default_rng
@@ -93,24 +91,23 @@ def test_what_leaves_some_of_a_cue_convicts_only_beside_another(
     assert rule([YES], [], (), partial, located=True, exact=True).verdict == "causes"
 
 
-def test_several_witnesses_are_pooled_with_their_disagreement() -> None:
+def test_sizes_are_pooled_with_their_disagreement() -> None:
     alike = [Estimate(0.3 + 0.01 * step, 0.2, 0.4) for step in range(3)]
-    both = Estimate.pooled(alike)
+    both = Estimate.pooled(alike, [True] * 3)
     assert both.value == pytest.approx(0.31)
     assert both.high - both.low == pytest.approx(0.2, abs=0.01)
-    unlike = Estimate.pooled([Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)])
-    assert unlike.low < 0 < 0.6 < unlike.high
-    # of several such the middle is surer
-    several = Estimate.pooled(
-        [
-            Estimate(0.2 * step, 0.2 * step - 0.05, 0.2 * step + 0.05)
-            for step in range(4)
-        ]
-    )
-    assert 0 < several.low < several.high < 0.6
-    assert Estimate.pooled(alike[:1]).low == pytest.approx(0.2)
-    # one that was lucky does not make the figure
-    assert Estimate.pooled([*alike, Estimate(0.9, 0.8, 1.0)]).value < 0.4
+    # what is put in is put into other samples
+    assert Estimate.pooled(alike, [True, True, False]).low > both.low + 0.02
+    unlike = [Estimate(0.0, -0.05, 0.05), Estimate(0.6, 0.55, 0.65)]
+    apart = Estimate.pooled(unlike, [True] * 2)
+    assert apart.low < 0 < 0.6 < apart.high
+    # all surely above 0: they differ by a factor
+    sure = [Estimate(0.1, 0.05, 0.15), Estimate(0.6, 0.55, 0.65)]
+    assert 0 < Estimate.pooled(sure, [True] * 2).low < 0.1
+    assert Estimate.pooled(alike[:1], [True]).low == pytest.approx(0.2)
+    # one of them is far off: the middle is not
+    outlier = [*alike, Estimate(0.9, 0.8, 1.0)]
+    assert Estimate.pooled(outlier, [True] * 4).value < 0.4
 
 
 def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
@@ -287,7 +284,7 @@ def test_where_answers_are_alike_nothing_is_caused(
     right = np.where(present & (np.arange(200) < 200 * wrong), 0.0, 1.0)
     right[-3:] = 0  # a few errors, with the cue and without
     answers = asking.RunAnswers(
-        (), present, np.ones(200, bool), right, np.full(200, "cup")
+        (), present, np.ones(200, bool), right, right, np.full(200, "cup")
     )
     monkeypatch.setattr(asking, "run_answers", lambda *_: answers)
     cue = Cue(Feature(key="c", kind="cluster"), "c", ("cup",))
@@ -295,16 +292,17 @@ def test_where_answers_are_alike_nothing_is_caused(
     direction = asking.direction_of(study, cue)
     located = LocatedCue({}, frozenset(), "annotated")
     target: Any = SimpleNamespace(located=located, direction=direction)
-    kind: Any = SimpleNamespace(needs="region", effect="removes", partial=False)
-    testimony = analysis.Testimony(
-        target,
-        "blank",
-        kind,
-        effect=Effect(0.5, 0.4, 0.6, 50, 0.001),
-        decision="confirms",
-    )
-    second = replace(testimony, spec="swap")
-    assert analysis._ruling(target, [testimony, second], []).verdict == verdict
+    votes = [
+        Vote(
+            "full", [_witness(effect)], 1, Effect(0.5, 0.4, 0.6, 50, 0.001), "confirms"
+        )
+        for effect in ("removes", "inserts")
+    ]
+    assert analysis._ruling(target, votes, [], 0.1).verdict == verdict
+
+
+def _witness(effect: str) -> Any:
+    return SimpleNamespace(plugin=SimpleNamespace(needs="region", effect=effect))
 
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
@@ -359,11 +357,11 @@ def test_more_samples_are_counted_by_what_they_have_to_tell(
     low: float, high: float, said: str
 ) -> None:
     """Beside 0 for an effect that looks like one, beside the margin for one that does not."""
-    testimony: Any = SimpleNamespace(effect=SimpleNamespace(n=40))
+    vote: Any = SimpleNamespace(effect=SimpleNamespace(n=40))
     row: Any = SimpleNamespace(
         ruling=Ruling("cannot tell", missing=POWER),
         effect=Estimate((low + high) / 2, low, high),
-        pooled=[testimony],
+        fullest=[vote],
     )
     assert said in how_many(row, 0.1)
     assert bool(how_many(row, 0.1)) == bool(said)

@@ -1,4 +1,4 @@
-"""Cues that have no place: samples are matched to others, where a property goes with the cue."""
+"""Cues that have no place: samples are matched to others, where that takes a part of the cue."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,9 @@ import pytest
 
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
-from cuescope_confirm.trials import goes_with_cue
+from cuescope_confirm.testimony.manipulation import only_telling
+from cuescope_confirm.testimony.votes import kinds_of, left_out
+from cuescope_confirm.testimony.witnesses import Answers, Witness
 from cuescope_sdk import Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames
 
@@ -45,12 +47,6 @@ class Matching(Intervention):
 class Contrast(Matching):
     def match(self, donor: np.ndarray, own: np.ndarray, mask: np.ndarray) -> np.ndarray:
         changed = (own - own.mean()) * donor.std() / own.std() + own.mean()
-        return np.rint(changed.clip(0, 255)).astype(np.uint8)
-
-
-class Brightness(Matching):
-    def match(self, donor: np.ndarray, own: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        changed = own + (donor.mean() - own.mean())
         return np.rint(changed.clip(0, 255)).astype(np.uint8)
 
 
@@ -89,22 +85,80 @@ def target(share: float) -> Any:
     )
 
 
-def study() -> Any:
-    return SimpleNamespace(
-        rng=lambda *names: np.random.default_rng(len("".join(names))),
-        audit=SimpleNamespace(tools={}),
+class Fake(SimpleNamespace):
+    """A key by itself, as witnesses are."""
+
+    __hash__ = object.__hash__
+
+
+def witness(spec: str, **plugin: Any) -> Any:
+    """Of a finding, with enough pairs to be tested."""
+    traits = {"needs": "region", "placebo": "elsewhere", "effect": "removes"}
+    answers = SimpleNamespace(with_cue=np.ones(20, bool))
+    return Fake(
+        spec=spec,
+        plugin=SimpleNamespace(**{**traits, "partial": False, **plugin}),
+        target=FOUND,
+        answers=answers,
+        reason=None,
+        edits_model=False,
     )
 
 
-@pytest.mark.parametrize(
-    ("plugin", "share", "goes"),
-    [(Contrast, 0.4, True), (Contrast, 1.0, False), (Brightness, 0.4, False)],
-)
-def test_only_a_property_that_goes_with_the_cue_is_asked_about(
-    plugin: type[Matching], share: float, goes: bool
+def study(shares: Mapping[str, float | None]) -> Any:
+    """In which pictures show so much of the cue go, by what each change is called."""
+    return SimpleNamespace(
+        audit=SimpleNamespace(once=lambda _, study, witness: shares[witness.spec]),
+        options=SimpleNamespace(least=10),
+    )
+
+
+FOUND = SimpleNamespace(located=SimpleNamespace(is_sure=True))
+
+
+@pytest.mark.parametrize(("share", "asked"), [(0.3, 30), (0.2, 0), (None, 0)])
+def test_only_what_takes_a_part_of_the_cue_is_asked_about(
+    share: float | None, asked: int
 ) -> None:
-    intervention = plugin(plugin.Options(), None)  # type: ignore[arg-type]
-    assert goes_with_cue(study(), target(share), intervention) == goes
+    given = target(0.4)
+    contrast = Contrast(Contrast.Options(), None)  # type: ignore[arg-type]
+    maker = PairMaker(given, given.located, contrast, np.random.default_rng(0))
+    pairs = list(maker.stills("removes"))
+    changed = contrast.intervene([pair.case for pair in pairs], {})
+    trials = [
+        (Trial(sample=pair.case.sample), trial, None)
+        for pair, trial in zip(pairs, changed, strict=True)
+    ]
+    still = Witness(given, "contrast", contrast, answers=Answers.unknown(pairs, trials))
+    telling = only_telling(study({"contrast": share}), still)
+    assert len(telling.answers.pairs) == asked
+
+
+def test_of_a_kind_the_one_that_takes_most_is_asked_about() -> None:
+    donor = {"placebo": "other donor"}
+    witnesses = [
+        witness("blank"),
+        witness("blur"),
+        witness("swap", **donor),
+        witness("recolour", **donor, partial=True),
+    ]
+    shares = {"blank": 0.7, "blur": 0.9, "swap": 0.6, "recolour": 0.8}
+    reasons = left_out(study(shares), witnesses)
+    # two kinds take all of the cue: what takes a part is not needed
+    assert {left.spec for left in reasons} == {"blank", "recolour"}
+    reasons = left_out(study({**shares, "swap": 0.3}), witnesses)
+    assert {left.spec for left in reasons} == {"blank", "swap"}
+    assert not left_out(study(dict.fromkeys(shares)), witnesses)
+
+
+def test_of_whole_pictures_the_largest_change_counts_in_full() -> None:
+    still = {"needs": "still", "placebo": "other donor"}
+    tones, light, noise = (
+        witness(name, **still) for name in ("tones", "light", "noise")
+    )
+    taken = {tones: 0.8, light: 0.6, noise: 0.1}
+    kinds = {kind.standing: kind.party for kind in kinds_of(list(taken), taken)}
+    assert kinds == {"full": [tones], "partial": [light]}
 
 
 @pytest.mark.parametrize("effect", ["removes", "inserts"])

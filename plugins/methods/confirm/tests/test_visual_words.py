@@ -7,12 +7,20 @@ import pytest
 from scipy import ndimage
 
 from cuescope_confirm.locating.learned import Teller, is_held
-from cuescope_confirm.locating.linear import MANY, Rows, Training, learn
-from cuescope_confirm.locating.pictures import FINE, OVERLAP, learn_look, patches_of
-from cuescope_confirm.locating.places import stretch
-from cuescope_confirm.locating.regions import learn_region
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Frame, Sample
+from cuescope_sdk.locating import (
+    FINE,
+    MANY,
+    OVERLAP,
+    Rows,
+    Training,
+    learn,
+    learn_look,
+    learn_region,
+    patches_of,
+    stretch,
+)
 from cuescope_sdk.statistics import Groups
 
 SIDE = 48

@@ -10,7 +10,7 @@ from scipy.special import softmax
 
 from cuescope_confirm.scores import BoolPerSample, PerSample
 from cuescope_confirm.study import MODALITIES, Cue, Samples, Study, pick, shuffle
-from cuescope_sdk import Outcome, Sample, Trial
+from cuescope_sdk import Capabilities, Model, Outcome, Sample, Trial
 
 QUESTION = "Is there a {} in the image?"
 SHOWN = 1.64  # standard errors of a gap in the run's samples: 5%, one-sided
@@ -28,9 +28,9 @@ class Direction:
     It moves the probability of the right answer in samples of its label, that of the label as an
     answer in all others, or, where every sample shows it, that of whatever is answered. `harms`
     says that it makes answers wrong. `sign` is 1 where taking the cue out should raise that
-    probability. `shown` is False where the run's answers are as right with the cue as without it,
-    within chance: then no direction is known, and there is no difference to be caused. `gap` is
-    that difference there, and `z` how many standard errors it is.
+    probability. `shown` is False where it is as high in the run with the cue as without it, within
+    chance: then no direction is known, and there is no difference to be caused. `gap` is that
+    difference there, and `z` how many standard errors it is.
     """
 
     toward: Toward = "the right answer"
@@ -47,6 +47,11 @@ class Direction:
         # the gap is z standard errors, so SHOWN of them are this share of it
         chance = SHOWN / max(abs(self.z), 1e-9)
         return max(0.0, abs(self.gap) * (1 - chance))
+
+    @property
+    def most(self) -> float:
+        """By how much the cue may move answers, as far as the run tells (95%, one-sided)."""
+        return most_moved(self.gap, self.z or 0.0, self)
 
     @property
     def harms(self) -> bool:
@@ -102,8 +107,13 @@ def views_of(samples: Samples, cue: Cue) -> Samples:
 
 def trial_of(study: Study, trial: Trial) -> Trial:
     """A trial with the output that this model answers such a sample by."""
+    return with_outputs(study.audit.capabilities, trial)
+
+
+def with_outputs(capabilities: Capabilities, trial: Trial) -> Trial:
+    """The same of any model."""
     # a model has logits for choices alone
-    logits = "logits" in study.audit.capabilities.outputs and trial.sample.choices
+    logits = "logits" in capabilities.outputs and trial.sample.choices
     return replace(trial, outputs=frozenset({"logits" if logits else "text"}))
 
 
@@ -147,20 +157,15 @@ def says(text: str | None, answer: str | None) -> bool:
 class RunAnswers:
     """The run's samples as they are asked for a finding: which show its cue, which are right.
 
-    `of_label` are those of its label.
+    `of_label` are those of its label; `probability` is that of the right answer.
     """
 
     outcomes: Sequence[Outcome]
     present: BoolPerSample
     of_label: BoolPerSample
     right: PerSample
+    probability: PerSample
     labels: Any
-
-    @property
-    def probability(self) -> PerSample:
-        """Of the right answer of each sample."""
-        about = zip(self.outcomes, self.labels, strict=True)
-        return np.array([probability(outcome, label) for outcome, label in about])
 
     def gap(self, among: BoolPerSample, values: PerSample | None = None) -> Gap:
         """The gap of `values` with and without the cue; without any, of right answers."""
@@ -168,9 +173,9 @@ class RunAnswers:
         return stratified_gap(values, self.present, self.labels, among)
 
     def pull(self, cue: Cue) -> Gap:
-        """By how much samples of other labels are taken for the cue's more often where it is."""
-        taken = [gives(outcome, cue.label) for outcome in self.outcomes]
-        return self.gap(~self.of_label, np.array(taken, float))
+        """By how much likelier the cue's label is in samples of other labels where it is."""
+        taken = [probability(outcome, cue.label) for outcome in self.outcomes]
+        return self.gap(~self.of_label, np.array(taken))
 
 
 def run_answers(study: Study, cue: Cue) -> RunAnswers:
@@ -179,23 +184,40 @@ def run_answers(study: Study, cue: Cue) -> RunAnswers:
     shown = cue.samples_with_cue(views)
     present = []
     of_label = []
-    trials = []
     labels = []
     for key, sample in views.items():
         present.append(key in shown)
         of_label.append(is_of_label(cue, sample))
-        trials.append(trial_of(study, Trial(sample=sample)))
         labels.append(str(sample.label))
-    # in one call: batches are full, and a plan counts all of it
-    outcomes = study.audit.respond(trials)
+    outcomes = plain_answers(study, list(views.values()))
     right = map(gives, outcomes, labels)
+    probabilities = map(probability, outcomes, labels)
     return RunAnswers(
         outcomes,
         present=np.array(present, bool),
         of_label=np.array(of_label, bool),
         right=np.array(list(right), float),
+        probability=np.array(list(probabilities), float),
         labels=np.array(labels),
     )
+
+
+def plain_answers(study: Study, samples: Sequence[Sample]) -> Sequence[Outcome]:
+    """What the run's model says of its own samples: by the log, where the run is one."""
+    plain = [Trial(sample=sample) for sample in samples]
+    # an object's name is asked about in other questions, which no log has
+    is_recorded = all(sample is study.seen.get(sample.key) for sample in samples)
+    if study.log is None or not is_recorded:
+        # in one call: batches are full, and a plan counts all of it
+        return study.audit.respond([trial_of(study, trial) for trial in plain])
+    return recall(study.log, plain)
+
+
+def recall(log: Model, plain: Sequence[Trial]) -> list[Outcome]:
+    """What a log says of samples as they are."""
+    trials = [with_outputs(log.capabilities, trial) for trial in plain]
+    answers = zip(trials, log.respond(trials), strict=True)
+    return [Outcome(trial, response) for trial, response in answers]
 
 
 def direction_of(study: Study, cue: Cue) -> Direction:
@@ -203,7 +225,8 @@ def direction_of(study: Study, cue: Cue) -> Direction:
     if cue.is_background or cue.kind in MODALITIES:
         return Direction("its own answer", sign=-1)
     answers = run_answers(study, cue)
-    gap, z = answers.gap(answers.of_label)
+    # on the scale of the tests; a label loses probability long before it loses answers
+    gap, z = answers.gap(answers.of_label, answers.probability)
     # without a gap nobody has measured that nothing differs
     is_shown = gap is None or abs(z) >= SHOWN
     # one standard error tells the side; is_shown tells whether it is beyond chance
@@ -216,6 +239,14 @@ def direction_of(study: Study, cue: Cue) -> Direction:
             return Direction("the label", sign=-1, gap=pull, z=z_of_pull)
     helps = gap is not None and gap > 0
     return Direction(sign=-1 if helps else 1, gap=gap, shown=is_shown, z=z)
+
+
+def most_moved(gap: float | None, z: float, direction: Direction) -> float:
+    """By how much a cue may move answers in its direction (95%, one-sided); infinite if unknown."""
+    if gap is None:
+        return float("inf")
+    error = abs(gap / z) if z else 0.0
+    return -direction.sign * gap + SHOWN * error
 
 
 def stratified_gap(

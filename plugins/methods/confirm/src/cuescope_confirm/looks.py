@@ -10,7 +10,8 @@ import numpy as np
 
 from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
 from cuescope_confirm.locating import Target
-from cuescope_confirm.trials import Answers, Dossier, Witness, ask, with_answers
+from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
+from cuescope_confirm.trials import ask, trials_of, with_answers
 from cuescope_sdk import Outcome
 
 FIRST = 0.2  # of the error that is allowed
@@ -21,8 +22,9 @@ LEAST = (
 
 def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     """As `ask`, but of what the first half of each witness's pairs decides only this half."""
+    dossier = _within_budget(dossier)
     study = dossier.study
-    halves = {witness: _first_half(witness) for witness in dossier.witnesses}
+    halves = {witness: _part(witness, 0.5) for witness in dossier.witnesses}
     is_one = study.options.looks == 1 or study.options.pairs is not None
     fewest = LEAST * study.options.least
     most = max((len(witness.answers.pairs) for witness in dossier.witnesses), default=0)
@@ -68,14 +70,34 @@ def _with_placebos(target: Target) -> list[Target]:
     return [target, *placebos]
 
 
-def _first_half(witness: Witness) -> Witness:
-    """Half of its pairs with the cue, and of those without it: their order is random."""
+def _part(witness: Witness, share: float) -> Witness:
+    """With a share of its pairs with the cue, and of those without it: their order is random."""
     answers = witness.answers
     shows = answers.with_cue
     # the place of each pair among those of its side
     rank = np.where(shows, shows.cumsum(), (~shows).cumsum()) - 1
     count = np.where(shows, shows.sum(), (~shows).sum())
-    rows = np.flatnonzero(rank < (count + 1) // 2).tolist()
+    rows = np.flatnonzero(rank < np.ceil(share * count)).tolist()
     pairs = [answers.pairs[row] for row in rows]
     trials = [answers.trials[row] for row in rows]
     return replace(witness, answers=Answers.unknown(pairs, trials))
+
+
+def _within_budget(dossier: Dossier) -> Dossier:
+    """With as many pairs of each witness as `max_calls` allows, by equal shares."""
+    study = dossier.study
+    most = study.options.max_calls
+    count = len(list(trials_of(dossier)))
+    if most is None or count <= most:
+        return dossier
+    # rounded up for each witness, so a little less than its share
+    share = most / count
+    while count > most and share > 0:
+        witnesses = [_part(witness, share) for witness in dossier.witnesses]
+        smaller = replace(dossier, witnesses=witnesses)
+        count = len(list(trials_of(smaller)))
+        share -= 0.01
+    study.audit.note(
+        "max_calls", f"each intervention changes {share + 0.01:.0%} of the samples"
+    )
+    return smaller

@@ -40,6 +40,11 @@ class ConfirmOptions(Options):
         200,
         description="how many samples an intervention changes for a finding, at most",
     )
+    max_calls: PositiveInt | None = Field(
+        None,
+        description="model calls that test cues, at most; with fewer than are planned, each "
+        "intervention changes fewer samples",
+    )
     looks: Literal[1, 2] = Field(
         2,
         description="2: what half of the samples decide is not asked about in the others",

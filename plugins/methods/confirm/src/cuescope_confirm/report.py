@@ -7,7 +7,7 @@ from typing import get_args
 
 import numpy as np
 
-from cuescope_confirm.analysis import PAIRS, Results, Row, change_beyond, rarest_finding
+from cuescope_confirm.analysis import PAIRS, Results, Row, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.scores import (
@@ -20,7 +20,9 @@ from cuescope_confirm.scores import (
     samples_needed,
 )
 from cuescope_confirm.study import Study
-from cuescope_confirm.trials import AS_IS, NOTHING, Witness
+from cuescope_confirm.testimony.effects import change_beyond
+from cuescope_confirm.testimony.witnesses import AS_IS, Witness
+from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
 
 CONTROLS = get_args(Control)
@@ -32,12 +34,13 @@ MARKS: Mapping[Decision, str] = {
 }
 SHOWN_EFFECT = 0.25  # that enough samples would show
 RULE = (
-    "causes: most interventions with a clear result change the answers more than their placebo, "
-    "and two of them do (one, where the cue needs no locating). An intervention that is not seen "
-    "to change the cue in the pictures does not count alone. "
-    "Their effect is also larger than in three controls: samples without the cue, another cue "
-    "that is no finding, and labels that the cue does not affect. All tests are corrected "
-    "together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is shown"
+    "causes: two kinds of change or more change the answers more than their placebos (one, where "
+    "the cue needs no locating). What destroys a place, what another sample gives and what puts "
+    "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
+    "the cue or more. Its effect is also larger than in three controls: samples without the cue, "
+    "another cue that is no finding, and labels that the cue does not affect. All tests are "
+    "corrected together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is "
+    "shown"
 )
 RULE_OF_PAIRS = (
     "the user's own pairs decide alone, as they differ in the cue and in nothing else. Causes: "
@@ -170,7 +173,9 @@ def statement(row: Row, margin: float) -> str:
         return f"{where} accompanies the answers and is not shown to cause them: {effects}."
     answers, without, with_cue = _verbs(row)
     if row.ruling.together and row.together is not None:
-        names = ", ".join(testimony.spec for testimony in row.pooled)
+        names = ", ".join(
+            witness.spec for vote in row.fullest for witness in vote.party
+        )
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
             f"probability beyond their placebos, though each has too few samples.{_cost(row)}"
@@ -193,7 +198,7 @@ def how_many(row: Row, margin: float) -> str:
     # the nearer verdict: an effect above 0, or one below the margin
     distance = max(row.effect.value, margin - row.effect.value)
     reach = (row.effect.high - row.effect.low) / 2
-    count = int(np.median([testimony.effect.n for testimony in row.pooled]))
+    count = int(np.median([vote.effect.n for vote in row.fullest]))
     needed = count * (reach / distance) ** 2
     if needed <= count:
         return ""
@@ -332,8 +337,8 @@ def matrix(results: Results) -> Table:
         "Cues and witnesses: points of probability beyond the placebo",
         ("cue", "label", *names),
         rows,
-        "A cause has positive figures. (*) confirms a cause, (0) the placebo does as much, "
-        "(?) undecided, - does not apply or has too few samples.",
+        "A cause has positive figures. Its kind of change (*) confirms a cause, (0) does as much "
+        "with the placebo, (?) is undecided; - does not apply or has too few samples.",
         f"Intervals hold for all {results.tests} tests together ({results.confidence:.2%} each).",
     )
 
@@ -366,7 +371,7 @@ def figures_table(results: Results) -> Table:
         "points.",
         "Cue taken out (or put in), in %: how far the change brings pictures to those without the "
         "cue, beyond the placebo, by a model of whole pictures that knows no places. Below 50 it "
-        "did not do what it says, and decides nothing alone. - where pictures do not tell.",
+        "changes a part of the cue, and decides nothing alone. - where pictures do not tell.",
     )
 
 

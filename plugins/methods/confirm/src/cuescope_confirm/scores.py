@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -78,13 +79,15 @@ def effect_of(
     rng: np.random.Generator,
     confidence: float,
     alone: PerSample | None = None,
+    allowances: Mapping[Control, float] = MappingProxyType({}),
 ) -> Effect:
     """The mean of paired differences, intervention minus placebo, signed as a cause would be.
 
     A cause must do three things: move the answers more than the placebo does in the same samples;
     move them from what they are without any change (`alone`), or else a placebo that does damage
     would make a cause of an intervention that does nothing; and do more than wherever it should do
-    nothing: in samples without the cue, at a cue that nobody found, on labels that it leaves alone.
+    nothing: in samples without the cue, at a cue that nobody found, on labels that it leaves alone,
+    less what the cue may do there all the same (`allowances`).
     The p-value is the largest one of all (an intersection-union test; Berger, 1982).
     """
     low, high = change_interval(with_cue, groups, confidence=confidence)
@@ -96,7 +99,7 @@ def effect_of(
         p_values.append(1.0 if p_value is None else p_value)
     for name, (control, of_control) in controls.items():
         means[name] = float(control.mean())
-        values = np.concatenate([control, with_cue])
+        values = np.concatenate([control - allowances.get(name, 0.0), with_cue])
         present = np.arange(len(values)) >= len(control)
         # numbered apart, for the test exchanges whole groups of the two sides
         codes = np.concatenate([of_control.codes, groups.codes + of_control.count])
@@ -128,17 +131,19 @@ def decide(
     level: float,
     margin: float,
     claimed: float = 0.0,
+    part: float = 1.0,
 ) -> Decision:
-    """What one intervention says of one cue.
+    """What one kind of change says of one cue.
 
     An effect that is surely below the margin is none, however sure it is that it is not 0, and one
     that is below it confirms nothing. One that is surely below what is `claimed` of the cue is none
-    too, unless it is sure that it is not 0: then it is a part of it, and decides nothing.
+    too, unless it is sure that it is not 0: then it is a part of it, and decides nothing. Where a
+    `part` of the cue was changed, all of it would do more.
     """
     sure = effect.corrected <= level
     if effect.high < margin or (effect.high < claimed and not sure):
         return NO_MORE
-    confirmed = sure and effect.value >= margin and effect.high >= claimed
+    confirmed = sure and effect.value / part >= margin and effect.high >= claimed
     return "confirms" if confirmed else "undecided"
 
 
@@ -210,16 +215,3 @@ def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
     # the first step of Holm, which is the hardest to pass
     return samples_for_change(effect, level / max(tests, 1))
-
-
-def youden_cut(
-    scores: Float[np.ndarray, " item"], positive: Bool[np.ndarray, " item"]
-) -> float:
-    """The score that tells both sides apart best: the largest sum of both rates (Youden, 1950)."""
-    values = np.unique(scores)
-    between = (values[:-1] + values[1:]) / 2
-    cuts = np.append(between, values[-1])
-    above = scores >= cuts[:, None]
-    right = above[:, positive].mean(axis=1)
-    wrong = above[:, ~positive].mean(axis=1)
-    return float(cuts[np.argmax(right - wrong)])

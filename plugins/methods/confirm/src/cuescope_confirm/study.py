@@ -13,6 +13,7 @@ from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import (
     Audit,
     Feature,
+    Model,
     Occurrence,
     Report,
     Sample,
@@ -37,7 +38,11 @@ NOWHERE = (
     "steps",
     "reliance",
 )  # figures of whole runs
+# of the questions, or of how they were asked: no picture shows them
+TELLS = ("tell", "way to ask")
 THING = "thing"  # what reasoning names
+WORDS = "word"  # of questions
+SHOWN = "thing shown"  # annotated or detected in pictures
 T = TypeVar("T")
 Samples = Mapping[str, Sample]  # by key
 Frames = Sequence[FrameId]
@@ -98,6 +103,8 @@ class Cue:
             return self.feature.key.rpartition("/")[2]
         if self.kind == THING:
             return self.name.strip("'")
+        if self.kind in (WORDS, SHOWN):
+            return self.feature.key.partition(": ")[2]
         # the word alone: a detector would look for the figures of the guess too
         guess = NameGuess.name_in(self.name)
         if guess is not None:
@@ -145,7 +152,8 @@ class Study:
     """The findings, the samples `seen` by their runs, and those `held` out; all by key, in order.
 
     `audit` is the one that tests them, with `options`. `reports` are those of the runs by what made
-    them, `left_out` says why a method was not run.
+    them, `left_out` says why a method was not run. `log` is the model of the runs where it only
+    says again what was recorded.
     """
 
     audit: Audit
@@ -155,6 +163,7 @@ class Study:
     held: Samples
     reports: Mapping[str, Report]
     left_out: Mapping[str, str]
+    log: Model | None = None
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names."""
@@ -262,7 +271,16 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
     cues = _with_unlike_keys(cues)
-    return Study(audit, options, tuple(cues), seen, held, reports, left_out)
+    return Study(
+        audit,
+        options,
+        tuple(cues),
+        seen,
+        held,
+        reports,
+        left_out,
+        log=runs[0].recorded,
+    )
 
 
 def _note_findings(

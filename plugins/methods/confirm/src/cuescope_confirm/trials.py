@@ -1,15 +1,14 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import compress, zip_longest
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
-from cuescope_confirm.cases import CONTROLS, Pair, both_ways, pairs_of, sort_of
+from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
 from cuescope_confirm.cases.own_pairs import (
     NAME,
     OwnPairs,
@@ -21,6 +20,15 @@ from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
+from cuescope_confirm.testimony.manipulation import only_telling, share_taken
+from cuescope_confirm.testimony.votes import left_out
+from cuescope_confirm.testimony.witnesses import (
+    AS_IS,
+    Answers,
+    Dossier,
+    Witness,
+    shown_frames,
+)
 from cuescope_sdk import (
     Audit,
     Feature,
@@ -31,64 +39,11 @@ from cuescope_sdk import (
     UserError,
     how_to_install,
 )
-from cuescope_sdk.interventions import Case, Intervention, Place, pixel_changes
-from cuescope_sdk.statistics import Groups, change_interval
+from cuescope_sdk.interventions import Case, Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
-NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
-LOOKED_AT = 40  # samples with the cue, and without it, that tell whether a property goes with it
-SAME = "samples with the cue are in this as those without it"
+SAME = "pictures do not show it take a quarter of the cue"
 PLACED = "the cue has a place, and this changes all of the picture"
-AS_IS, CHANGED, PLACEBO = range(3)  # columns of what is asked about a pair
-OfPair = tuple[Trial, Trial, Trial | None]  # in the order of the columns
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The answers to the pairs of one witness, a row a pair.
-
-    Columns are the sample as it is, after the intervention, and after the placebo (NaN without
-    one): the probability of the answer that the cue moves, whether the answer is right, and what
-    it is.
-    """
-
-    pairs: Sequence[Pair]
-    trials: Sequence[OfPair]
-    values: Float[np.ndarray, "pair 3"]
-    right: Float[np.ndarray, "pair 3"]
-    said: dict[tuple[int, int], str]
-
-    @classmethod
-    def unknown(
-        cls,
-        pairs: Sequence[Pair] = (),
-        trials: Sequence[OfPair] = (),
-    ) -> "Answers":
-        """Nothing is answered yet."""
-        values, right = np.full((2, len(pairs), 3), np.nan)
-        return cls(pairs, trials, values, right, {})
-
-    @property
-    def with_cue(self) -> Bool[np.ndarray, " pair"]:
-        """The pairs of samples that show the cue."""
-        return np.array([not pair.control for pair in self.pairs], bool)
-
-
-@dataclass(frozen=True, eq=False)
-class Witness:
-    """One intervention for one cue; `reason` says why it does not apply."""
-
-    target: Target
-    spec: str
-    plugin: Intervention
-    reason: str | None = None
-    answers: Answers = field(default_factory=Answers.unknown, repr=False)
-
-    @property
-    def edits_model(self) -> bool:
-        """Whether it changes the model, and not the sample."""
-        # the first one tells: an intervention edits always or never
-        return any(changed.edit for _, changed, _ in self.answers.trials[:1])
 
 
 def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Intervention]:
@@ -145,19 +100,6 @@ def _plain(study: Study) -> Trial | None:
     return None
 
 
-@dataclass(frozen=True, eq=False)
-class Dossier:
-    """All findings, located, and every witness that applies or not, those of placebos too."""
-
-    study: Study
-    targets: Sequence[Target]
-    witnesses: Sequence[Witness]
-
-    def witnesses_of(self, target: Placebo) -> list[Witness]:
-        """What is done for one cue."""
-        return [witness for witness in self.witnesses if witness.target is target]
-
-
 def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     """Locate every cue, and make its pairs; the model is asked to locate, and not yet to judge."""
     plugins = audit.once(interventions, audit, options)
@@ -191,7 +133,11 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             # beside what is done to a finding, and to no purpose without
             done = {witness.spec for witness in witnesses if witness.reason is None}
             able = {spec: plugin for spec, plugin in plugins.items() if spec in done}
-        witnesses += _witnesses(study, able, target)
+        of_target = list(_witnesses(study, able, target))
+        # what a user names is asked about, whatever else tells the same
+        if target.role == "finding" and not options.interventions:
+            of_target = _one_of_each_kind(study, of_target)
+        witnesses += of_target
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
@@ -248,6 +194,26 @@ def _witnesses(
         yield _ready_or_not(study, witness, of_sort)
 
 
+def _one_of_each_kind(study: Study, witnesses: Sequence[Witness]) -> list[Witness]:
+    """The witnesses, those that need not be asked about with their reason."""
+    witnesses = [_seen_or_not(study, witness) for witness in witnesses]
+    reasons = left_out(study, witnesses)
+    return [
+        replace(witness, reason=reasons[witness], answers=Answers.unknown())
+        if witness in reasons
+        else witness
+        for witness in witnesses
+    ]
+
+
+def _seen_or_not(study: Study, witness: Witness) -> Witness:
+    """The witness, without its trials where what it changed cannot be opened."""
+    with study.audit.spare(part_of(witness.spec)):
+        study.audit.once(share_taken, study, witness)
+        return witness
+    return _without_answers(study, witness)
+
+
 def _ready_or_not(
     study: Study,
     witness: Witness,
@@ -294,11 +260,11 @@ def _ready(
             of_sort[sort] = pairs_of(study, target, plugin)
         pairs = of_sort[sort]
         if pairs:
-            answers = _prepare_answers(study, witness, pairs)
+            ready = replace(witness, answers=_prepare_answers(study, witness, pairs))
             if plugin.needs == "still":
-                answers = only_telling(study, target, plugin, answers)
-            if answers.pairs:
-                return replace(witness, answers=answers)
+                ready = only_telling(study, ready)
+            if ready.answers.pairs:
+                return ready
         reason = SAME if pairs else nothing_to_do(target, plugin)
     return replace(witness, reason=reason)
 
@@ -336,49 +302,6 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
     if plugin.needs == "frames":
         return "too few frames are without the cue"
     return "no held-out sample of its label shows the cue"
-
-
-def goes_with_cue(study: Study, target: Target, plugin: Intervention) -> bool:
-    """Whether samples with the cue differ from those without it in what is changed, beyond chance.
-
-    Told before any answer. By the energy distance (Szekely and Rizzo, 2013): samples of either
-    side are further from those of the other side than from those of their own side. A
-    property in which both are alike is not the cue, nor goes with it; to ask about it would only
-    cost calls and power.
-    """
-    pairs = both_ways(study, target, plugin, LOOKED_AT)
-    if not pairs:
-        return False
-    cases = [pair.case for pair in pairs]
-    placebos = [pair.placebo for pair in pairs if pair.placebo is not None]
-    further = np.subtract(
-        plugin.distances(cases, study.audit.tools),
-        plugin.distances(placebos, study.audit.tools),
-    )
-    groups = Groups.of([case.sample for case in cases])
-    # one-sided, 1%: the interval holds 98%
-    low, _ = change_interval(further, groups, bound=None, confidence=0.98)
-    return low is not None and low > 0
-
-
-def only_telling(
-    study: Study,
-    target: Target,
-    plugin: Intervention,
-    answers: Answers,
-) -> Answers:
-    """Without pairs whose sample is left as it is, within a grey level.
-
-    Without any where what is changed does not go with the cue.
-    """
-    if not goes_with_cue(study, target, plugin):
-        return Answers.unknown()
-    is_changed = [
-        pixel_changes(plain.sample, changed.sample).max() > NOTICED
-        for plain, changed, _ in answers.trials
-    ]
-    pairs = list(compress(answers.pairs, is_changed))
-    return Answers.unknown(pairs, list(compress(answers.trials, is_changed)))
 
 
 def _prepare_answers(
@@ -526,12 +449,6 @@ def _occurrences(target: Target) -> Iterator[Occurrence]:
         # a place in an image names no frames
         for frame in shown_frames(place) or [0]:
             yield Occurrence(sample=key, frame=frame, region=box_of(place, frame))
-
-
-def shown_frames(place: Place) -> Sequence[int]:
-    """The frames with a region, else those that are known to show the cue."""
-    frames = np.flatnonzero(list(map(np.any, place.masks))).tolist()
-    return frames or place.frames
 
 
 def box_of(

@@ -5,9 +5,10 @@ from operator import itemgetter
 
 from sklearn.metrics import balanced_accuracy_score
 
-from cuescope_confirm.analysis import Results, Row, Testimony
+from cuescope_confirm.analysis import Results, Row
 from cuescope_confirm.report import points
 from cuescope_confirm.scores import Control, Decision
+from cuescope_confirm.testimony.votes import Testimony
 from cuescope_sdk import Audit, Evidence, Verdict
 
 BESIDE: dict[Control, str] = {

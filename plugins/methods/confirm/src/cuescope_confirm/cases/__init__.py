@@ -10,10 +10,11 @@ import numpy as np
 
 from cuescope_confirm.locating import Target, most_changed
 from cuescope_confirm.locating.annotated import object_masks
-from cuescope_confirm.locating.places import LocatedCue, size_of, stretch
+from cuescope_confirm.locating.places import LocatedCue, size_of
 from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
 from cuescope_sdk import Sample
 from cuescope_sdk.interventions import Case, Effect, Intervention, Place
+from cuescope_sdk.locating import stretch
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
 DONORS = 24  # of which the one is taken whose region covers most of the sample's own
@@ -54,23 +55,6 @@ def pairs_of(
     if is_finding and is_in_place and plugin.effect == "removes" and pairs:
         pairs += islice(maker.controls(pairs), most // CONTROLS)
     return pairs
-
-
-def both_ways(
-    study: Study,
-    target: Target,
-    plugin: Intervention,
-    most: int,
-) -> list[Pair]:
-    """As many pairs of samples with the cue as of samples without it, at most so many of each."""
-    if target.located is None:
-        return []
-    rng = study.rng("both ways", target.cue.id, target.role)
-    maker = PairMaker(target, target.located, plugin, rng)
-    removing = list(islice(maker.stills("removes"), most))
-    inserting = list(islice(maker.stills("inserts"), most))
-    count = min(len(removing), len(inserting))
-    return removing[:count] + inserting[:count]
 
 
 def sort_of(plugin: Intervention) -> tuple[str, ...]:

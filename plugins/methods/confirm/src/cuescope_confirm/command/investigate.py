@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import typer
 
 from cuescope.application import (
     RUNS,
-    Asked,
+    Asking,
     Choices,
     Output,
     Pairs,
@@ -19,8 +20,11 @@ from cuescope.application import (
     apart,
     audit_and_show,
     by_role,
+    duration,
     echo,
     echo_json,
+    model_time,
+    open_registry,
     pairs,
     refuse_another_audit,
     show_report,
@@ -28,7 +32,8 @@ from cuescope.application import (
     stdout,
 )
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.command.untested import untested
+from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
+from cuescope_confirm.command.untested import OPEN, failed_by, untested
 from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, reason_of, write_sealed
 from cuescope_sdk.choosing import Fit, Question
@@ -39,8 +44,9 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 @spread
 def investigate(
-    asked: Asked,
+    asked: Asking,
     output: Output,
+    log: FromLog,
     methods: Annotated[
         str | None,
         typer.Option(metavar="NAME,NAME", help="Only these. [default: all that fit]"),
@@ -69,26 +75,41 @@ def investigate(
 
     Cues are found in one half of the data. Findings that are one cue are merged, each cue is tested
     in the other half by interventions beside placebos, and one report tells which are causes, the
-    most harmful first. What was interrupted goes on when the same command is given again.
+    most harmful first. What was interrupted goes on when the same command is given again. With
+    --log cues are found in recorded answers, at no model call, and --model is asked what decides.
     """
-    registry = Registry()
+    registry = open_registry()
     options = by_role(pairs("-O", method_option or ()), "-O method")
-    request = asked.request("investigate", options)
+    finding = log.asking(asked, registry)
+    testing = log.testing(asked, finding)
+    request = finding.request("investigate", options)
     folder = asked.out or RUNS / request.slug
-    with asked.runner(output, out=folder) as runner:
-        choice = choose(request, options, _names(methods, registry), runner.context)
+    with finding.runner(output, out=folder) as runner:
+        names = _names(methods, registry)
+        choice = choose(request, options, names, runner.context)
         work = Investigation(runner, request, options, choice, folder, on)
+        if log.log is not None:
+            given = of_test(options.get(METHOD, {}), registry)
+            tested = None if testing is None else testing.request(METHOD, given)
+            work = work.on_model(tested, given)
         if asked.plan:
             show_plan(work, as_json=output.as_json)
+            if testing is not None and testing is not finding and not output.as_json:
+                whole = testing.request("investigate", options)
+                echo(saved_words(*calls_of_whole(work, whole, options, names)))
             return
         for line in choice.lines:
             runner.context.announce(line)
         work.find(again=again)
+        if testing is None:
+            report = untested(work.candidates, work.test, work.found, OPEN)
+            show_report(work.candidates, work.test, report, as_json=output.as_json)
+            return
         try:
             audit_and_show(runner, work.test, as_json=output.as_json)
         except Exception as error:
             # hours of findings must not end in a line: the page tells them, then the error
-            report = untested(runner, work.test, work.found, error)
+            report = untested(runner, work.test, work.found, failed_by(error))
             show_report(runner, work.test, report, as_json=output.as_json)
             raise
 
@@ -255,6 +276,23 @@ class Investigation:
             update[field] = {role: value for role, value in by_role if role in roles}
         return request.model_copy(update=update)
 
+    def on_model(self, model: Request | None, given: Mapping[str, Any]) -> Self:
+        """The same, tested on another model than that of the findings, by these options.
+
+        Without a model the test is only named.
+        """
+        update: dict[str, Any] = {"method_options": {"run": str(self.found), **given}}
+        if model is not None:
+            update |= {"model": model.model, "model_options": model.model_options}
+        work = copy(self)
+        work.test = self.test.model_copy(update=update)
+        return work
+
+    @property
+    def candidates(self) -> Runner:
+        """What keeps the report of cues that nothing has tested."""
+        return replace(self.runner, out=self.found.parent / "candidates")
+
     def of_method(self, name: str) -> Runner:
         """What keeps the run of a method in its own folder."""
         return replace(self.runner, out=self.found / name)
@@ -324,12 +362,13 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         "runs",
         "answers known",
         "model calls",
+        "inputs",
         "time of the model",
         "until",
     ):
         table.add_column(column, overflow="fold")
     for name in done:
-        table.add_row(name, "", "has run", "", "")
+        table.add_row(name, "", "has run", "", "", "")
     for name, plan in plans.items():
         calls = f"{plan.model_calls:,}"
         until = ""
@@ -338,17 +377,45 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
             until = plan.until
             if plan.more:
                 calls += f", at most {plan.model_calls + plan.more:,}"
-        seconds = "unknown" if plan.seconds is None else f"{plan.seconds:,.0f} s"
-        cells = (name, f"{plan.cached:,}", calls, seconds, until)
+        inputs = f"{plan.model_inputs:,}"
+        cells = (
+            name,
+            f"{plan.cached:,}",
+            calls,
+            inputs,
+            model_time(plan),
+            until,
+        )
         table.add_row(*map(Text, cells))
     stdout().print(table)
     if METHOD not in plans:
         echo(f"{METHOD}: {_most_of_test(work)}")
+    timed = [plan.seconds for plan in plans.values() if plan.seconds is not None]
+    if timed:
+        echo(f"At the pace of this model here: at least {duration(sum(timed))} in all.")
+    elif plans:
+        echo("The time is known once this model has answered here.")
     echo(
         "What several methods ask is asked once, so all together it is less than the sum."
     )
     for name, why in choice.left_out.items():
         echo(f"left out: {name}: {why}")
+
+
+def calls_of_whole(
+    work: Investigation,
+    request: Request,
+    options: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+) -> tuple[dict[str, int], Sequence[str]]:
+    """What each method would ask of the model itself, by its plan; and the methods of the log."""
+    runner = work.runner
+    choice = choose(request, options, names, runner.context)
+    whole = Investigation(runner, request, options, choice, work.found.parent, None)
+    calls = {}
+    for name, of_method in whole.requests.items():
+        calls[name] = runner.plan(of_method).model_calls
+    return calls, work.choice.run
 
 
 def _most_of_test(work: Investigation) -> str:

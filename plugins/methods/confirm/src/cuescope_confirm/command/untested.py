@@ -1,7 +1,8 @@
-"""An investigation whose test failed: the report of what was found, and why no more is known."""
+"""An investigation without a test: the report of what was found, and why no more is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from cuescope.application import Runner
@@ -20,19 +21,44 @@ from cuescope_sdk import (
     reason_of,
 )
 
-NEXT = (
-    "Mend what failed and give the same command again: what has run is not run again. The reports "
-    "of the methods are in the folder `found`."
+
+@dataclass(frozen=True)
+class Reason:
+    """Why cues were not tested: in a clause, and in the notes of the report."""
+
+    clause: str
+    notes: Mapping[str, str]
+
+
+OPEN = Reason(
+    "since no model was named",
+    {
+        "not tested": "These cues go with recorded answers. A log cannot say what causes them.",
+        "next step": "Give the same command with --model SPEC, first with --plan: the model is "
+        "asked only what decides. The reports of the methods are in the folder `found`.",
+    },
 )
+
+
+def failed_by(error: Exception) -> Reason:
+    """That the test ended in an error."""
+    return Reason(
+        "since the test failed",
+        {
+            "failed": f"the test of causes: {reason_of(error)}",
+            "next step": "Mend what failed and give the same command again: what has run is not "
+            "run again. The reports of the methods are in the folder `found`.",
+        },
+    )
 
 
 def untested(
     runner: Runner,
     request: Request,
     found: Path,
-    error: Exception,
+    reason: Reason,
 ) -> Report:
-    """The report in the place of the `request` that ended in an error; it is stored."""
+    """The report in the place of the `request` that was not asked; it is stored."""
     choice = runner.context.resolve("method", request.method, request.method_options)
     folders, left_out = folders_of(ConfirmOptions(run=found))
     runs = [StoredRun(folder, runner.context) for folder in folders]
@@ -55,7 +81,7 @@ def untested(
     features = [Feature(key=NOTHING, kind=NOTHING, name="what methods found")]
     scores = []
     for name, report in reports.items():
-        for feature, score in _findings(name, report):
+        for feature, score in _findings(name, report, reason):
             features.append(feature)
             scores.append(score)
     nothing = Score(
@@ -68,7 +94,7 @@ def untested(
     dossier = Report(
         title=Confirm.title,
         metrics=Confirm.metrics,
-        notes={"failed": f"the test of causes: {reason_of(error)}", "next step": NEXT},
+        notes=dict(reason.notes),
         features=tuple(features),
         scores=tuple(scores or [nothing]),
         evidence=(),
@@ -85,7 +111,9 @@ def untested(
     return dossier
 
 
-def _findings(name: str, report: Report) -> Iterator[tuple[Feature, Score]]:
+def _findings(
+    name: str, report: Report, reason: Reason
+) -> Iterator[tuple[Feature, Score]]:
     """Each finding with its feature, under a key that no other method has."""
     features = {feature.key: feature for feature in report.features}
     for number, finding in enumerate(report.findings, 1):
@@ -100,8 +128,8 @@ def _findings(name: str, report: Report) -> Iterator[tuple[Feature, Score]]:
                 metric=Confirm.metrics[0].name,
                 value=None,
                 always_reported=True,
-                statement=f"{{feature}}{about}: found by {name}, and not tested, since the test "
-                "failed. Whether it is a cause is not known.",
+                statement=f"{{feature}}{about}: found by {name}, and not tested, {reason.clause}. "
+                "Whether it is a cause is not known.",
             ),
         )
 

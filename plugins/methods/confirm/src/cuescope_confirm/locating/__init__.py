@@ -19,6 +19,7 @@ from cuescope_confirm.study import (
     MODALITIES,
     NOWHERE,
     THING,
+    WORDS,
     Cue,
     Samples,
     Study,
@@ -39,7 +40,7 @@ class Target:
 
     `samples` are those held out, as they are asked. Two more targets stand beside that of a
     finding, as its `placebos`, or the reason why there is none: a cue that nobody found, and the
-    `labels` that the cue should not touch.
+    `labels` that the cue should not touch, or by no more than the `allowance` as the run shows.
     """
 
     cue: Cue
@@ -49,6 +50,7 @@ class Target:
     reason: str | None = None
     role: Role = "finding"
     labels: frozenset[str] | None = None
+    allowance: float = 0.0
     placebos: "Mapping[Control, Target | str]" = field(default_factory=dict)
 
     @property
@@ -121,11 +123,13 @@ def _locate_by_kind(study: Study, target: Target, pool: Samples) -> LocatedCue |
         return locate_background(study, cue, pool)
     seen = None
     spoken = None
-    if cue.word:
+    if cue.word and cue.kind != WORDS:
         seen = locate_object(study, cue, cue.word, pool)
+    if cue.word:
         spoken = locate_words(cue.word, pool)
     # a thing's samples are those whose steps name it: they need not show it
-    if seen is None and cue.feature.occurrences and cue.kind != THING:
+    is_spoken = cue.kind in (THING, WORDS)
+    if seen is None and cue.feature.occurrences and not is_spoken:
         # only a finding is held against samples without its cue: this spares answers
         seen = locate_learned(study, cue, pool, controls=target.role == "finding")
     located = merge_places(seen, spoken)

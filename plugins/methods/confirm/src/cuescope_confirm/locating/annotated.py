@@ -7,12 +7,11 @@ from itertools import chain, islice
 import numpy as np
 
 from cuescope_confirm.locating.places import LocatedCue, Masks, box_mask, size_of
-from cuescope_confirm.scores import youden_cut
 from cuescope_confirm.study import THING, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Place
-from cuescope_sdk.statistics import auroc
+from cuescope_sdk.statistics import auroc, youden_cut
 from cuescope_sdk.tools import CachedDetector
 
 MOST_CHECKED = 150  # of the run's samples on each side, by which a detector is judged

@@ -10,41 +10,39 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope_confirm.asking import is_of_label
-from cuescope_confirm.locating.linear import (
-    FEW,
-    MANY,
-    BoolPerFrame,
-    Fitting,
-    Linear,
-    Rows,
-    Training,
-    learn,
-)
-from cuescope_confirm.locating.pictures import (
-    FINE,
-    OVERLAP,
-    learn_look,
-    patches_of,
-    resized,
-)
-from cuescope_confirm.locating.places import (
-    GOOD_AUROC,
-    LocatedCue,
-    Mask,
-    box_mask,
-    size_of,
-    stretch,
-)
-from cuescope_confirm.locating.regions import Region, learn_region
+from cuescope_confirm.locating.places import GOOD_AUROC, LocatedCue, box_mask, size_of
+from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
+from cuescope_sdk.locating import (
+    FEW,
+    FINE,
+    MANY,
+    OVERLAP,
+    BoolPerFrame,
+    Fitting,
+    Linear,
+    Mask,
+    Region,
+    Rows,
+    Training,
+    learn,
+    learn_look,
+    learn_region,
+    patches_of,
+    resized,
+    stretch,
+)
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
 MOVABLE = 2 / 3  # share of the frame: a larger region has no equal one elsewhere
+LEAST_PURE = (
+    0.5  # of samples that are taken for the cue's: fewer would be told by no model here
+)
 COARSE = 3  # cells along a frame's side, where one row stands for a frame
 PIXELS = 16  # along a cell's side
 AT_ONCE = 256  # frames whose patches are held in memory
@@ -97,17 +95,22 @@ def locate_learned(
     if by_embedding.auroc > by_picture.auroc + TIE:
         whole = by_embedding
     auroc = whole.auroc
+    taken = whole.showing(pool)
+    purity = whole.purity(len(taken) / max(len(frames_in(pool)), 1))
+    stands = _where_it_stands(study, cue, pool, frames, data, taken, by_picture)
+    if stands is not None:
+        sure = min(auroc, stands.auroc or 0.0)
+        return replace(stands, auroc=sure, purity=purity)
     region, cells = _best_region(study, cue, frames, data)
     if region is None or region.auroc < GOOD_AUROC:
         by = BY
         if region is not None:
             by += f"; no patches tell them (AUROC {region.auroc:.2f})"
-        showing = whole.showing(pool)
-        return _cue_in_frames(pool, showing, {}, by, auroc)
+        return _cue_in_frames(pool, taken, {}, by, auroc, purity)
     # what tells the run's frames better decides which frames show the cue
     by_patches = region.auroc > auroc + TIE
     # patches are many: they are read where the embedding does not rule the cue out
-    showing = frames_in(pool) if by_patches else whole.showing(pool)
+    showing = frames_in(pool) if by_patches else taken
     masks = {}
     if by_patches or not region.is_everywhere:
         for frame, grid in _read(cells, pool, showing):
@@ -121,13 +124,53 @@ def locate_learned(
         nowhere = "pictures show it as well without the likest patches"
     if nowhere is not None:
         by = f"{BY}; {nowhere}, so it has no place"
-        return _cue_in_frames(pool, showing, {}, by, max(auroc, region.auroc))
+        auroc = max(auroc, region.auroc)
+        return _cue_in_frames(pool, showing, {}, by, auroc, purity)
     by = f"{BY}, and the patches that tell them"
-    located = _cue_in_frames(pool, showing, masks, by, sure)
+    located = _cue_in_frames(pool, showing, masks, by, sure, purity)
     if not masks or not controls or region.area > MOVABLE:
         return located
     likest = _likest_places(study, cue, pool, located, region, cells)
     return replace(located, likest=likest)
+
+
+def _where_it_stands(
+    study: Study,
+    cue: Cue,
+    pool: Samples,
+    frames: Frames,
+    data: Training,
+    taken: Frames,
+    by_picture: "Teller",
+) -> LocatedCue | None:
+    """A cue that has one place in all frames; where it would be in samples without it as well."""
+    shown = [_frame(study.seen, frame) for frame in frames]
+    place = standing_place(shown, data, study.rng("standing", cue.id))
+    if place is None:
+        return None
+    mask, auroc = place
+    masks = {frame: stretch(mask, size_of(_frame(pool, frame))) for frame in taken}
+    if not masks or not is_held(by_picture, pool, masks):
+        return None
+    by = f"{BY}, at one place of the frame"
+    located = _cue_in_frames(pool, taken, masks, by, auroc)
+    likest = {}
+    for key in _without_it(study, cue, pool, located):
+        sizes = map(size_of, pool[key].frames)
+        likest[key] = Place(masks=tuple(stretch(mask, size) for size in sizes))
+    return replace(located, likest=likest)
+
+
+def _without_it(
+    study: Study,
+    cue: Cue,
+    pool: Samples,
+    located: LocatedCue,
+) -> list[str]:
+    """Some samples without the cue, those of its label first: the nearest to those that show it."""
+    keys = shuffle(sorted(located.without), study.rng("likest", cue.id))
+    keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
+    return keys[:CONTROLS]
 
 
 def _best_region(
@@ -175,6 +218,17 @@ class Teller:
     def auroc(self) -> float:
         """On groups that it has not learned from."""
         return self.model.auroc or 0.0
+
+    def purity(self, share: float) -> float:
+        """Of frames that it takes for the cue's, the part that is, where it takes a share of all.
+
+        By its rates on the run (Rogan and Gladen, 1978).
+        """
+        caught, wrongly = self.model.rates
+        if caught <= wrongly:
+            return 1.0
+        shown = np.clip((share - wrongly) / (caught - wrongly), 0, 1)
+        return float(np.clip(shown * caught / max(share, 1e-9), LEAST_PURE, 1.0))
 
     def showing(self, pool: Samples) -> list[FrameId]:
         """The frames that it takes for the cue's."""
@@ -267,11 +321,7 @@ def _likest_places(
     Patches are taken for the cue because of what they show. To change such patches may move the
     answers even where there is no cue, and this measures by how much.
     """
-    rng = study.rng("likest", cue.id)
-    keys = shuffle(sorted(located.without), rng)
-    # samples of the cue's label first: they are the nearest to those that show it
-    keys.sort(key=lambda key: not is_of_label(cue, pool[key]))
-    samples = pick(pool, keys[:CONTROLS])
+    samples = pick(pool, _without_it(study, cue, pool, located))
     places: dict[str, Place] = {}
     for frame, grid in _read(cells, samples, frames_in(samples)):
         key, _ = frame
@@ -288,6 +338,7 @@ def _cue_in_frames(
     masks: Mapping[FrameId, np.ndarray],
     by: str,
     auroc: float,
+    purity: float = 1.0,
 ) -> LocatedCue:
     places = {}
     # groupby joins neighbours alone: the frames of a sample come in a row
@@ -303,7 +354,8 @@ def _cue_in_frames(
         if any(map(np.any, regions)):
             place = replace(place, masks=tuple(regions))
         places[key] = place
-    return LocatedCue(places, pool.keys() - places.keys(), by, auroc)
+    without = pool.keys() - places.keys()
+    return LocatedCue(places, without, by, auroc, purity=purity)
 
 
 def training_frames(

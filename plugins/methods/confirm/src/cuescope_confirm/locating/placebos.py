@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from cuescope_confirm.asking import run_answers
+from cuescope_confirm.asking import most_moved, run_answers
 from cuescope_confirm.locating import Target, locate
 from cuescope_confirm.scores import Control
 from cuescope_confirm.study import Cue, Study
@@ -101,7 +101,7 @@ def _leaves_alone(study: Study, cue: Cue, target: Target) -> bool:
     if target.direction.toward == "the label":
         _, z = answers.pull(cue)
         return z < ALIKE
-    _, z = answers.gap(answers.of_label)
+    _, z = answers.gap(answers.of_label, answers.probability)
     # one-sided: only a gap in the finding's direction would look like a cause
     return -target.direction.sign * z < ALIKE
 
@@ -114,7 +114,7 @@ def _other_labels(study: Study, target: Target) -> Placebo:
     if cue.is_object:
         return _other_object(study, target)
     answers = run_answers(study, cue)
-    untouched = set()
+    untouched: dict[str, float] = {}
     for label in np.unique(answers.labels[~answers.of_label]).tolist():
         among = (answers.labels == label) & ~answers.of_label
         shown = (among & answers.present).sum()
@@ -122,11 +122,10 @@ def _other_labels(study: Study, target: Target) -> Placebo:
             continue
         # two-sided: on these labels the cue should do nothing at all
         _, z = answers.gap(among)
-        # of what is tested too: a label loses probability long before it loses answers, and would
-        # veto a cause that it suffers from as well
-        _, of_probability = answers.gap(among, answers.probability)
-        if abs(z) < ALIKE and -target.direction.sign * of_probability < ALIKE:
-            untouched.add(label)
+        # of what is tested, by equivalence: a label that may suffer as well would veto a cause
+        most = most_moved(*answers.gap(among, answers.probability), target.direction)
+        if abs(z) < ALIKE and most < study.options.margin:
+            untouched[label] = max(most, 0.0)
     if not untouched:
         return "no other label shows the cue often enough without being affected by it"
     return replace(
@@ -134,6 +133,7 @@ def _other_labels(study: Study, target: Target) -> Placebo:
         role="other labels",
         labels=frozenset(untouched),
         placebos={},
+        allowance=max(untouched.values()),
     )
 
 

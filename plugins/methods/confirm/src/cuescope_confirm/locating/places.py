@@ -6,12 +6,11 @@ from functools import cached_property
 from math import ceil, floor
 
 import numpy as np
-from jaxtyping import Bool
 
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import Place, open_frame
+from cuescope_sdk.locating import Mask
 
-Mask = Bool[np.ndarray, "_row _col"]
 Masks = tuple[Mask, ...]
 Size = tuple[int, int]  # rows, columns
 GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing
@@ -27,7 +26,8 @@ class LocatedCue:
     how well the localiser tells samples with the cue from others that it has not learned from, None
     where places are annotated. `word` is what a person calls the cue, None where it has no such
     name. `objects` are the masks of what is asked for, where known. `likest` is where a localiser
-    would see the cue in samples without it: what is done there is no more than chance.
+    would see the cue in samples without it: what is done there is no more than chance. `purity` is
+    the share of the samples in `places` that do show the cue, as the run's own lists tell it.
     """
 
     places: Mapping[str, Place]
@@ -37,6 +37,7 @@ class LocatedCue:
     word: str | None = None
     objects: Mapping[str, Masks] = field(default_factory=dict)
     likest: Mapping[str, Place] = field(default_factory=dict)
+    purity: float = 1.0
 
     @property
     def is_sure(self) -> bool:
@@ -85,15 +86,3 @@ def box_mask(
         # floor and ceil: a pixel that the box touches is inside of it
         mask[top : ceil(y1), left : ceil(x1)] = True
     return mask
-
-
-def stretch(
-    grid: np.ndarray,
-    size: Sequence[int],
-) -> np.ndarray:
-    """A grid at another size, (row, col): of each cell the nearest one's value."""
-    cells = []
-    for count, wanted in zip(grid.shape, size, strict=True):
-        # whole numbers: a rounded float may name a cell beyond the last one
-        cells.append(np.arange(wanted) * count // wanted)
-    return grid[np.ix_(*cells)]

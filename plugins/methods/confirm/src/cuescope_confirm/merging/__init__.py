@@ -8,8 +8,8 @@ Two findings are one cue where
   `GOOD_AUROC`; see recognition.py). Where both mark regions in the same frames, half of the smaller
   region must be in both.
 
-What is no cue is left out (modalities.py): video and question where the model needs both, and
-figures of a run as a whole. Two kinds of one annotated factor are two cues.
+What is no cue is left out (modalities.py): video and question where the model needs both, tells of
+the questions, and figures of a run as a whole. Two kinds of one annotated factor are two cues.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ from cuescope_confirm.merging.modalities import (
     place_of,
 )
 from cuescope_confirm.merging.recognition import name_of, question_of, recognition
-from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Cues, Study
+from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 from cuescope_sdk import Occurrence
 
 PURE = 0.9  # AUROC from which on a finding's frames are examples of the merged cue
@@ -50,7 +50,7 @@ def merge_cues(study: Study) -> tuple[Cue, ...]:
     if study.options.features:  # as they were named
         return study.cues
     groups = modalities(study.cues)
-    others = [cue for cue in study.cues if cue.kind not in MODALITIES]
+    others = [cue for cue in study.cues if cue.kind not in MODALITIES + TELLS]
     reasons = list(no_cues(study, groups, others if study.options.merge else ()))
     if reasons:
         study.audit.note(NO_CUE, " ".join(reasons))

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cuescope_confirm.study import MODALITIES, NOWHERE, Cue, Cues, Study
+from cuescope_confirm.study import MODALITIES, NOWHERE, TELLS, Cue, Cues, Study
 
 NO_CUE = "no cue"  # the note that says why what was found is none
 PLACES = {
@@ -58,6 +58,10 @@ def no_cues(
         run = groups[0][0].run
         said = next(iter(study.reports[run].statements), "")
         yield f"The video and the question are no cues, since the model needs both. {run}: {said}"
+    tells = [f"'{cue.name}' ({cue.run})" for cue in study.cues if cue.kind in TELLS]
+    if tells:
+        names = ", ".join(dict.fromkeys(tells))
+        yield f"{names}: found in the questions, or by other ways to ask. They need no test."
     figures = [f"'{cue.name}' ({cue.run})" for cue in others if cue.kind in NOWHERE]
     if figures:
         yield f"{', '.join(dict.fromkeys(figures))}: figures of the run as a whole, and no cues."

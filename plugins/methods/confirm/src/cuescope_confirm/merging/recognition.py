@@ -14,16 +14,10 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
-from cuescope_confirm.locating.linear import (
-    Linear,
-    PerFrame,
-    Rows,
-    fit,
-    held_out_scores,
-)
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
+from cuescope_sdk.locating import Linear, PerFrame, Rows, fit, held_out_scores
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 

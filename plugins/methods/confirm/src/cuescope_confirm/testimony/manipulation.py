@@ -1,4 +1,4 @@
-"""Did an intervention do what it says? Whether pictures still look as those with the cue do.
+"""Does an intervention do what it says? Whether pictures still look as those with the cue do.
 
 The place of a cue may be wrong, and a change may leave the cue or take its company away. A model
 of whole pictures, which knows neither places nor answers, is learned from the run's frames with the
@@ -7,22 +7,30 @@ cue and without it, and looks at what was changed.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import compress, islice
 
 import numpy as np
 from jaxtyping import Float
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import training_frames
-from cuescope_confirm.locating.linear import MANY, Linear, learn
-from cuescope_confirm.locating.pictures import Look, learn_look
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.study import Study, prepare
-from cuescope_confirm.trials import CHANGED, PLACEBO, Witness, shown_frames
+from cuescope_confirm.testimony.witnesses import (
+    CHANGED,
+    PLACEBO,
+    Answers,
+    Witness,
+    shown_frames,
+)
 from cuescope_sdk import Frame
+from cuescope_sdk.interventions import pixel_changes
+from cuescope_sdk.locating import MANY, Linear, Look, learn, learn_look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
+A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
 LOOKED_AT = 60  # pairs of a witness
+NOTICED = 1.0  # grey levels: a picture that changes by less is as it was
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +94,14 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
     return replace(recogniser, apart=float(left))
 
 
-def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
+def share_taken(study: Study, witness: Witness) -> float | None:
     """By how much a witness takes the cue out, or puts it in, beyond its placebo, about 0 to 1.
 
-    None where it edits the model, or changes no frames: nothing of that is in a picture.
+    None where pictures do not tell the cue, and where it edits the model or changes no frames:
+    nothing of that is in a picture.
     """
-    if witness.edits_model:
+    recogniser = recogniser_of(study, witness.target)
+    if recogniser is None or witness.edits_model:
         return None
     pairs = list(_frames_of(witness))
     if not pairs:
@@ -100,6 +110,15 @@ def share_changed(recogniser: Recogniser, witness: Witness) -> float | None:
     changed -= recogniser.share_left([placebo for _, placebo in pairs])
     sign = -1 if witness.plugin.effect == "removes" else 1
     return float(sign * changed.mean() / recogniser.apart)
+
+
+def part_taken(taken: float | None) -> float:
+    """The share of a cue's use that such a change takes, 0.5 to 1.
+
+    What the model uses may all be in the part that is gone, or evenly in all of the cue; this is
+    between both.
+    """
+    return 1.0 if taken is None else 2 / (1 + 1 / min(max(taken, LEAST), 1.0))
 
 
 def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
@@ -113,3 +132,24 @@ def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
         changed, placebo = trials[CHANGED], trials[PLACEBO]
         if changed is not None and placebo is not None and changed.sample.frames:
             yield changed.sample.frames[number], placebo.sample.frames[number]
+
+
+def only_telling(study: Study, witness: Witness) -> Witness:
+    """A change of whole pictures without the pairs that it leaves as they are, within a grey level.
+
+    Without any pair where pictures do not show it take a part of the cue. This is told before any
+    answer: asking about it would only cost calls and power.
+    """
+    answers = witness.answers
+    is_changed = [
+        pixel_changes(plain.sample, changed.sample).max() > NOTICED
+        for plain, changed, _ in answers.trials
+    ]
+    pairs = list(compress(answers.pairs, is_changed))
+    trials = list(compress(answers.trials, is_changed))
+    telling = replace(witness, answers=Answers.unknown(pairs, trials))
+    # remembered: how much it weighs is told by it later
+    share = study.audit.once(share_taken, study, telling)
+    if share is None or share < A_PART:
+        return replace(witness, answers=Answers.unknown())
+    return telling

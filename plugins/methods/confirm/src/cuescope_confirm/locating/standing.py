@@ -1,0 +1,64 @@
+"""A cue that stands at one place of the frame, and what goes with it at others."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from scipy import ndimage
+
+from cuescope_sdk import Frame
+from cuescope_sdk.locating import (
+    MANY,
+    TOUCHING,
+    Mask,
+    Pictures,
+    Training,
+    held_out_scores,
+    locate,
+)
+from cuescope_sdk.statistics import auroc
+
+# of AUROC, by which a piece may tell frames worse than the best: what only goes with a cue does
+COMPANY = 0.05
+COST = 0.02  # of AUROC, that leaving company out may cost
+# of the frame: where more of it differs, what tells the cue may be all of it, or a thing that moves
+LARGEST = 0.15
+
+
+def standing_place(
+    frames: Sequence[Frame],
+    data: Training,
+    rng: Generator,
+) -> tuple[Mask, float] | None:
+    """The cells of a small cue that stands, and how well they tell frames; None for any other.
+
+    Pieces at other places that tell frames less well than the best one go with the cue: they are
+    missing in frames that show it, and stand in others.
+    """
+    pictures = Pictures(frames)
+    location = locate(pictures, data, rng)
+    if location.mask is None:
+        return None
+
+    def told_by(mask: Mask) -> float:
+        rows = pictures.cells[:, mask].reshape(len(frames), -1).astype(np.float64)
+        scores = held_out_scores(rows, data, rng, MANY)
+        # a fold that cannot be judged tells nothing
+        if np.isnan(scores).any():
+            return 0.5
+        return auroc(scores, data.shows, data.labels) or 0.5
+
+    labelled, count = ndimage.label(location.mask, TOUCHING)
+    pieces = [labelled == number for number in range(1, count + 1)]
+    told = np.array(list(map(told_by, pieces)))
+    kept = np.any(
+        [
+            piece
+            for piece, value in zip(pieces, told, strict=True)
+            if value >= told.max() - COMPANY
+        ],
+        axis=0,
+    )
+    if told_by(kept) < told_by(location.mask) - COST:
+        kept = location.mask
+    return (kept, location.auroc) if kept.mean() <= LARGEST else None

@@ -1,0 +1,1 @@
+"""What is done for a cue, whether it did what it says, and what it weighs."""

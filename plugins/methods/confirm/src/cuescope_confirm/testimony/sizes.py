@@ -1,0 +1,137 @@
+"""How large the effect of a cue is, and what it costs: one figure of all that was measured."""
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cuescope_confirm.locating import Target
+from cuescope_confirm.study import Study
+from cuescope_confirm.testimony.effects import groups_of, signed
+from cuescope_confirm.testimony.votes import Vote
+from cuescope_confirm.testimony.witnesses import (
+    AS_IS,
+    CHANGED,
+    PLACEBO,
+    Answers,
+    Witness,
+)
+from cuescope_sdk.statistics import Estimate, change_interval
+
+# spread of what all interventions do wrong alike, as seen in worlds whose truth is known
+UNSEEN = 0.02
+
+
+def size_of(votes: Sequence[Vote], study: Study) -> Estimate[float]:
+    """What the cue does to the probability of the answer that it moves."""
+    return _middle(votes, study, attrgetter("values"))
+
+
+def _middle(
+    votes: Sequence[Vote],
+    study: Study,
+    figures: Callable[[Answers], Float[np.ndarray, "pair 3"]],
+) -> Estimate[float]:
+    """The middle of the kinds, each of which is the middle of its witnesses.
+
+    So three ways to destroy a region are one figure, beside one of what a donor gives.
+    """
+    kinds = []
+    for vote in votes:
+        sizes = [
+            _size_by(witness, vote.part, figures(witness.answers), study)
+            for witness in vote.party
+        ]
+        kinds.append(Estimate.pooled(sizes, [vote.removes] * len(sizes)))
+    removes = [vote.removes for vote in votes]
+    return Estimate.pooled(kinds, removes, UNSEEN if len(kinds) > 1 else 0.0)
+
+
+def _size_by(
+    witness: Witness,
+    part: float,
+    values: Float[np.ndarray, "pair 3"],
+    study: Study,
+) -> Estimate[float]:
+    """What all of the cue does to these values, with an interval of its own, not for all tests.
+
+    A test asks for more than the placebo. A size is told from what the same change does where there
+    is no cue, at a place as like it as any, where that is known: another place is other damage
+    (difference in differences). Where a part of the cue was changed, all of it is taken to do more
+    (after Wald, 1940, with the cue in the picture as the treatment); how much more is not known, so
+    the interval holds both ends.
+    """
+    shows = witness.answers.with_cue
+    confidence = study.options.confidence
+
+    def mean_of(rows: Bool[np.ndarray, " pair"], beyond: int) -> Estimate[float]:
+        change = signed(witness, values[:, CHANGED] - values[:, beyond])[rows]
+        groups = groups_of(witness.answers, rows)
+        low, high = change_interval(change, groups, confidence=confidence)
+        mean = float(change.mean())
+        return Estimate(
+            mean, mean if low is None else low, mean if high is None else high
+        )
+
+    is_elsewhere = witness.plugin.placebo in ("elsewhere", "other frames")
+    if is_elsewhere and (~shows).sum() >= study.options.least:
+        size = mean_of(shows, AS_IS).minus(mean_of(~shows, AS_IS))
+    else:
+        size = mean_of(shows, PLACEBO)
+    # in proportion: of twice the distance from all to the part
+    taken = part / (2 - part)
+    # samples that are taken for the cue's and are not cannot be moved by it
+    located = witness.target.located
+    pure = taken * (located.purity if located else 1.0)
+    figures = np.array(
+        [
+            size.value / part,
+            min(size.low, size.low / pure),
+            max(size.high, size.high / pure),
+        ]
+    )
+    # no more answers can be moved than there are: of nothing to 0, and of all to 1
+    as_is = values[shows, AS_IS].mean()
+    ends = signed(witness, np.array([-as_is, 1 - as_is]))
+    return Estimate(*figures.clip(ends.min(), ends.max()).tolist())
+
+
+def accuracy_lost(
+    target: Target,
+    votes: Sequence[Vote],
+    study: Study,
+) -> Estimate[float] | None:
+    """What the cue does to right answers times how often it is there.
+
+    The population-attributable risk (Levin, 1953) by intervention, in the middle of the kinds, of
+    those that take the cue out where there are any.
+    """
+    # right answers and wrong ones alike; and of pairs alone nobody knows how common the cue is
+    is_of_both = target.direction.toward == "its own answer"
+    if is_of_both or target.located is None:
+        return None
+    # a clip that stands still is no sample as it is
+    able = [vote for vote in votes if vote.removes or vote.standing != "coarse"]
+    removing = [vote for vote in able if vote.removes] or able
+    if not removing:
+        return None
+    lost = _middle(removing, study, attrgetter("right"))
+    # right answers are won where the cue goes, whichever answer the cue pulls to
+    share = target.direction.sign * share_showing(target)
+    figures = sorted((share * lost.low, share * lost.high))
+    return Estimate(share * lost.value, *figures)
+
+
+def share_showing(target: Target) -> float:
+    """Of the held-out samples, the share that is judged and shows the cue."""
+    located = target.located
+    if located is None:
+        return 0.0
+    judged = {key for key, sample in target.samples.items() if target.is_judged(sample)}
+    showing = judged & located.places.keys()
+    without = judged & located.without
+    # of a sample in neither nobody knows
+    share = len(showing) / max(len(showing | without), 1)
+    # the pool may hold more judged samples than the data: their share is put right
+    return share * len(judged) / len(target.samples)

@@ -1,0 +1,189 @@
+"""Witnesses of one kind may err alike: together they have one vote."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from cuescope_confirm.scores import Decision, Effect
+from cuescope_confirm.study import Study
+from cuescope_confirm.testimony.effects import EXACT, Party, is_tested
+from cuescope_confirm.testimony.manipulation import (
+    A_PART,
+    LEAST,
+    part_taken,
+    share_taken,
+)
+from cuescope_confirm.testimony.witnesses import Witness
+
+# a change of all of the cue, of a part of it, of all of the frames that show it
+Standing = Literal["full", "partial", "coarse"]
+Taken = Mapping[Witness, float | None]
+NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
+ENOUGH = "two kinds of change that take all of the cue are asked about"
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """Changes of a cue of one sort, beside one sort of placebo, in one direction.
+
+    `part` is the share of the cue's use that they take (see `part_taken`).
+    """
+
+    standing: Standing
+    party: Party
+    part: float
+
+    @property
+    def removes(self) -> bool:
+        """Whether the cue is taken out."""
+        return self.party[0].plugin.effect == "removes"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it changes what nobody has to locate."""
+        return self.party[0].plugin.needs in EXACT
+
+
+@dataclass(frozen=True, eq=False)
+class Vote(Kind):
+    """A kind with its effect, and what this says of the cue."""
+
+    effect: Effect
+    decision: Decision
+
+    @property
+    def may_acquit(self) -> bool:
+        """Whether nothing of the cue is left that could still move answers."""
+        is_still = self.party[0].plugin.needs == "still"
+        return self.standing == "full" and (not is_still or self.part >= NEARLY_ALL)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Testimony(Witness):
+    """A witness with its own effect, and the decision of its kind.
+
+    `taken` is how much of the cue its change takes out of pictures, or puts into them, beyond the
+    placebo; None where pictures cannot tell.
+    """
+
+    effect: Effect
+    decision: Decision
+    taken: float | None = None
+
+    @property
+    def removes(self) -> bool:
+        """Whether the cue is taken out."""
+        return self.plugin.effect == "removes"
+
+    @property
+    def confirms(self) -> bool:
+        """Whether its kind shows the cue to be a cause."""
+        return self.decision == "confirms"
+
+    @property
+    def accuracy(self) -> Float[np.ndarray, "3"]:
+        """Share of right answers as the samples are, changed, and with the placebo."""
+        with_cue = self.answers.right[self.answers.with_cue]
+        return np.asarray(with_cue.mean(axis=0))
+
+
+def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
+    """The kinds that have a vote on a cue.
+
+    A change of whole pictures that takes less than a quarter of the cue is about something else,
+    and has none. Of several in one direction the one that takes most of the cue may stand for all
+    of it; the others change a part.
+    """
+    by_kind = defaultdict[tuple[Standing, str, str, str], list[Witness]](list)
+    for witness in witnesses:
+        standing = _standing_of(witness, taken)
+        if standing is not None:
+            plugin = witness.plugin
+            sort = (standing, plugin.needs, plugin.placebo, plugin.effect)
+            by_kind[sort].append(witness)
+    kinds = []
+    for (standing, *_), party in by_kind.items():
+        part = float(np.mean([part_taken(taken[witness]) for witness in party]))
+        kinds.append(Kind(standing, party, part))
+    return kinds
+
+
+def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
+    """The witnesses that need not be asked about, and why; told by pictures, before any answer.
+
+    Of each kind one is asked about: that which takes most of the cue. Where two kinds change all
+    of it, what changes a part, or all of the frame, adds nothing. Where pictures do not tell the
+    cue, none is left out.
+    """
+    able = [
+        witness
+        for witness in witnesses
+        if witness.reason is None and is_tested(study, witness)
+    ]
+    taken = shares_taken(study, able)
+    kinds = kinds_of(able, taken)
+    is_enough = [kind.standing for kind in kinds].count("full") > 1
+    reasons: dict[Witness, str] = {}
+    if all(share is None for share in taken.values()):
+        return reasons
+    for kind in kinds:
+        if is_enough and kind.standing != "full":
+            reasons |= dict.fromkeys(kind.party, ENOUGH)
+            continue
+        # edits of the model have no share of their own
+        best = max(kind.party, key=lambda witness: _share_seen(witness, taken))
+        others = [witness for witness in kind.party if witness is not best]
+        reasons |= dict.fromkeys(others, f"{best.spec} changes as much in the same way")
+    return reasons
+
+
+def _share_seen(witness: Witness, taken: Taken) -> float:
+    return 0.0 if witness.edits_model else taken[witness] or 0.0
+
+
+def _standing_of(witness: Witness, taken: Taken) -> Standing | None:
+    plugin = witness.plugin
+    share = taken[witness]
+    if plugin.needs == "frames":
+        return "coarse"
+    if plugin.needs != "still":
+        took_it = share is None or share >= LEAST
+        return "full" if took_it and not plugin.partial else "partial"
+    # what changes a whole picture is about this cue only as far as pictures show it
+    if share is None or share < A_PART:
+        return None
+    most = max(
+        taken[rival] or 0.0
+        for rival in taken
+        if rival.target is witness.target
+        and (rival.plugin.needs, rival.plugin.effect) == ("still", plugin.effect)
+    )
+    is_best = share >= most
+    return "full" if is_best and share >= LEAST else "partial"
+
+
+def shares_taken(
+    study: Study,
+    witnesses: Sequence[Witness],
+) -> dict[Witness, float | None]:
+    """How much of the cue each witness takes out or puts in; None where pictures cannot tell."""
+    taken: dict[Witness, float | None] = dict.fromkeys(witnesses)
+    for witness in witnesses:
+        # the user's own pairs are what the change is told by, and not the other way round
+        is_given = witness.plugin.needs == "pair"
+        if not is_given:
+            taken[witness] = study.audit.once(share_taken, study, witness)
+    # edits of the model leave the pictures: of their region the others' changes tell
+    shares = [
+        share
+        for witness, share in taken.items()
+        if share is not None and witness.plugin.needs == "region"
+    ]
+    for witness in witnesses:
+        if shares and witness.edits_model and witness.plugin.needs == "region":
+            taken[witness] = max(shares)
+    return taken
