@@ -13,7 +13,8 @@ PACKAGES := $(notdir $(wildcard core/src/cuescope sdk/src/cuescope_sdk plugins/*
 empty :=
 space := $(empty) $(empty)
 
-.PHONY: demo demo-spurlens test test-all faults check bench docs wheels gallery clean
+.PHONY: demo demo-spurlens test test-all faults check bench docs docs-version wheels gallery clean
+.PHONY: version release prove registered
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
@@ -62,16 +63,43 @@ docs: .venv/ready
 # Every package as a wheel in dist/. Nobody has registered their names: pip is given files, not names.
 wheels: | $(UV)
 	$(UV) build --quiet --all-packages --wheel --clear --out-dir dist --python $(PYTHON)
+	@cd dist && for wheel in *.whl; do \
+		echo "$$(echo "$${wheel%%-*}" | tr _ -) @ file://$(CURDIR)/dist/$$wheel"; \
+	done > constraints.txt
 	@echo "$$(ls dist/*.whl | wc -l) wheels in dist/. In your environment:"
 	@echo "  pip install $(CURDIR)/dist/cuescope-*.whl $(CURDIR)/dist/cuescope_sdk-*.whl"
 	@echo "  cuescope plugins install cuescope-trove"
+
+# A release, built and proved on this machine; nothing is published (docs/release.md).
+VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' core/pyproject.toml)
+PYTHONS ?= 3.11,3.12,3.13,3.14
+RESOLUTIONS ?= highest,lowest-direct
+version release prove registered: export PYTHONPATH := $(CURDIR)/.ci
+version release prove registered: export PATH := $(CURDIR)/.uv/bin:$(PATH)
+
+version release: .venv/ready
+	@$(RUN)/python -m release $(if $(filter version,$@),version,build) $(VERSION)
+
+# All packages take hours; ONLY=NAME,NAME proves some.
+prove: .venv/ready
+	@$(RUN)/python -m release prove $(VERSION) --only "$(ONLY)" --python "$(PYTHONS)" \
+		--resolution "$(RESOLUTIONS)"
+
+registered: .venv/ready
+	@$(RUN)/python -m release registered
+
+# The docs of a version beside those of others, on the branch gh-pages; PUSH=--push publishes it.
+docs-version: .venv/ready
+	NO_MKDOCS_2_WARNING=true $(RUN)/mike deploy $(PUSH) --update-aliases \
+		$(basename $(VERSION)) latest
+	$(RUN)/mike set-default $(PUSH) latest
 
 # Real audits on the toys, their pages photographed by a headless Chromium; see docs/gallery.md.
 gallery: .venv/ready
 	$(RUN)/python .ci/gallery.py
 
 clean:
-	rm -rf .venv .uv site runs dist
+	rm -rf .venv .uv site runs dist .release
 
 # Synced again when any declared dependency changes.
 .venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)

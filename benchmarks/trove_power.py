@@ -5,8 +5,7 @@ clustered as an audit clusters them. Answers are right in 80%, less what the cue
 prints the loss that a plan foretells, how often the cue is found at that loss (by default and the
 paper's way), and what the best candidate keeps of it: the constants of `cuescope_trove.power`.
 
-Then what checks cost: a cue is planted in the worlds of `benchmarks/nulls/trove.py`, and the table
-says how often its finding passes TRoVe's rule, and how often it has a star after all checks.
+What checks cost beside that: `benchmarks/nulls/rows.py --planted`.
 
     python benchmarks/trove_power.py --audits 40
 """
@@ -14,11 +13,7 @@ says how often its finding passes TRoVe's rule, and how often it has a star afte
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib.util import module_from_spec, spec_from_file_location
-from itertools import chain
-from pathlib import Path
-from types import ModuleType
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse, special
@@ -41,8 +36,6 @@ from cuescope_trove.trials import sweep
 DIM = 64
 SCENES_A_LABEL = 3
 AUDITS_A_CLUSTERING = 8
-SHARE = 0.25  # of a label's sequences show the cue of the second table
-COSTS = 0.4  # of these answers it takes
 SHOWS_IT = 0.5  # share of a finding's frames from which on it shows the cue
 WAYS = {"default": TRoVeOptions(), "paper=true": TRoVeOptions(paper=True)}
 
@@ -248,58 +241,12 @@ def rows(audits: int) -> Iterator[str]:
         yield words
 
 
-# ------------------------------------------------------------------------ what checks cost
-
-
-def null_worlds() -> ModuleType:
-    """The script of the nulls, whose worlds and checks these are."""
-    path = Path(__file__).parent / "nulls" / "trove.py"
-    spec = spec_from_file_location("trove_nulls", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-def checked_rows(audits: int) -> Iterator[str]:
-    """Of audits with a planted cue, in how many its finding passes, and has a star."""
-    nulls = null_worlds()
-    yield f"{'a cue in a quarter, 40 points':<36}{'rule passed':>12}{'starred':>10}"
-    for name, null in nulls.NULLS.items():
-        world = replace(null, cue_share=SHARE, cue_loss=COSTS)
-        passed = 0
-        starred = 0
-        for audit in range(audits):
-            rng = np.random.default_rng([15, audit])
-            scene = nulls.simulate(world, rng)
-            recorded = nulls.check_trove(scene, rng)
-            cue = scene.observations.member[:, [nulls.CUE]].toarray().ravel()
-            frames = {
-                feature.key: [
-                    recorded.answers.row[seen.sample, seen.frame]
-                    for seen in feature.occurrences
-                ]
-                for feature in recorded.features
-            }
-            of_cue = [
-                score
-                for score in recorded.found
-                if score.label == nulls.HARMED
-                and cue[frames[score.feature]].mean() >= SHOWS_IT
-            ]
-            passed += bool(of_cue)
-            starred += any(score.doubt is None for score in of_cue)
-        yield f"{name:<36}{passed:>12}{starred:>10}  of {audits}"
-
-
 def main() -> None:
-    """Print the tables, line by line."""
+    """Print the table, line by line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--audits", type=int, default=40)
     audits = parser.parse_args().audits
-    for line in chain(rows(audits), checked_rows(audits)):
+    for line in rows(audits):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

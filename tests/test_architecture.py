@@ -1,7 +1,6 @@
 """What holds the house up: small core, light imports, arrows that point one way, whole dists."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -13,6 +12,8 @@ from typing import Any
 import pytest
 
 from cuescope.cli.own_commands import HELP
+from cuescope.installing import is_own
+from cuescope.plugin_index import shipped_index
 from cuescope.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
@@ -30,10 +31,12 @@ DOORS = {
             "data",
             "editing",
             "explain",
+            "exporting",
             "fusion",
             "grounding",
             "interventions",
             "language",
+            "locating",
             "logs",
             "maths",
             "mitigation",
@@ -45,6 +48,7 @@ DOORS = {
             "testing",
             "tools",
             "torch",
+            "tracking",
             "workers",
         )
     ),
@@ -352,8 +356,22 @@ def test_a_method_has_the_floor_plan(dist: Path) -> None:
     assert len(others) <= 4, f"more rooms than the plan has: {sorted(others)}"
 
 
+def is_bundle(dist: Path) -> bool:
+    return dist.parent.name == "bundles"
+
+
+@pytest.mark.parametrize("dist", [*filter(is_bundle, PLUGINS)], ids=name_of)
+def test_a_bundle_has_no_code(dist: Path) -> None:
+    """It alone may need plugins, since it has nothing that could import them."""
+    [file] = modules(dist)
+    [docstring] = ast.parse(file.read_text()).body
+    assert isinstance(docstring, ast.Expr)
+
+
 @each_plugin
 def test_a_plugin_needs_only_the_sdk(dist: Path) -> None:
+    if is_bundle(dist):
+        return
     needed = project(dist)["project"]["dependencies"]
     ours = [need for need in needed if need.startswith("cuescope")]
     assert len(ours) == 1
@@ -403,10 +421,12 @@ QUANTILES_OF_OTHERS = {
     "kept.py:colour_distance": "distance of the colours of two images",
     "scores.py:closest_pairs": "CCI's own rule: the share of choices that are nearly alike",
     "appearance.py:match_tones": "the levels of a channel of one image",
-    "visual_words.py:least_of": "a classifier's threshold: patches that it spares",
+    "_visual_words.py:least_of": "a classifier's threshold: patches that it spares",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",
     "hide.py:fit": "a remedy's threshold: frames that it spares",
+    "_cells.py:clear_cells": "how clear most cells of a picture are",
+    "_cells.py:auroc_of_rest": "the levels of the cells of one image",
     "depth.py:is_nearer": "the range of depths of one image",
 }
 
@@ -613,8 +633,11 @@ def test_hints_name_the_dists_that_there_are() -> None:
             named |= dict.fromkeys(points, metadata["name"])
     table["model"]["toy-clip"] += "[clip]"  # what they run on is an extra of their dist
     table["dataset"]["hf"] += "[hf]"
-    stored = json.loads((ROOT / "core/src/cuescope/known_plugins.json").read_text())
-    assert stored == table
+    listed: dict[str, dict[str, str]] = {}
+    for plugin in shipped_index():
+        if is_own(plugin.dist.partition("[")[0]):
+            listed.setdefault(plugin.kind, {})[plugin.name] = plugin.dist
+    assert listed == table, "core/src/cuescope/plugins.csv is to be written anew"
     helped = {name: dist for dist, lines in HELP.items() for name in lines}
     assert helped == table["command"], (
         "core/src/cuescope/cli/own_commands.py lacks a help line"

@@ -50,7 +50,8 @@ def test_backgrounds_are_found_with_the_class_they_were_planted_for(
     assert found <= planted
     assert len(found) >= 5
     checks = {check.check: check for check in report.evidence}
-    assert checks["planted cues"].verdict == "supported"
+    told = "supported" if found == planted else "inconclusive"
+    assert checks["planted cues"].verdict == told
     alone = [check for check in report.evidence if check.check == "background alone"]
     assert len(alone) == len(found)
     assert all(check.verdict == "supported" for check in alone)

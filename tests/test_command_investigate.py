@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from command_line import run, run_refused, written_plugins
 
+from cuescope.registry import Registry
 from cuescope.runs import load_report
-from cuescope_sdk import Report
+from cuescope_confirm.command.from_log import deciding
+from cuescope_sdk import Report, StoredRun
 
 PLUGINS = """
 [cuescope.models]
@@ -375,3 +377,41 @@ def test_the_backgrounds_of_the_toy_clip_are_its_causes(place: Path) -> None:
     assert len(names) == len(set(names)) >= 7
     assert cues[0]["verdict"] == "causes"
     assert sum(row["verdict"] == "causes" for row in cues) >= 6
+
+
+@pytest.mark.long
+def test_cues_of_a_log_cost_no_call_and_a_model_is_asked_what_decides(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The answers that the model would give, as a log; the plan says what that spares."""
+    data = ("--data", "fakes", "-D", "samples=120")
+    run("audit", "answers", "--model", "fake", *data, "--out", str(place / "answered"))
+    log = place / "log.jsonl"
+    rows = StoredRun(place / "answered").answers
+    lines = [
+        json.dumps(
+            {"id": r["sample"], "prediction": r["prediction"], "answer": r["label"]}
+        )
+        for r in rows
+    ]
+    log.write_text("\n".join(lines))
+    capsys.readouterr()
+    line = ("investigate", "--log", str(log), *data, "--methods", "answers")
+    run(*line, "--out", str(place / "from-log"), "--quiet")
+    report = load_report(place / "from-log" / "candidates")
+    assert "not tested" in report.notes
+    assert load_report(place / "from-log" / "found" / "answers").cost.model_calls == 0
+    capsys.readouterr()
+    run(*line, "--model", "fake", "--out", str(place / "from-log"), "--plan")
+    assert "saved: at least" in capsys.readouterr().out
+    refused = ("investigate", "--model", "fake", *data, "-L", "a=b")
+    run_refused(capsys, *refused, said="Add --log")
+
+
+def test_what_decides_leaves_nothing_of_the_cue() -> None:
+    registry = Registry()
+    names = deciding(registry)
+    kinds = [registry.load(registry.find("intervention", name)) for name in names]
+    assert not [kind for kind in kinds if kind.partial or kind.placebo == "none"]
+    of_regions = [kind.effect for kind in kinds if kind.needs == "region"]
+    assert sorted(of_regions) == ["inserts", "removes", "removes"]

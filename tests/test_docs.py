@@ -333,7 +333,7 @@ def test_examples_print_what_is_shown(executed: Executed) -> None:
 
 def test_the_python_page_prints_what_is_shown(tmp_path: Path) -> None:
     with run_page(PYTHON, tmp_path) as done:
-        assert len(done.printed) == 3
+        assert len(done.printed) == 4
         for printed, shown in done.printed:
             assert printed == shown
 

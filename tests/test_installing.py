@@ -35,6 +35,7 @@ from cuescope.installing import (
     read_source,
     with_needs,
 )
+from cuescope.plugin_index import shipped_index
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [
@@ -81,13 +82,12 @@ def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
     assert table["needs"] == needs
 
 
-def test_what_is_suggested_for_a_plugin_is_ours() -> None:
-    table = json.loads(
-        files("cuescope").joinpath("known_plugins.json").read_text("utf-8")
-    )
-    suggested = {dist for by_name in table.values() for dist in by_name.values()}
-    assert suggested
-    assert all(is_own(Requirement(dist).name) for dist in suggested)
+def test_what_is_suggested_for_a_plugin_of_ours_is_ours() -> None:
+    listed = [
+        plugin for plugin in shipped_index() if plugin.dist.startswith("cuescope")
+    ]
+    assert len(listed) > 100
+    assert all(is_own(Requirement(plugin.dist).name) for plugin in listed)
 
 
 # ------------------------------------------------------------------------------------ the texts
@@ -214,6 +214,8 @@ def readable_files() -> list[Path]:
     found = {file for file in below if file.suffix in suffixes and file.is_file()}
     found |= {*ROOT.glob("*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"}
     exempt = {Path(__file__), ROOT / "core/src/cuescope/installing.py"}
+    # what the texts will say once the names are ours (`make registered`)
+    exempt.add(ROOT / ".ci/release/registered.toml")
     return sorted(
         file for file in found - exempt if ".venv" not in file.parts and file.is_file()
     )
@@ -230,7 +232,7 @@ def test_every_kind_of_text_is_read() -> None:
         "core/src/cuescope/registry.py",
         "sdk/src/cuescope_sdk/choosing/words.toml",
         "plugins/commands/standard/src/cuescope_commands/scaffold/templates/common/README.md.template",
-        ".ci/wheels.py",
+        ".ci/release/proving.py",
     }
 
 

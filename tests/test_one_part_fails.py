@@ -289,7 +289,9 @@ def boom(*args: Any, **named: Any) -> Any:
 # of confirm: where the step is called, and what its failure is told under
 LAST_STEPS = {
     "cuescope_confirm.trials.merge_cues": "merging of findings that are one cue",
-    "cuescope_confirm.manipulation.training_frames": f"recognising {NAME} in changed pictures",
+    "cuescope_confirm.testimony.manipulation.training_frames": (
+        f"recognising {NAME} in changed pictures"
+    ),
     "cuescope_confirm.reasoning.say_do_gap": "say-do gap",
     "cuescope_confirm.merging.sources.sources": "tables of what found the cues",
     "cuescope_confirm.figures.contrasts": "pictures of what was changed",

@@ -13,7 +13,7 @@ import pytest
 from cuescope.runs import load_report
 from cuescope_sdk import Report
 
-BATCH = 16
+BATCH = 128  # frames: some twenty clips
 AUDIT = (
     "audit quag --model toy-fusion -M epochs=2 --data moving-shapes:none -D questions=both "
     "-D train=120 -D val=60 -D test=60 -O captures=0 -O quag_attention=[] --device cpu "
@@ -86,8 +86,10 @@ def test_killed_and_the_same_report(tmp_path: Path) -> None:
     )
     kill(disturbed, after=10)
     assert not (disturbed / "run" / "report.json").exists()
+    answered = sum(batches(disturbed)[:9])
     report = finish(disturbed)
     assert report.hash == whole.hash
-    assert report.cost.cache_hits >= 9 * BATCH
+    assert report.cost.cache_hits >= answered
     once = sum(batches(tmp_path / "whole"))
-    assert sum(batches(disturbed)) - once <= BATCH  # the batch in flight
+    # the batch in flight
+    assert sum(batches(disturbed)) - once <= max(batches(disturbed))

@@ -262,7 +262,9 @@ def test_one_kind_of_question_is_not_diluted(folder: Path, seed: int) -> None:
     )
 
 
-@pytest.mark.parametrize("questions", ["text", "video", "both"])
+@pytest.mark.parametrize(
+    "questions", ["text", "video", pytest.param("both", marks=pytest.mark.long)]
+)
 def test_the_verdict_is_a_finding_tied_to_its_figures(
     audited: Audited, questions: str
 ) -> None:
@@ -389,6 +391,7 @@ def test_same_seed_same_report_cold_and_warm(folder: Path, tmp_path: Path) -> No
     assert runner(folder).run(planted("text", 1)).hash != cold.hash
 
 
+@pytest.mark.long
 def test_the_batch_size_decides_nothing(folder: Path, audited: Audited) -> None:
     """Down to single samples: see the test of logits."""
     expected = audited("both", 0)

@@ -40,9 +40,8 @@ def requested(model: str, **settings: Any) -> Request:
     )
 
 
-@pytest.mark.parametrize(
-    ("images", "k"), [(700, 70), pytest.param(2000, 200, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("images", "k"), [(700, 70), (2000, 200)])
 def test_the_planted_cues_are_found_first_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, images: int, k: int
 ) -> None:

@@ -131,6 +131,7 @@ def test_models_are_audited_on_splits_that_options_name(
     ) == 2  # on both data sets
 
 
+@pytest.mark.long
 def test_maps_of_stored_runs_are_baselines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_who_says_nothing_false_has_no_fault(audited: Audited, videos: int) -> N
     assert (found["SGR"], found["HR"], found["Acc"]) == (1, 0, 1)
 
 
+@long
 @pytest.mark.parametrize(
     "planted",
     [(0.0, 0.4, 1.0), pytest.param((0.0, 0.2, 0.4, 0.6, 0.8, 1.0), marks=long)],

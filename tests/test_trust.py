@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import typer
+import uvicorn
 from arrivals import (
     FILLER,
     SEALS,
@@ -93,6 +94,8 @@ def victim(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "sk-gemini")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(webbrowser, "open", lambda page: True)
+    # it would serve until somebody ends it; its pages of mailed runs have tests of their own
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: None)
     monkeypatch.chdir(tmp_path)
 
 

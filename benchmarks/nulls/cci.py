@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from cuescope.conclusions import with_doubts
 from cuescope_cci.backgrounds.measure import Backgrounds, measure_backgrounds
 from cuescope_cci.error_source import BACKGROUND, AnswerSource, features
 from cuescope_cci.error_source.regions import Apart
@@ -26,6 +27,7 @@ from cuescope_cci.notes import possible_mislabels
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.report import is_finding, is_overall_finding
 from cuescope_cci.scores import relative_drop
+from cuescope_cci.verify import check_sources
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, Score, Trial
 from cuescope_sdk.data import independent_samples
 
@@ -249,43 +251,67 @@ class Tally:
         self.audits += 1
         audit.scores = list(findings(known, audit.options))
         self.found += bool(audit.scores)
-        self.starred += bool(audit.scores) and not is_doubted(audit)
+        self.starred += has_star(audit, known)
         self.size += known.size_p is not None and known.size_p <= 0.05
         self.labels += bool(possible_mislabels(known.sources))
 
 
 def findings(known: Backgrounds, options: CCIOptions) -> Iterator[Score]:
     """A score of each finding, as far as the check of independence looks at it."""
-    found = [row.feature for row in known.rows if is_finding(row, known, options)]
+    found: list[tuple[str, str | None]] = [
+        (row.feature, row.label)
+        for row in known.rows
+        if is_finding(row, known, options)
+    ]
     if is_overall_finding(known, options):
-        found.append(BACKGROUND)
-    for feature in found:
+        found.append((BACKGROUND, None))
+    for feature, label in found:
         yield Score(
-            feature=feature, label=None, metric="pull", value=1.0, n=1, finding=True
+            feature=feature, label=label, metric="pull", value=1.0, n=1, finding=True
         )
 
 
-def is_doubted(audit: Audit) -> bool:
-    """Whether the engine takes the stars: samples do not look independent (docs/adr/0023)."""
-    return any(evidence.doubt for evidence in independent_samples(audit))
+def has_star(audit: Audit, known: Backgrounds) -> bool:
+    """Whether a finding keeps its star: samples look independent, and may be of few sources."""
+    if not audit.scores:
+        return False
+    checks = [
+        *independent_samples(audit),
+        *check_sources(audit, audit.options, known),
+    ]
+    return any(score.doubt is None for score in with_doubts(audit.scores, checks))
+
+
+def audit_once(setting: Setting, seed: int) -> tuple[Audit, Backgrounds | None]:
+    """An audit, and what is known of its backgrounds."""
+    sources = setting.draw(seed)
+    options = CCIOptions()
+    audit = Audit(
+        labels=sources[0].sample.choices,
+        options=options,
+        respond=lambda _: [],
+        context=Context(seed=seed),
+        samples=tuple(replace(source.sample, key=source.key) for source in sources),
+        features=list(features(sources)),
+        outcomes=list(chain.from_iterable(source.outcomes for source in sources)),
+    )
+    return audit, audit.once(measure_backgrounds, audit, options, sources)
+
+
+def audit_row(setting: Setting, seed: int) -> tuple[bool, bool]:
+    """Whether there is a finding, and whether one keeps its star."""
+    tally = Tally()
+    audit, known = audit_once(setting, seed)
+    if known is not None:
+        tally.add(audit, known)
+    return bool(tally.found), bool(tally.starred)
 
 
 def simulate(setting: Setting, audits: int) -> Tally:
     """So many audits of a setting."""
     tally = Tally()
-    options = CCIOptions()
     for seed in range(audits):
-        sources = setting.draw(seed)
-        audit = Audit(
-            labels=sources[0].sample.choices,
-            options=options,
-            respond=lambda _: [],
-            context=Context(seed=seed),
-            samples=tuple(replace(source.sample, key=source.key) for source in sources),
-            features=list(features(sources)),
-            outcomes=list(chain.from_iterable(source.outcomes for source in sources)),
-        )
-        known = audit.once(measure_backgrounds, audit, options, sources)
+        audit, known = audit_once(setting, seed)
         if known is not None:
             tally.add(audit, known)
     return tally

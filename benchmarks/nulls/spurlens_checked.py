@@ -1,24 +1,20 @@
 """SpurLens with all that takes a star, on data with a flaw: how often a star is left, or a `?`.
 
-    python benchmarks/nulls/spurlens_checked.py --audits 200
+    python benchmarks/nulls/rows.py --method spurlens --audits 200
 
 The kitchens of `flawed_data.py` are ranked, tested and checked by SpurLens's own functions, and the
 engine's rule takes the stars. No detector and no model is asked: what they say is looked up by row.
 Left out are pictures, the limit of detection and the report, which decide nothing.
 """
 
-import argparse
-import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from flawed_data import FLAWS, OBJECT, THINGS, TRUTH, FlawOptions, Host, Kitchens
-from scipy.stats import binomtest
 
 from cuescope.conclusions import with_doubts
 from cuescope_sdk import Audit, Context, Evidence, Outcome, Sample, Score
@@ -187,34 +183,21 @@ def outcomes(findings: Sequence[CaseResult]) -> Iterator[Outcome]:
             yield Outcome(trial, response)
 
 
-def print_row(row: Row, audits: int, first: int) -> None:
-    """In how many audits anything is found, or what is planted."""
-    start = time.process_time()
+def audit_row(row: Row, seed: int) -> tuple[bool, bool]:
+    """Whether the test alone finds a thing, and whether one has a star after all checks.
+
+    Of a planted cue, whether it is found itself.
+    """
     is_planted = row.misses + row.imagines > 0
     wanted = {THINGS[0]} if is_planted else set(THINGS)
-    seen = [audit_once(row, seed) for seed in range(first, first + audits)]
-    starred = sum(bool(audit.starred & wanted) for audit in seen)
-    shown = sum(bool(audit.shown & wanted) for audit in seen)
-    alone = sum(bool(audit.alone & wanted) for audit in seen)
-    others = sum(bool(audit.starred - wanted) for audit in seen)
-    ends = binomtest(starred, audits).proportion_ci(method="exact")
-    sys.stdout.write(
-        f"{row.says:<62} test alone {alone:>3}, * {starred:>3} of {audits} "
-        f"[{ends.low:.1%}, {ends.high:.1%}], * or ? {shown:>3}"
-        f"{f', * of another cue {others}' if is_planted else ''}"
-        f"  ({(time.process_time() - start) / audits:.2f} s)\n"
-    )
-    sys.stdout.flush()
+    with looked_up():
+        seen = audit_once(row, seed)
+    return bool(seen.alone & wanted), bool(seen.starred & wanted)
 
 
-def main() -> None:
-    """The two tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--audits", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
-    parser.add_argument("--planted", action="store_true", help="with a cue to be found")
-    given = parser.parse_args()
+@contextmanager
+def looked_up() -> Iterator[None]:
+    """Answers are looked up, and no limit of detection is measured."""
     with ExitStack() as patches:
         # a row is asked about by its share of yes: both of these read it from there
         for module in (analysis, verify):
@@ -224,9 +207,7 @@ def main() -> None:
         patches.enter_context(
             patch.object(analysis, "smallest_gap", lambda *_, **__: None)
         )
-        for row in PLANTED if given.planted else NULLS:
-            if given.only in row.says:
-                print_row(row, given.audits, given.first)
+        yield
 
 
 def rates_of(rows: Sequence[Sequence[float]], _: object) -> np.ndarray:
@@ -237,7 +218,3 @@ def rates_of(rows: Sequence[Sequence[float]], _: object) -> np.ndarray:
 def keep_answers(audit: Audit, trials: Iterable[Any], answers: Any) -> Any:
     """All is known already."""
     return answers
-
-
-if __name__ == "__main__":
-    main()

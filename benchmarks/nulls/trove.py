@@ -2,22 +2,19 @@
 
 Simulated audits go through the same functions as real ones, checks and the engine's doubts
 included; only clusterings are drawn, for they take the time. Each row is a null: no cue goes with
-errors, though something else may. `benchmarks/trove_power.py` says what is missed where there is a
-cue.
+errors, though something else may. With `--planted` there is a cue beside it.
 
-    python benchmarks/nulls/trove.py --audits 1000
-    python benchmarks/nulls/trove.py --audits 1000 --method domino
+    python benchmarks/nulls/rows.py --method trove --audits 1000
+    python benchmarks/nulls/rows.py --method domino --audits 1000
 """
 
-import argparse
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special, stats
+from scipy import sparse, special
 
 from cuescope.conclusions import with_doubts
 from cuescope_sdk import (
@@ -57,6 +54,9 @@ OVERLAPPING = 48  # candidates beside these
 STRAY = 0.03  # of the frames are in a random cluster
 SITES = 4
 DIM = 24  # of the embedding
+# of the planted cue: the share of a label's sequences that show it, and what it takes from them
+SHARE, COSTS = 0.25, 0.4
+SHOWS_IT = 0.5  # share of a finding's frames from which on it shows the cue
 UNSHUFFLED = TRoVeOptions(null_shuffles=0)
 NO_PICTURE = Frame.from_array(np.zeros((2, 2, 3), np.uint8))
 
@@ -458,37 +458,33 @@ RIVALS: Mapping[str, type[Slices]] = {
 }
 
 
-def null_rows(method: str, audits: int) -> Iterator[str]:
-    """Audits in which the method's rule is passed, and in which a star is left after all checks."""
-    yield f"{method + ', of ' + str(audits) + ' audits':<36}{'rule passed':>12}{'starred':>10}  95%"
-    for name, world in NULLS.items():
-        passed = 0
-        starred = 0
-        for number in range(audits):
-            rng = np.random.default_rng([14, number])
-            scene = simulate(world, rng)
-            if method == "trove":
-                recorded = check_trove(scene, rng)
-            else:
-                recorded = check_slices(RIVALS[method], scene)
-            found = recorded.found
-            passed += bool(found)
-            starred += any(score.doubt is None for score in found)
-        interval = stats.binomtest(starred, audits).proportion_ci()
-        ends = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}%"
-        yield f"{name:<36}{passed:>12}{starred:>10}  {ends}"
+def audit_null(method: str, world: World, seed: int) -> tuple[bool, bool]:
+    """Whether a method's rule is passed, and whether a star is left after all checks."""
+    rng = np.random.default_rng([14, seed])
+    scene = simulate(world, rng)
+    rival = RIVALS.get(method)
+    recorded = check_slices(rival, scene) if rival else check_trove(scene, rng)
+    found = recorded.found
+    return bool(found), any(score.doubt is None for score in found)
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--audits", type=int, default=1000)
-    parser.add_argument("--method", choices=["trove", *RIVALS], default="trove")
-    options = parser.parse_args()
-    for line in null_rows(options.method, options.audits):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+def audit_planted(null: World, seed: int) -> tuple[bool, bool]:
+    """The same of TRoVe's findings that show a cue, which is planted beside what a null has."""
+    rng = np.random.default_rng([15, seed])
+    scene = simulate(replace(null, cue_share=SHARE, cue_loss=COSTS), rng)
+    recorded = check_trove(scene, rng)
+    cue = scene.observations.member[:, [CUE]].toarray().ravel()
+    shows_it = set()
+    for feature in recorded.features:
+        frames = [
+            recorded.answers.row[seen.sample, seen.frame]
+            for seen in feature.occurrences
+        ]
+        if cue[frames].mean() >= SHOWS_IT:
+            shows_it.add(feature.key)
+    found = [
+        score
+        for score in recorded.found
+        if score.label == HARMED and score.feature in shows_it
+    ]
+    return bool(found), any(score.doubt is None for score in found)

@@ -24,6 +24,7 @@ from cuescope.capabilities import (
 from cuescope.conclusions import Evidence, Feature, Metric, Occurrence, Report, Score
 from cuescope.context import Context
 from cuescope.digest import digest
+from cuescope.errors import UserError
 from cuescope.hookspecs import hookimpl
 from cuescope.plugin import Plugin
 from cuescope.trust import risks
@@ -138,9 +139,12 @@ class Clips(Plugin):
         size: int = 20
         together: int = 0  # clips of one video
         labelled: bool = True
+        folder: str | None = None  # one that is not there is refused
 
     def __init__(self, options: Any, context: Context) -> None:
         super().__init__(options, context)
+        if options.folder and not Path(options.folder).is_dir():
+            raise UserError(f"clips: no folder {options.folder}")
         self.labels = LABELS if options.labelled else ()
         self.fingerprint = digest("clips", options.size)
         self.facts: Mapping[str, str] = {"clips": str(options.size)}

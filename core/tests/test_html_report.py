@@ -16,10 +16,11 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.conclusions import Accuracy, Report
+from cuescope.conclusions import Accuracy, Outline, Portrait, Report
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
 from cuescope.report.steps import next_steps
@@ -444,6 +445,37 @@ def test_a_finding_shows_samples_with_the_cue_beside_others() -> None:
     assert shown.count("✗ wrong") == 1
     assert shown.count("✓ right") == 3
     assert page.text.index("1. red background") < start
+
+
+def test_a_finding_says_where_and_outlines_it_on_its_pictures() -> None:
+    report = make_report(2)
+    key = report.findings[0].feature
+    mask = np.zeros((4, 4), bool)
+    mask[0, 2:] = True
+    portrait = Portrait(
+        feature=key,
+        name="white mark, top right",
+        where="top right",
+        what="brighter",
+        area=0.125,
+        auroc=0.93,
+        outlines=(Outline.of(mask),),
+    )
+    shown = Report.model_validate_json(
+        report.model_copy(update={"portraits": (portrait,)}).model_dump_json()
+    )
+    page = Page(render(shown, make_pictures(shown)))
+    assert (
+        "Where: top right, 12% of the frame. What changes there: brighter" in page.text
+    )
+    assert "AUROC of 0.93" in page.text
+    assert shown.names[key] == "red background"  # a check found it
+    unchecked = shown.model_copy(update={"evidence": ()})
+    assert unchecked.names[key].endswith(" (a guess: white mark, top right)")
+    plain = Page(render(report, make_pictures(report)))
+    assert not plain.classed("outline")
+    images = len(page.classed("medoid")) + len(report.contrasts[0].sides[0].exhibits)
+    assert len(page.classed("outline")) >= images
 
 
 def test_a_notebook_shows_the_same_contrast_with_small_pictures() -> None:

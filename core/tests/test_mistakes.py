@@ -169,7 +169,8 @@ def test_ctrl_c_keeps_what_was_answered(shell: Shell, tmp_path: Path) -> None:
     )
     started = len(log.read_text().splitlines())
     report = Report.model_validate_json(shell(*AUDIT, "--json"))
-    assert report.cost.cache_hits >= 4 * (started - 1) >= 8
+    # a clip of two frames and the same held still: no more of four inputs fit
+    assert report.cost.cache_hits >= 2 * (started - 1) >= 4
     assert report.cost.cache_hits + report.cost.model_calls == 40
 
 

@@ -23,17 +23,29 @@ class Clock:
         return self.now
 
 
+def progress_to(bars: Bars, done: int, total: int, cached: int = 0) -> None:
+    """As `respond` tells it, of clips of eight frames."""
+    bars.responses_progressed(
+        audit=AUDIT,
+        done=done,
+        total=total,
+        cached=cached,
+        inputs=8 * (done - cached),
+        all_inputs=8 * (total - cached),
+    )
+
+
 def lines_of(batch_seconds: float, batches: int, verbosity: Verbosity) -> list[str]:
     """What is said while `batches` of 64 answers are awaited; the watch looks every second."""
     clock, said = Clock(), list[str]()
     bars = Bars(verbosity, clock=clock, say=said.append)
     total = 64 * batches
-    bars.responses_progressed(audit=AUDIT, done=0, total=total, cached=0)
+    progress_to(bars, 0, total, cached=0)
     for batch in range(1, batches + 1):
         for _ in range(int(batch_seconds)):
             clock.now += 1
             bars.show_line_if_due()
-        bars.responses_progressed(audit=AUDIT, done=64 * batch, total=total, cached=0)
+        progress_to(bars, 64 * batch, total, cached=0)
     return said
 
 
@@ -50,6 +62,9 @@ def test_three_minutes_are_three_lines_however_slow_a_batch_is(
     said = lines_of(batch_seconds, int(180 // batch_seconds), Verbosity.normal)
     assert [line.split()[0] for line in said] == ["0:10", "1:10", "2:10"]
     assert all("answers" in line and "400 samples" in line for line in said)
+    assert all(
+        f"of {8 * 64 * int(180 // batch_seconds):,} inputs" in line for line in said
+    )
 
 
 def test_quiet_says_nothing_and_verbose_more() -> None:
@@ -84,12 +99,24 @@ def test_the_time_left_is_that_of_the_last_batches() -> None:
     )
 
 
+def test_the_time_left_goes_by_what_the_model_looks_at() -> None:
+    """A tenth of the answers is a tenth of the time only where all are alike."""
+    clock = Clock()
+    work = Work("asking the model", 1100, "answers", clock)
+    work.all_effort = 100 * 8 + 1000
+    work.begin(0, 0)
+    for clip in range(10, 110, 10):  # a second an input: clips first, stills after
+        clock.now += 80
+        work.update(clip, 8 * clip)
+        assert work.seconds_left == pytest.approx(work.all_effort - 8 * clip)
+
+
 def test_an_audit_that_failed_leaves_no_bar() -> None:
     clock, said = Clock(), list[str]()
     bars = Bars(clock=clock, say=said.append)
-    bars.responses_progressed(audit=AUDIT, done=0, total=64, cached=0)
+    progress_to(bars, 0, 64, cached=0)
     bars.audit_started(audit=AUDIT)  # the one before ended without a word
-    bars.responses_progressed(audit=AUDIT, done=8, total=16, cached=8)
+    progress_to(bars, 8, 16, cached=8)
     bars.clear()
     clock.now += 100
     bars.show_line_if_due()
@@ -103,7 +130,7 @@ def test_the_runner_of_the_line_takes_its_bars_away() -> None:
         with open_runner() as runner:
             bars = next(each for each in runner.observers if isinstance(each, Bars))
             kept.append(bars)
-            bars.responses_progressed(audit=AUDIT, done=0, total=64, cached=0)
+            progress_to(bars, 0, 64, cached=0)
             raise ValueError("the method broke")
 
     kept: list[Any] = []

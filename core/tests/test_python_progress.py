@@ -39,7 +39,7 @@ def test_a_bar_is_one_line_that_ends_full_and_goes(line: Line) -> None:
     with bars("reading the images", 1000) as advance:
         for _ in range(1000):
             advance(1)
-    bars.responses_progressed(audit=None, done=40, total=40, cached=40)
+    bars.responses_progressed(audit=None, done=40, total=40, inputs=0, all_inputs=0)
     bars.clear()
     # a message for each step would drown the browser
     assert len(line.texts) < 20
@@ -49,9 +49,11 @@ def test_a_bar_is_one_line_that_ends_full_and_goes(line: Line) -> None:
 
 
 def test_the_time_that_remains_is_told_of_fresh_answers() -> None:
-    assert bar_line("x", 60, 120, 20, 8.0) == f"x [{'#' * 15:<30}] 60/120, 12 s left"
-    assert bar_line("x", 20, 120, 20, 0.1).endswith("20/120")
-    assert bar_line("x", 0, 0, 0, 0.0).endswith("0/0")
+    assert (
+        bar_line("x", 60, 120, 40, 100, 8.0) == f"x [{'#' * 15:<30}] 60/120, 12 s left"
+    )
+    assert bar_line("x", 20, 120, 0, 100, 0.1).endswith("20/120")
+    assert bar_line("x", 0, 0, 0, 0, 0.0).endswith("0/0")
 
 
 def test_a_notebook_is_known_by_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

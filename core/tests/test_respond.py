@@ -9,7 +9,7 @@ import pytest
 
 from cuescope import respond
 from cuescope.errors import PlanStopped, PluginError, UserError
-from cuescope.respond import ModelRunner, trial_key
+from cuescope.respond import ModelRunner, batches_of, inputs_of, trial_key
 from cuescope.store import ResponseCache
 from cuescope.types import Frame, HideTokens, Output, Response, Sample, Trial
 
@@ -314,8 +314,10 @@ def test_long_lists_are_answered_in_windows(
     assert means(runner, [trial(value) for value in values]) == values
     assert (runner.trials, runner.model_calls, runner.cache_hits) == (6, 6, 0)
     assert parts == [3, 3, 3, 3]
-    assert [done for done, _, _ in progress] == sorted(done for done, _, _ in progress)
-    assert progress[-1] == (12, 12, 4)  # a trial twice in a window waits twice
+    assert [step[0] for step in progress] == sorted(step[0] for step in progress)
+    assert [step[3] for step in progress] == sorted(step[3] for step in progress)
+    # a trial twice in a window waits twice; each is looked at once
+    assert progress[-1] == (12, 12, 4, 6, 6)
 
 
 class Undecided:
@@ -381,7 +383,22 @@ def test_progress_ends_at_the_total(ask: Callable[..., ModelRunner]) -> None:
         Recorder(), batch_size=2, on_progress=lambda *numbers: seen.append(numbers)
     )
     means(runner, [trial(v) for v in range(4)])
-    assert seen == [(1, 4, 1), (3, 4, 1), (4, 4, 1)]
+    assert seen == [(1, 4, 1, 0, 3), (3, 4, 1, 2, 3), (4, 4, 1, 3, 3)]
+
+
+def test_a_batch_is_as_large_as_what_the_model_looks_at() -> None:
+    """Eight clips of eight frames are as much as 64 stills; a frozen clip is one picture."""
+    clip = {f"clip{number}": 8 for number in range(9)}
+    assert [len(batch) for batch in batches_of(clip, 64)] == [8, 1]
+    still = {f"still{number}": 1 for number in range(130)}
+    assert [len(batch) for batch in batches_of(still, 64)] == [64, 64, 2]
+    assert list(batches_of({"a": 100, "b": 1, "c": 100}, 64)) == [["a"], ["b"], ["c"]]
+    assert list(batches_of({}, 64)) == []
+    frames = tuple(
+        Frame.from_array(np.full((2, 2, 3), value, np.uint8)) for value in (1, 2, 1)
+    )
+    assert inputs_of(Trial(sample=Sample(key="s", frames=frames))) == 2
+    assert inputs_of(Trial(sample=Sample(key="q", frames=(), question="Why?"))) == 1
 
 
 def test_the_pace_is_of_the_calls_that_were_made(

@@ -30,7 +30,14 @@ def test_runs_are_listed_with_what_they_found(line: Line, tmp_path: Path) -> Non
         "colour",
         "clips",
     )
-    assert "unreadable" in line("runs")
+    listed = line("runs").splitlines()
+    assert listed[::2] == list(rows), (
+        "each folder stands alone, so that it can be copied"
+    )
+    assert "    unreadable" in listed
+    assert listed[2 * list(rows).index(name) + 1].endswith(
+        "red: colour on clips, 1 finding"
+    )
 
 
 def test_a_page_is_opened_or_its_place_is_said(
@@ -190,3 +197,15 @@ def test_option_in_a_run_file_suggests_options(line: Line, tmp_path: Path) -> No
         "'option:' in models: expected `use:` and `options:`. Did you mean 'options'?"
         in said
     )
+
+
+def test_data_that_cannot_be_opened_end_a_run_file_before_its_first_audit(
+    line: Line, tmp_path: Path
+) -> None:
+    (tmp_path / "r.yaml").write_text(
+        "methods: [red]\nmodels: [colour]\n"
+        "data: [clips, {use: clips, options: {folder: gone}}]\n"
+    )
+    said = line("run", "r.yaml", "--allow", "folder", code=2)
+    assert "clips: no folder gone" in said
+    assert not list((tmp_path / "runs").glob("*/report.json"))

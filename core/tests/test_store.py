@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope.conclusions import Occurrence
+from cuescope.conclusions import Contrast, Exhibit, Feature, Occurrence, Side
 from cuescope.errors import UserError
-from cuescope.report.pictures import PICTURE_SIDE, jpeg
+from cuescope.report.pictures import PICTURE_SIDE, draw_occurrence, report_pictures
 from cuescope.runs import RunFolder, illustrations, load_report, write_atomically
 from cuescope.store import CHUNK, CacheFile, ResponseCache
 from cuescope.types import Frame, Response, Sample
@@ -423,10 +423,12 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     frames = (Frame.from_array(np.asarray(grey)),) * 2
     sample = Sample(key="s", frames=frames)
     plain = Image.open(
-        io.BytesIO(jpeg(sample, Occurrence(sample="s", frame=1), PICTURE_SIDE))
+        io.BytesIO(
+            draw_occurrence(sample, Occurrence(sample="s", frame=1), PICTURE_SIDE)
+        )
     )
     outlined = Occurrence(sample="s", region=(4, 4, 30, 15))
-    marked = Image.open(io.BytesIO(jpeg(sample, outlined, PICTURE_SIDE)))
+    marked = Image.open(io.BytesIO(draw_occurrence(sample, outlined, PICTURE_SIDE)))
     assert (plain.format, plain.size) == ("JPEG", (40, 20))
     assert np.ptp(np.asarray(plain)) < 5
     red = np.asarray(marked)[..., 0].astype(int) - np.asarray(marked)[..., 1]
@@ -435,5 +437,29 @@ def test_thumbnails_are_small_jpegs_with_the_place_outlined() -> None:
     large = Sample(
         key="l", frames=(Frame.from_array(np.zeros((320, 640, 3), np.uint8)),)
     )
-    small = Image.open(io.BytesIO(jpeg(large, Occurrence(sample="l"), PICTURE_SIDE)))
+    small = Image.open(
+        io.BytesIO(draw_occurrence(large, Occurrence(sample="l"), PICTURE_SIDE))
+    )
     assert small.size == (PICTURE_SIDE, PICTURE_SIDE // 2)
+
+
+@pytest.mark.parametrize(("count", "side"), [(2, 512), (60, 256)])
+def test_pictures_of_many_contrasts_are_as_large_as_they_are_shown(
+    count: int, side: int
+) -> None:
+    """A page of a hundred pictures is not megabytes; a few stay sharp when they are enlarged."""
+    pixels = np.random.default_rng(0).integers(0, 255, (600, 600, 3), np.uint8)
+    sample = Sample(key="s", frames=(Frame.from_array(pixels),) * count)
+    exhibits = tuple(
+        Exhibit(occurrence=Occurrence(sample="s", frame=frame))
+        for frame in range(count)
+    )
+    sides = (Side(title="with", exhibits=exhibits), Side(title="without", exhibits=()))
+    report = make_report()
+    feature = Feature(key="cue", kind="object")
+    contrast = Contrast(feature=feature.key, sides=sides, rule="drawn")
+    parts = {"features": (feature,), "scores": (), "contrasts": (contrast,)}
+    shown = report.model_copy(update=parts)
+    pictures = report_pictures(shown, [sample]).values()
+    sizes = {Image.open(io.BytesIO(picture)).size for picture in pictures}
+    assert sizes == {(side, side)}

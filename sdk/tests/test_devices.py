@@ -1,10 +1,12 @@
 """Devices and dtypes by name."""
 
+import sys
+
 import pytest
 import torch
 
 from cuescope_sdk import UserError
-from cuescope_sdk.torch._devices import resolve_device, resolve_dtype
+from cuescope_sdk.torch._devices import quiet, resolve_device, resolve_dtype
 
 
 def _cuda(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
@@ -65,3 +67,14 @@ def test_dtypes_by_name() -> None:
     assert resolve_dtype("bfloat16") is torch.bfloat16
     with pytest.raises(UserError, match="unknown dtype 'int8'"):
         resolve_dtype("int8")
+
+
+def test_models_load_quietly_where_transformers_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As for `cuescope-open-clip` alone, which does not need it."""
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    state = torch.random.get_rng_state()
+    with quiet():
+        torch.rand(3)
+    assert torch.equal(torch.random.get_rng_state(), state)

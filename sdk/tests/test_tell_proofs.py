@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -52,6 +52,26 @@ class Remembers(Oftenest):
         ]
 
 
+class KeepsTheFirst(Oftenest):
+    known: ClassVar[dict[Any, Any]] = {}  # of all that are built
+
+    def strengths(self, samples: Sequence[Sample], training: np.ndarray) -> Any:
+        for sample, learned in zip(samples, training, strict=True):
+            if learned:
+                self.known.setdefault((sample.question, sample.choices), sample.label)
+        return [
+            [float(self.known.get((s.question, s.choices)) == t) for t in s.choices]
+            for s in samples
+        ]
+
+
+class ReadsOne(Oftenest):
+    def strengths(self, samples: Sequence[Sample], training: np.ndarray) -> Any:
+        answer = super().strengths(samples, training)
+        read = [float(text == samples[0].label) for text in samples[0].choices]
+        return [read, *answer[1:]]
+
+
 class Draws(Oftenest):
     rng = np.random.default_rng(0)
 
@@ -86,6 +106,8 @@ def test_a_good_tell_passes() -> None:
     [
         (ReadsAll, LEAKS),
         (Remembers, LEAKS),
+        (KeepsTheFirst, LEAKS),
+        (ReadsOne, LEAKS),
         (Draws, LEAKS),
         (Forgets, LEAKS),
         (NotFinite, LEAKS),

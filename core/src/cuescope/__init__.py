@@ -5,12 +5,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cuescope.conclusions import Report as Report
     from cuescope.errors import UserError as UserError
+    from cuescope.planning import Plan as Plan
+    from cuescope.python.commands import (
+        blind as blind,
+        compare as compare,
+        confirm as confirm,
+        investigate as investigate,
+        mitigate as mitigate,
+    )
     from cuescope.python.functions import (
         Classifier as Classifier,
         TextModel as TextModel,
     )
     from cuescope.python.images import Images as Images
-    from cuescope.python.running import audit as audit, load as load
+    from cuescope.python.running import audit as audit, load as load, plan as plan
     from cuescope.python.stored import StoredReport as StoredReport
 
 __version__ = "0.1.0"
@@ -19,10 +27,17 @@ __version__ = "0.1.0"
 _DOOR = {
     "audit": "cuescope.python.running",
     "load": "cuescope.python.running",
+    "plan": "cuescope.python.running",
+    "investigate": "cuescope.python.commands",
+    "confirm": "cuescope.python.commands",
+    "mitigate": "cuescope.python.commands",
+    "blind": "cuescope.python.commands",
+    "compare": "cuescope.python.commands",
     "Classifier": "cuescope.python.functions",
     "TextModel": "cuescope.python.functions",
     "Images": "cuescope.python.images",
     "StoredReport": "cuescope.python.stored",
+    "Plan": "cuescope.planning",
     "Report": "cuescope.conclusions",
     "UserError": "cuescope.errors",
 }

@@ -18,7 +18,8 @@ from cuescope.cli.asked_again import (
     require_same_data,
 )
 from cuescope.cli.audit import audit_and_show, show_report
-from cuescope.cli.bundles import Asked, Output, spread
+from cuescope.cli.bundles import Asked, Asking, Output, spread
+from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import (
     DATA,
@@ -26,10 +27,12 @@ from cuescope.cli.options import (
     RUNS,
     Allow,
     AsJson,
+    BatchSize,
     DataOptions,
     Device,
     DrawSeed,
     Dtype,
+    Executor,
     ModelOptions,
     Pairs,
     Planned,
@@ -44,7 +47,7 @@ from cuescope.cli.options import (
     open_context,
     open_runner,
 )
-from cuescope.cli.planning import show_plan
+from cuescope.cli.planning import model_time, show_plan
 from cuescope.cli.program import program
 from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
@@ -52,11 +55,15 @@ from cuescope.context import cache_folder
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure
+from cuescope.report.csv_files import write_csv
 from cuescope.report.export import safe_text
 from cuescope.report.folders import refuse_another_audit
-from cuescope.report.steps import command_words
+from cuescope.report.listing import ListedRun, list_run, report_files
+from cuescope.report.pictures import draw_occurrence
+from cuescope.report.steps import command_words, next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
+from cuescope.runs import RunFolder, exhibit_key, picture_key, source_of
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.whole_files import read_whole, write_atomically
 
@@ -69,6 +76,8 @@ __all__ = [
     "AsJson",
     "Asked",
     "AskedAgain",
+    "Asking",
+    "BatchSize",
     "Built",
     "Choices",
     "DataOptions",
@@ -76,6 +85,8 @@ __all__ = [
     "DrawSeed",
     "Dtype",
     "Entry",
+    "Executor",
+    "ListedRun",
     "ModelOptions",
     "Output",
     "Pairs",
@@ -83,6 +94,7 @@ __all__ = [
     "Quiet",
     "Registry",
     "Run",
+    "RunFolder",
     "Runner",
     "Spec",
     "ToolOptions",
@@ -91,6 +103,7 @@ __all__ = [
     "Verbose",
     "announce",
     "apart",
+    "as_asked",
     "ask_again",
     "audit_and_show",
     "bench_page",
@@ -100,28 +113,38 @@ __all__ = [
     "by_role",
     "cache_folder",
     "command_words",
+    "draw_occurrence",
     "duration",
     "echo",
     "echo_json",
+    "exhibit_key",
     "fault",
     "figure",
     "find_then_test",
     "find_installed",
     "is_made_here",
+    "list_run",
+    "model_time",
+    "next_steps",
+    "open_registry",
     "open_runner",
     "pairs",
+    "picture_key",
     "program",
     "read_whole",
     "refuse_another_audit",
     "render_table",
+    "report_files",
     "require_same_data",
     "root",
     "safe_text",
     "show_plan",
     "show_report",
+    "source_of",
     "spread",
     "stdout",
     "open_context",
     "validate",
     "write_atomically",
+    "write_csv",
 ]

@@ -8,7 +8,15 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from cuescope.capabilities import Capabilities
-from cuescope.conclusions import Accuracy, Contrast, Feature, Picture, Score, Table
+from cuescope.conclusions import (
+    Accuracy,
+    Contrast,
+    Feature,
+    Picture,
+    Portrait,
+    Score,
+    Table,
+)
 from cuescope.context import Context
 from cuescope.seeds import derive
 from cuescope.sparing import Spared
@@ -16,6 +24,7 @@ from cuescope.types import Outcome, PlantedCue, Sample, Trial
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Attachment = Table | Picture | Contrast | Portrait | Accuracy
 
 
 @dataclass
@@ -48,9 +57,7 @@ class Audit:
     failures: dict[str, str] = field(default_factory=dict)
     answers_now: Callable[[Trial], bool] = lambda trial: True
     more_trials: int | None = None
-    attachments: list[Table | Picture | Contrast | Accuracy] = field(
-        default_factory=list
-    )
+    attachments: list[Attachment] = field(default_factory=list)
     figures: list[tuple[Sample, str, str, float, str | None]] = field(
         default_factory=list
     )
@@ -119,7 +126,7 @@ class Audit:
         """
         self.figures.append((sample, feature, measure, figure, text))
 
-    def attach(self, item: Table | Picture | Contrast | Accuracy) -> None:
+    def attach(self, item: Attachment) -> None:
         """Add a table, picture or contrast to the report, or an accuracy in place of its own."""
         self.attachments.append(item)
 

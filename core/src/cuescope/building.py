@@ -18,6 +18,7 @@ from cuescope.capabilities import (
 )
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved
+from cuescope.digest import digest
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.outside_eye import with_eye
 from cuescope.registry import Entry, Registry, code_digest
@@ -170,6 +171,20 @@ def _check_chance(request: Request, model: Model) -> None:
             got=f"{request.model}, which always gives the same answer",
             remedy="Leave --repeats out, or ask a text model at a temperature above 0",
         )
+
+
+def require_openable_data(requests: Sequence[Request], context: Context) -> None:
+    """Raise UserError where a data set of these cannot be opened; each is opened once, and closed.
+
+    A path with a typo would else be told in its turn, after hours of audits.
+    """
+    opened = set[str]()
+    for request in requests:
+        key = digest(request.data, dict(request.data_options))
+        if key not in opened:
+            opened.add(key)
+            data = context.resolve("dataset", request.data, request.data_options)
+            Built.of(data, context_for(request, context))
 
 
 def context_for(request: Request, context: Context, planning: bool = False) -> Context:

@@ -362,6 +362,7 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "intervention": (("intervene",),),
     "tell": (("title",), ("strengths",)),
     "log": (("fits",), ("read",)),
+    "exporter": (("title",), ("export",)),
     "bench": (("run",),),
 }
 
@@ -373,7 +374,10 @@ HOOKS: dict[str, tuple[str, ...]] = {
     "compute_scores": ("audit", "features", "outcomes"),
     "verify": ("audit", "features", "scores"),
     "audit_started": ("audit",),
-    "responses_progressed": ("audit", "done", "total", "cached"),
+    "responses_progressed": (
+        *("audit", "done", "total", "cached"),
+        *("inputs", "all_inputs"),
+    ),
     "answered": ("audit", "outcomes"),
     "audit_finished": ("audit", "report"),
 }

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import ConfigDict, FiniteFloat, model_validator
 
 from cuescope.digest import digest
@@ -188,6 +189,71 @@ class Contrast(Value):
         return self.label is not None and labels == {self.label}
 
 
+class Outline(Value):
+    """The place of a cue in pictures: cells of a grid that is laid over the frame.
+
+    `bits` are the cells of all `rows`, packed. Without a `sample` it is that of every picture.
+    """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    sample: str | None = None
+    frame: int = 0
+    rows: int
+    cols: int
+    bits: bytes
+
+    @classmethod
+    def of(cls, mask: np.ndarray, sample: str | None = None, frame: int = 0) -> Self:
+        """From a boolean mask (row, col)."""
+        rows, cols = mask.shape
+        bits = np.packbits(mask).tobytes()
+        return cls(sample=sample, frame=frame, rows=rows, cols=cols, bits=bits)
+
+    @property
+    def mask(self) -> np.ndarray:
+        """The boolean mask (row, col)."""
+        size = self.rows * self.cols
+        flat = np.unpackbits(np.frombuffer(self.bits, np.uint8), count=size)
+        return flat.reshape(self.rows, self.cols).astype(bool)
+
+
+class Portrait(Value):
+    """What the frames of a finding have that others have not: where it is, and what changes there.
+
+    `name` is a guess at what it is, None where the feature has a better one. `area` is its mean
+    share of the frame, None where it has no place. `auroc` tells how well frames of groups that
+    nothing was learned from are told by it.
+    """
+
+    feature: str
+    label: str | None = None
+    name: str | None
+    where: str
+    what: str
+    area: FiniteFloat | None = None
+    auroc: FiniteFloat
+    outlines: tuple[Outline, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Where, what and how sure."""
+        area = "" if self.area is None else f", {self.area:.0%} of the frame"
+        return (
+            f"Where: {self.where}{area}. What changes there: {self.what}. "
+            f"How sure: it tells frames of other groups with an AUROC of {self.auroc:.2f} "
+            "(0.5 is chance). Names are guesses: look at the pictures."
+        )
+
+    def outline_of(self, occurrence: Occurrence) -> Outline | None:
+        """The one that belongs on a picture; None where there is none."""
+        shown = occurrence.sample, occurrence.frame or 0
+        for outline in self.outlines:
+            if outline.sample is None or (outline.sample, outline.frame) == shown:
+                return outline
+        return None
+
+
 class Accuracy(Value):
     """How often the model is right on the samples as they are; `chance` is what guessing gives.
 
@@ -336,6 +402,7 @@ class Report(Value):
     # methods draw them: the core shows their bytes, and loads no drawing library (docs/adr/0010)
     pictures: tuple[Picture, ...] = ()
     contrasts: tuple[Contrast, ...] = ()
+    portraits: tuple[Portrait, ...] = ()
     accuracy: Accuracy | None = None
     provenance: Provenance
     cost: Cost
@@ -382,8 +449,16 @@ class Report(Value):
 
     @property
     def names(self) -> dict[str, str]:
-        """Feature key -> words: those that a check found, else the feature's own, else the key."""
+        """Feature key -> words: those that a check found, else the feature's own, else the key.
+
+        Where its frames were looked at, a guess at what they show stands behind it.
+        """
         names = {feature.key: feature.name or feature.key for feature in self.features}
+        # the strongest finding is described first, and a feature has one name
+        guesses = {shown.feature: shown.name for shown in reversed(self.portraits)}
+        for key, guess in guesses.items():
+            if guess is not None:
+                names[key] += f" (a guess: {guess})"
         for check in self.evidence:
             if check.feature and check.name:
                 names[check.feature] = check.name
@@ -420,6 +495,13 @@ class Report(Value):
             if score.finding or score.doubt or score.always_reported or untested:
                 statements.append(self.sentence(score))
         return tuple(filter(None, statements))
+
+    def portrait_of(self, feature: str) -> Portrait | None:
+        """What the frames of a feature show, where it was looked at."""
+        for portrait in self.portraits:
+            if portrait.feature == feature:
+                return portrait
+        return None
 
     def contrast_of(self, score: Score) -> Contrast | None:
         """The first contrast about the feature and label of a score."""

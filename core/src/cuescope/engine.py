@@ -26,6 +26,7 @@ from cuescope.conclusions import (
     Feature,
     Picture,
     PluginStamp,
+    Portrait,
     Provenance,
     Report,
     Score,
@@ -211,6 +212,7 @@ class Session:
                 tables=self._attachments(Table),
                 pictures=self._attachments(Picture),
                 contrasts=self._attachments(Contrast),
+                portraits=self._attachments(Portrait),
                 accuracy=accuracies[-1] if accuracies else None,
                 provenance=self.provenance(),
                 cost=self._cost(),
@@ -309,8 +311,22 @@ class Session:
     def _blaming(self, built: Built) -> AbstractContextManager[None]:
         return self.parts.context.registry.blaming(built.entry)
 
-    def _on_progress(self, done: int, total: int, cached: int) -> None:
-        self._notify("responses_progressed", done=done, total=total, cached=cached)
+    def _on_progress(
+        self,
+        done: int,
+        total: int,
+        cached: int,
+        inputs: int,
+        all_inputs: int,
+    ) -> None:
+        self._notify(
+            "responses_progressed",
+            done=done,
+            total=total,
+            cached=cached,
+            inputs=inputs,
+            all_inputs=all_inputs,
+        )
 
     def _cost(self) -> Cost:
         respond = self.respond

@@ -70,8 +70,19 @@ def audit_started(audit: "Audit") -> None:
 
 
 @hookspec
-def responses_progressed(audit: "Audit", done: int, total: int, cached: int) -> None:
-    """`done` of the `total` trials asked for are answered, `cached` of them were known before."""
+def responses_progressed(
+    audit: "Audit",
+    done: int,
+    total: int,
+    cached: int,
+    inputs: int,
+    all_inputs: int,
+) -> None:
+    """`done` of the `total` trials asked for are answered, `cached` of them were known before.
+
+    `inputs` are the pictures that the model has looked at for the others, of about `all_inputs`:
+    what takes the time, where clips and stills are asked about in turn.
+    """
 
 
 @hookspec

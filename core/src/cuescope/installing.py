@@ -160,9 +160,11 @@ def _needs(requirement: "Requirement") -> list[str]:
     if name == CORE:
         return []
     needed = [CORE] if name == API else [CORE, API]
-    for extra in sorted(requirement.extras):
-        needed += _table()["needs"].get(f"{name}[{extra}]", [])
-    return needed
+    for wanted in [name, *(f"{name}[{extra}]" for extra in sorted(requirement.extras))]:
+        # a bundle needs plugins, which may need others
+        for dist in _table()["needs"].get(wanted, []):
+            needed += [*_needs(_parse(dist)), dist]
+    return list(dict.fromkeys(needed))
 
 
 def _parse(text: str) -> "Requirement":
@@ -269,6 +271,15 @@ def how_to_install(wanted: str) -> str:
     dists = [*_needs(requirement), _normalise(requirement.name)]
     wheels = " ".join(f"CLONE/dist/{dist.replace('-', '_')}-*.whl" for dist in dists)
     return f"`make wheels` in a clone, then `pip install {wheels}` brings it"
+
+
+def how_to_install_listed(wanted: str) -> str:
+    """A clause that says how to get a dist of the list of plugins, ours or somebody else's."""
+    if is_own(_parse(wanted).name):
+        return how_to_install(wanted)
+    return (
+        f"`pip install {shlex.quote(wanted)}` brings it, which is not of this project"
+    )
 
 
 def _packages_of_others(wanted: "Requirement") -> list[str]:

@@ -17,12 +17,14 @@ class Plan:
     It ends before the work `until`, None where it is whole; after that come at most `more` trials,
     None where the method does not say how many. `seconds` is None for a model that has never been
     timed here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so
-    far, `notes` is what the method says of the rest.
+    far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
+    each counted once a call.
     """
 
     trials: int = 0
     cached: int = 0
     model_calls: int = 0
+    model_inputs: int = 0
     seconds: float | None = None
     until: str | None = None
     more: int | None = None
@@ -53,7 +55,8 @@ def plan_of(session: Session) -> Plan:
         trials=respond.trials,
         cached=respond.cache_hits,
         model_calls=respond.model_calls,
-        seconds=None if pace is None else pace * respond.model_calls,
+        model_inputs=respond.model_inputs,
+        seconds=None if pace is None else pace * respond.model_inputs,
         until=until,
         more=session.audit.more_trials if until else 0,
         conditions=dict(respond.conditions),

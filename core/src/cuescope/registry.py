@@ -21,7 +21,6 @@ from importlib.metadata import (
     requires,
     version,
 )
-from importlib.resources import files
 from inspect import getmembers_static, isclass, isfunction, signature
 from itertools import chain
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 from cuescope.errors import PluginError, UserError, nearest
 from cuescope.installing import (
     how_to_install,
+    how_to_install_listed,
     how_to_install_what_it_needs,
     how_to_reinstall,
     how_to_remove,
@@ -38,6 +38,7 @@ from cuescope.installing import (
     is_own,
 )
 from cuescope.package_metadata import Package, place_of, read_package
+from cuescope.plugin_index import dists_of
 
 HOOK_MARK = "cuescope_impl"  # what pluggy's marker sets on a function
 GROUPS = {  # of entry points, with the kind of plugin that each lists
@@ -51,6 +52,7 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.interventions": "intervention",
     "cuescope.tells": "tell",
     "cuescope.logs": "log",
+    "cuescope.exporters": "exporter",
     "cuescope.benches": "bench",
     "cuescope.commands": "command",
 }
@@ -236,10 +238,9 @@ class _Printed(io.TextIOBase):
 
 
 def _where_it_is(kind: str, name: str) -> str | None:
-    """The dist of this project that brings a plugin, None for a name that none of them has."""
-    table = json.loads(files("cuescope").joinpath("known_plugins.json").read_text())
-    dist = table.get(kind, {}).get(name)
-    return dist and how_to_install(dist)
+    """How to get the listed dist that brings a plugin, None for a name that is not listed."""
+    dist = dists_of(kind).get(name)
+    return dist and how_to_install_listed(dist)
 
 
 def _entries_of(package: Package, api: str | None) -> list[Entry]:

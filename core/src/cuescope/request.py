@@ -39,7 +39,9 @@ class Settings(Value):
     )
     device: str = "auto"
     dtype: Dtype = "float32"
-    batch_size: PositiveInt = Field(default=64, description="trials a model call")
+    batch_size: PositiveInt = Field(
+        default=64, description="inputs (frames) of a model call"
+    )
     repeats: PositiveInt = Field(
         default=1,
         description="times that each question is asked, where answers are drawn by chance",

@@ -20,7 +20,7 @@ from cuescope.spool import Shared, Spool
 from cuescope.store import ResponseCache
 from cuescope.types import Outcome, Readout, Response, Trial
 
-OnProgress = Callable[[int, int, int], None]
+OnProgress = Callable[[int, int, int, int, int], None]
 # trials looked up together: keys and answers of more need not be in memory
 WINDOW = 20_000
 LONG = (
@@ -78,9 +78,10 @@ class InParts:
                     ) from error
                 # for all batches to come too: each would fail alike
                 self.largest = (len(part) + 1) // 2
+                size = sum(map(inputs_of, part[: self.largest]))
                 warnings.warn(
                     f"out of memory with {len(part)} trials a call; going on with {self.largest}. "
-                    f"--batch-size {self.largest} avoids the attempt",
+                    f"--batch-size {size} avoids the attempt",
                     stacklevel=2,
                 )
         return responses
@@ -102,6 +103,29 @@ def out_of_memory(error: Exception) -> bool:
     return isinstance(error, RuntimeError) and says_so
 
 
+def inputs_of(trial: Trial) -> int:
+    """How many pictures a model looks at for a trial, each counted once; 1 where there is none.
+
+    A frozen clip repeats one picture; a clip of eight frames is eight inputs.
+    """
+    return len({frame.key for frame in trial.sample.frames}) or 1
+
+
+def batches_of(inputs: Mapping[str, int], size: int) -> Iterator[list[str]]:
+    """The keys of trials in batches of at most `size` of their inputs, with a trial at least."""
+    batch: list[str] = []
+    room = size
+    for key, own in inputs.items():
+        if batch and own > room:
+            yield batch
+            batch = []
+            room = size
+        batch.append(key)
+        room -= own
+    if batch:
+        yield batch
+
+
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
     """The responses to trials that all ask for one and the same readout, or for none."""
     readout = trials[0].readout
@@ -114,7 +138,8 @@ class ModelRunner:
     """Answers the trials of an audit through cache, executor and model.
 
     `identity` is everything about the model that enters an answer. `planning` asks nothing of
-    the model: trials are counted, and the first that are not cached raise PlanStopped. Each trial
+    the model: trials are counted, and the first that are not cached raise PlanStopped. A batch has
+    at most `batch_size` inputs (`inputs_of`), so that a call takes alike long for clips. Each trial
     is asked `repeats` times: of `combined` answers, `agreeing` say what counts for their trial.
     Long texts of a model that `keeps_answers` on the disk itself are not kept here once more.
     What was `recorded` before is read and not asked: it counts as no call.
@@ -129,7 +154,7 @@ class ModelRunner:
         batch_size: int,
         repeats: int = 1,
         executor: Executor | None = None,
-        on_progress: OnProgress = lambda done, total, cached: None,
+        on_progress: OnProgress = lambda *numbers: None,
         on_answers: Callable[[list[Outcome]], None] = lambda outcomes: None,
         blaming: Callable[[], AbstractContextManager[None]] = nullcontext,
         planning: bool = False,
@@ -156,6 +181,7 @@ class ModelRunner:
         self.name = name
         self.trials = 0
         self.model_calls = 0
+        self.model_inputs = 0
         self.cache_hits = 0
         self.combined = 0
         self.agreeing = 0
@@ -168,6 +194,7 @@ class ModelRunner:
             trials = Spool(trials, self.shared)
         outcomes = Spool[Outcome](shared=self.shared)
         asked = 0
+        seen = 0
         # an executor's workers wait for the last of what is handed over together
         size = max(WINDOW, self.batch_size * getattr(self.executor, "together", 0))
         for start in range(0, len(trials), size):
@@ -178,7 +205,8 @@ class ModelRunner:
             distinct = dict(zip(keys, questions, strict=True))
             responses = self.cache.get(distinct)
             missing = [key for key in distinct if key not in responses]
-            self._count(distinct, missing)
+            inputs = {key: inputs_of(distinct[key]) for key in missing}
+            self._count(distinct, inputs)
             waiting = Counter(
                 key for key in keys if key not in responses
             )  # one answer may do
@@ -187,11 +215,16 @@ class ModelRunner:
             if self.planning and asked:
                 continue  # a plan counts the rest
             looked_up = start * self.repeats + len(questions)
-            for answers in self._ask(missing, distinct):
+            total = len(trials) * self.repeats
+            # what later windows ask is not known yet: alike much, as far as one can tell
+            windows = (len(trials) - start) / len(window)
+            all_seen = seen + round(sum(inputs.values()) * windows)
+            for answers in self._ask(inputs, distinct):
                 responses |= answers
                 left -= sum(waiting[key] for key in answers)
-                total = len(trials) * self.repeats
-                self.on_progress(looked_up - left, total, looked_up - asked)
+                seen += sum(inputs[key] for key in answers)
+                known = looked_up - asked
+                self.on_progress(looked_up - left, total, known, seen, all_seen)
             answered = self._combine(window, [responses[key] for key in keys])
             self.on_answers(answered)
             outcomes.extend(answered)
@@ -231,38 +264,45 @@ class ModelRunner:
             outcomes.append(Outcome(trial, response))
         return outcomes
 
-    def _count(self, distinct: Mapping[str, Trial], missing: list[str]) -> None:
+    def _count(
+        self,
+        distinct: Mapping[str, Trial],
+        inputs: Mapping[str, int],
+    ) -> None:
         """A trial asked again within an audit counts once."""
         new = self._seen.add(distinct)
         # a plan misses a trial in each window it is in
-        calls = len(set(new).intersection(missing))
+        fresh = inputs.keys() & set(new)
+        calls = len(fresh)
         self.trials += len(new)
-        self.model_calls += 0 if self.recorded else calls
+        if not self.recorded:
+            self.model_calls += calls
+            self.model_inputs += sum(inputs[key] for key in fresh)
         self.cache_hits += len(new) - calls
         self.conditions.update(distinct[key].condition for key in new)
 
     def _ask(
         self,
-        keys: Sequence[str],
+        inputs: Mapping[str, int],
         trials: Mapping[str, Trial],
     ) -> Iterator[dict[str, Response]]:
         """What is answered at a time, nothing at first; it is stored already."""
         # so that a progress bar begins with what the cache had
         yield {}
-        if not keys:
+        if not inputs:
             return
         # a batch goes through the model once, so it holds one readout or none
-        by_readout: dict[Readout | None, list[str]] = defaultdict(list)
-        for key in keys:
-            by_readout[trials[key].readout].append(key)
+        by_readout: dict[Readout | None, dict[str, int]] = defaultdict(dict)
+        for key, own in inputs.items():
+            by_readout[trials[key].readout][key] = own
         batches: list[list[str]] = []
         for group in by_readout.values():
-            starts = range(0, len(group), self.batch_size)
-            batches += [group[start : start + self.batch_size] for start in starts]
+            batches += batches_of(group, self.batch_size)
         since = time.perf_counter()
         yield from self._answer(batches, trials)
         # for plans: of what the model was really asked, not of what the cache had
-        self.cache.add_pace(self.identity, len(keys), time.perf_counter() - since)
+        took = time.perf_counter() - since
+        self.cache.add_pace(self.identity, sum(inputs.values()), took)
 
     def _answer(
         self,

@@ -85,21 +85,26 @@ class RunFolder:
             *map(picture_key, illustrations(report)),
             *map(exhibit_key, exhibits(report)),
         ]
+        # once: a report of megabytes would be read again for each picture
+        written = _read_report(self.path).files
         kept: dict[str, bytes] = {}
         for key in keys:
             file = self._picture(key)
             if not file.is_file():
                 continue
             try:
-                kept[key] = self.read(file.relative_to(self.path).as_posix())
+                kept[key] = self._read(file.relative_to(self.path).as_posix(), written)
             except UserError as error:
                 warnings.warn(f"{error}; it is left out", stacklevel=2)
         return kept
 
     def read(self, name: str) -> bytes:
         """The bytes of a file of this run; raises UserError where they are not as written."""
+        return self._read(name, _read_report(self.path).files)
+
+    def _read(self, name: str, digests: Mapping[str, str]) -> bytes:
         file = self.path / name
-        written = _read_report(self.path).files.get(name)
+        written = digests.get(name)
         if written is None:
             raise UserError(
                 f"{file} does not belong to the report beside it",

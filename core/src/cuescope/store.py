@@ -325,22 +325,26 @@ class ResponseCache(CacheFile):
         """Keep a batch."""
         self.write({key: _pack(response) for key, response in responses.items()})
 
-    def add_pace(self, model: str, calls: int, seconds: float) -> None:
-        """Keep how long a model took over so many calls."""
+    def add_pace(self, model: str, inputs: int, seconds: float) -> None:
+        """Keep how long a model took over so many inputs."""
         before, spent = self._pace(model)
-        self.write(
-            {f"pace {model}": json.dumps([before + calls, spent + seconds]).encode()}
-        )
+        pace = [before + inputs, spent + seconds]
+        self.write({_pace_key(model): json.dumps(pace).encode()})
 
     def pace(self, model: str) -> float | None:
-        """Mean seconds a call of this model has taken, None before its first."""
-        calls, seconds = self._pace(model)
-        return seconds / calls if calls else None
+        """Mean seconds that an input of this model has taken here, None before its first."""
+        inputs, seconds = self._pace(model)
+        return seconds / inputs if inputs else None
 
     def _pace(self, model: str) -> tuple[int, float]:
-        key = f"pace {model}"
-        calls, seconds = json.loads(self.read([key]).get(key, b"[0, 0]"))
-        return calls, seconds
+        key = _pace_key(model)
+        inputs, seconds = json.loads(self.read([key]).get(key, b"[0, 0]"))
+        return inputs, seconds
+
+
+def _pace_key(model: str) -> str:
+    # "pace MODEL" alone has the seconds of trials, from before inputs were counted
+    return f"pace {model} inputs"
 
 
 def _pack(response: Response) -> bytes:

@@ -13,8 +13,9 @@ from cuescope.spec import Spec
 from cuescope.trust.source import ELSEWHERE
 
 if TYPE_CHECKING:
-    from cuescope.capabilities import Dataset
+    from cuescope.capabilities import Dataset, Model
     from cuescope.conclusions import Report
+    from cuescope.trust.source import Source
     from cuescope.types import Sample
 
 
@@ -51,8 +52,7 @@ class StoredRun:
         Of a run that was made elsewhere nothing is opened: it is then the context's own data set,
         which the person typed.
         """
-        source = source_of(self.path, self.context.cache, self.context.allowed)
-        if not source.typed_before:
+        if not self._source.typed_before:
             if self.context.dataset is not None:
                 return self.context.dataset
             raise UserError(
@@ -61,7 +61,7 @@ class StoredRun:
             )
         stamp = self.report.provenance.data
         # None: no data set is built with another one at hand
-        held = replace(self.context, source=source, dataset=None)
+        held = replace(self.context, source=self._source, dataset=None)
         try:
             # the options hold the ARG too
             data: Dataset = held.build(
@@ -79,3 +79,21 @@ class StoredRun:
         """The samples of `data` by key."""
         samples = (self.data[index] for index in range(len(self.data)))
         return {sample.key: sample for sample in samples}
+
+    @cached_property
+    def recorded(self) -> "Model | None":
+        """The model where it is a log, which answers again at no cost; None for any other."""
+        stamp = self.report.provenance.model
+        name = Spec.parse(stamp.spec).name
+        registry = self.context.registry
+        model = registry.load(registry.find("model", name))
+        declared = getattr(model, "capabilities", None)
+        if declared is None or "recorded" not in declared.exposes:
+            return None
+        held = replace(self.context, source=self._source, dataset=self.data)
+        log: Model = held.build("model", name, stamp.options)
+        return log
+
+    @cached_property
+    def _source(self) -> "Source":
+        return source_of(self.path, self.context.cache, self.context.allowed)

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from cuescope.auditing import Audit
+from cuescope.conclusions import Feature, Occurrence
 from cuescope.errors import UserError
 from cuescope.types import Outcome, Output, Sample, Trial
 
@@ -21,6 +22,8 @@ __all__ = [
     "stack_logits",
 ]
 
+RANKED = 0.4  # of all frames: a feature that lists more ranks them
+LEAST = 24  # of these: from fewer nothing can be learned
 FrameId = tuple[str, int]  # the key of a sample, and the number of a frame in it
 
 
@@ -117,3 +120,15 @@ def stack_logits(
             columns[choices] = [choices.index(label) for label in labels]
         rows.append(logits[columns[choices]])
     return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)
+
+
+def typical_occurrences(feature: Feature, frames: int) -> tuple[Occurrence, ...]:
+    """Where a feature is, of so many frames: of one that ranks most of them its first tenth.
+
+    One that lists most of them alike, without an order, is taken as it is.
+    """
+    listed = feature.occurrences
+    strengths = {occurrence.strength for occurrence in listed}
+    if len(listed) <= RANKED * frames or len(strengths) < 2:
+        return listed
+    return listed[: max(len(listed) // 10, LEAST)]

@@ -1,5 +1,6 @@
 """A stored run asked for again, on a part of its data: the others are left to measure on."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cuescope.cli.bundles import Output
+from cuescope.cli.calling import as_asked
 from cuescope.cli.options import (
     Allow,
     BatchSize,
@@ -117,14 +119,23 @@ def ask_again(
                 "-M and -D for options",
             )
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
-    request = request_of(load_report(run), context.registry).model_copy(update=changes)
+    report = load_report(run)
+    stored = request_of(report, context.registry, asked.kinds)
+    request = as_asked(stored.model_copy(update=changes))
     # what was typed now is the person's word, all else is the run's
     held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
     return replace(runner, context=held), request
 
 
-def request_of(report: "Report", registry: "Registry") -> "Request":
-    """What asked for a report of cues; raises UserError for one that cannot be asked for again."""
+def request_of(
+    report: "Report",
+    registry: "Registry",
+    anew: Collection[str] = (),
+) -> "Request":
+    """What asked for a report of cues; raises UserError for one that cannot be asked for again.
+
+    Kinds of plugins that are named `anew` are left open.
+    """
     from cuescope.building import kind_of_tool
     from cuescope.objects import IN_MEMORY
     from cuescope.request import make_request
@@ -133,11 +144,13 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
     origin = report.provenance
     for role, stamp in origin.stamps:
         # the object has gone with its process, and nothing names it (docs/adr/0015)
-        if stamp.dist == IN_MEMORY:
+        kind = "dataset" if role == "data" else role
+        if stamp.dist == IN_MEMORY and kind not in anew:
             raise UserError(
                 f"the {role} of this run was an object in memory",
                 expected="plugins by SPEC, which can be built again",
                 got=f"'{stamp.spec}'",
+                remedy="From Python: cuescope.confirm(run, model=..., data=...)",
             )
     name = Spec.parse(origin.method.spec).name
     if (
@@ -158,8 +171,12 @@ def request_of(report: "Report", registry: "Registry") -> "Request":
         model=origin.model.spec,
         data=origin.data.spec,
         method_options=options_of(registry, "method", origin.method),
-        model_options=options_of(registry, "model", origin.model),
-        data_options=options_of(registry, "dataset", origin.data),
+        model_options={}
+        if "model" in anew
+        else options_of(registry, "model", origin.model),
+        data_options={}
+        if "dataset" in anew
+        else options_of(registry, "dataset", origin.data),
         tools={role: stamp.spec for role, stamp in origin.tools.items()},
         tool_options={role: options for role, options in tools.items() if options},
         seed=origin.seed,

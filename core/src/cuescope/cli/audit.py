@@ -9,6 +9,7 @@ import typer
 
 from cuescope.cli import completion
 from cuescope.cli.bundles import Asked, Output, spread
+from cuescope.cli.calling import current_call
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import Observers, Pairs
 from cuescope.cli.program import program
@@ -166,6 +167,10 @@ def show_report(
     as_json: bool,
 ) -> None:
     """Print a report that is stored, and where the pictures are."""
+    if (call := current_call()) is not None:
+        call.report = report
+        call.folder = runner.folder(request).path
+        return
     from cuescope.cli.terminal import stdout
     from cuescope.report.terminal import show
 

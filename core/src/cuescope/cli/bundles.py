@@ -3,14 +3,17 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cuescope.cli.calling import as_asked, current_call, open_registry
 from cuescope.cli.options import (
+    DATA,
+    MODEL,
     AsJson,
     BatchSize,
     DataOptions,
@@ -30,6 +33,7 @@ from cuescope.cli.options import (
     by_role,
     open_runner,
 )
+from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from cuescope.request import Request
@@ -50,13 +54,13 @@ def spread(function: Callable[..., Any]) -> Callable[..., Any]:
             parameters.append(parameter)
             continue
         fields = inspect.signature(bundle).parameters.values()  # type: ignore[arg-type]
-        bundles[parameter.name] = (bundle, [field.name for field in fields])
+        bundles[parameter.name] = (bundle, [option.name for option in fields])
         parameters.extend(fields)
 
     @wraps(function)
     def command(**values: Any) -> Any:
         for name, (bundle, fields) in bundles.items():
-            values[name] = bundle(**{field: values.pop(field) for field in fields})
+            values[name] = bundle(**{option: values.pop(option) for option in fields})
         return function(**values)
 
     # by keyword: a field with a default may stand before a parameter without one
@@ -82,11 +86,11 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A model on data: what a request says of both, and of the way."""
+class Asking:
+    """What a request says of model, data and the way; the first two may be left open."""
 
-    model: ModelSpec
-    data: DataSpec
+    model: Annotated[str | None, MODEL] = None
+    data: Annotated[str | None, DATA] = None
     model_option: ModelOptions = None
     data_option: DataOptions = None
     tool: Tools = None
@@ -111,15 +115,18 @@ class Asked:
     ) -> "Request":
         """The request of a method; raises UserError for values that do not fit."""
         from cuescope.cli.hints import refuse_bare_argument
-        from cuescope.registry import Registry
         from cuescope.request import make_request
         from cuescope.spec import pairs
 
-        registry = Registry()
+        if self.model is None or self.data is None:
+            missing = "--model" if self.model is None else "--data"
+            raise UserError(f"{missing} is missing", remedy=f"Add {missing} SPEC")
+        registry = open_registry()
         # first: else a hub id is reported as a plugin that is not installed
-        refuse_bare_argument("model", self.model, registry)
-        refuse_bare_argument("dataset", self.data, registry)
-        return make_request(
+        if current_call() is None:
+            refuse_bare_argument("model", self.model, registry)
+            refuse_bare_argument("dataset", self.data, registry)
+        request = make_request(
             method=method,
             model=self.model,
             data=self.data,
@@ -136,6 +143,7 @@ class Asked:
             batch_size=self.batch_size,
             **more,
         )
+        return as_asked(request)
 
     def runner(
         self,
@@ -152,3 +160,12 @@ class Asked:
             quiet=output.quiet,
             verbose=output.verbose,
         )
+
+
+@dataclass(frozen=True)
+class Asked(Asking):
+    """A model on data: what a request says of both, and of the way."""
+
+    # a field: else the default of the base would be inherited
+    model: ModelSpec = field()
+    data: DataSpec = field()

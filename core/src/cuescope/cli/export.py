@@ -1,4 +1,4 @@
-"""`cuescope export RUN`: the data of a run as a table, or the samples that a cue hurts."""
+"""`cuescope export RUN`: a run as a table or in a format of others, or what a cue hurts."""
 
 import shlex
 from pathlib import Path
@@ -12,11 +12,13 @@ from cuescope.cli.echo import echo
 from cuescope.cli.options import (
     Allow,
     DataOptions,
+    Pairs,
     TypedData,
     is_made_here,
     open_context,
 )
-from cuescope.errors import UserError
+from cuescope.errors import UserError, nearest
+from cuescope.installing import how_to_install
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,8 +31,13 @@ if TYPE_CHECKING:
 def export(
     run: Run,
     to: Annotated[
-        Form | None,
-        typer.Option("--to", help="Format. [default: csv, jsonl with --affected]"),
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="csv, jsonl, parquet, or an exporter, as every-eval-ever. [default: csv, jsonl "
+            "with --affected]",
+        ),
     ] = None,
     what: Annotated[
         What,
@@ -46,28 +53,60 @@ def export(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File. [default: RUN/WHAT.FORMAT; - prints]"),
+        typer.Option(
+            metavar="FILE",
+            help="File, or an exporter's folder. [default: RUN/WHAT.FORMAT; - prints]",
+        ),
+    ] = None,
+    option: Annotated[
+        Pairs, typer.Option("-O", metavar="KEY=VALUE", help="Option of the exporter.")
     ] = None,
     data: TypedData = None,
     data_option: DataOptions = None,
     allow: Allow = None,
 ) -> None:
-    """Write answers or findings as a table, or what a cue hurts.
+    """Write answers or findings as a table, a run in a format of others, or what a cue hurts.
 
     In CSV a text that begins with = + - @ or an apostrophe has an apostrophe before it, so that no
     spreadsheet runs it as a formula. Drop one apostrophe to read such a text back.
     """
+    from cuescope.spec import pairs
     from cuescope.stored_run import StoredRun
 
+    if to is not None and to not in [form.value for form in Form]:
+        context = open_context(data, data_option, allow)
+        is_made_here(run)  # says so where it is not
+        _export_as(StoredRun(run, context), to, pairs("-O", option or ()), out)
+        return
+    if option:
+        raise UserError("-O is for exporters", remedy="Name one: --to NAME")
     if affected is not None:
         stored = StoredRun(run, open_context(data, data_option, allow))
-        _export_affected(stored, affected, to or Form.jsonl, out)
+        _export_affected(stored, affected, Form(to or "jsonl"), out)
         return
     stored = StoredRun(run)
     table = _table(stored, what)
-    is_made_here(run)  # says so where it is not
-    form = to or Form.csv
+    is_made_here(run)
+    form = Form(to or "csv")
     _write(table, form, out or stored.folder / f"{what.value}.{form.value}")
+
+
+def _export_as(
+    run: "StoredRun", name: str, options: "dict[str, str]", out: Path | None
+) -> None:
+    """By a plugin, into a folder of its own; raises UserError where there is no such format."""
+    known = [entry.name for entry in run.context.registry.of_kind("exporter")]
+    if name not in known:
+        raise UserError(
+            f"export --to {name}",
+            expected=", ".join([*(form.value for form in Form), *sorted(known)]),
+            remedy=nearest(name, known) or how_to_install("cuescope-exporters"),
+        )
+    exporter = run.context.build("exporter", name, options)
+    folder = out or run.folder / f"export-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in exporter.export(run, folder):
+        echo(f"wrote {path}")
 
 
 def _table(run: "StoredRun", what: What) -> "pa.Table":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cuescope.cli import completion
+from cuescope.cli.calling import current_call, open_registry
 from cuescope.cli.echo import echo
 from cuescope.errors import UserError
 
@@ -69,7 +70,9 @@ Executor = Annotated[
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 ...")]
 Dtype = Annotated[str, typer.Option(help="float32, float16 or bfloat16.")]
 DrawSeed = Annotated[int, typer.Option(min=0, help="Every random draw depends on it.")]
-BatchSize = Annotated[int, typer.Option(min=1, help="Trials a model call.")]
+BatchSize = Annotated[
+    int, typer.Option(min=1, help="Frames a model call; a clip of 8 is 8.")
+]
 Observers = Annotated[
     list[str] | None,
     typer.Option(
@@ -136,6 +139,15 @@ def open_runner(
 
     `source` is where requests come from that nobody typed, `allow` what a stored run may ask for.
     """
+    if (call := current_call()) is not None:
+        yield call.runner(
+            runs=runs,
+            out=out,
+            observe=observe,
+            cache_responses=cache_responses,
+            allow=allow,
+        )
+        return
     # here, and below: `--help` does not wait for rich and pydantic
     from cuescope.cli.progress import Bars, HeldWarnings
     from cuescope.context import Context, ignore
@@ -162,7 +174,11 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
     from cuescope.context import Context
     from cuescope.spec import pairs
 
-    context = Context(announce=announce, allowed=frozenset(allow or ()))
+    context = Context(
+        registry=open_registry(),
+        announce=announce,
+        allowed=frozenset(allow or ()),
+    )
     given = pairs("-D", options or ())
     if data is None:
         if given:

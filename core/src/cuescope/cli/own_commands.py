@@ -25,4 +25,7 @@ HELP = {
     "cuescope-mitigation": {
         "mitigate": "Learn to do without a run's cues, and measure whether it helps."
     },
+    "cuescope-view": {
+        "view": "Show the runs on a page in the browser, and work with them there."
+    },
 }

@@ -12,7 +12,7 @@ from cuescope.cli.progress import duration
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
 from cuescope.planning import Plan
-from cuescope.respond import trial_key
+from cuescope.respond import inputs_of, trial_key
 from cuescope.types import Outcome, Response, Trial
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ class Rehearsal:
         pace.missing += len(keys)
         asked = 0
         if not pace.timed:
+            # trials of a kind show alike many frames, so that a batch has so many of them
+            size = max(1, self._size // inputs_of(trials[keys[0]]))
             # the first batch opens the weights: where it is the only one, it is one trial
-            warm = (
-                min(self._size, max(1, len(keys) - self._size)) if len(keys) > 1 else 0
-            )
-            for start, stop in ((0, warm), (warm, warm + self._size)):
+            warm = min(size, max(1, len(keys) - size)) if len(keys) > 1 else 0
+            for start, stop in ((0, warm), (warm, warm + size)):
                 part = keys[start:stop]
                 since = time.perf_counter()
                 outcomes = (
@@ -211,6 +211,7 @@ def show_plan(
         "trials": f"{between(plan.trials)}{by_condition(plan.conditions)}",
         "cache hits": f"{plan.cached:,}",
         "model calls": between(plan.model_calls),
+        "inputs": f"{between(plan.model_inputs)} frames, each counted once a call",
         "time": pace,
         **{work: f"{times:,}" for work, times in plan.tool_calls.items()},
     }
@@ -226,6 +227,19 @@ def show_plan(
         echo("Counted with the answers of a few trials in the place of all others.")
     for key, text in plan.notes.items():
         echo(f"{key}: {text}")
+
+
+def model_time(plan: Plan) -> str:
+    """How long the model takes at the pace that it had here: `at least 1:40, at most 12:05`."""
+    if plan.seconds is None:
+        return "unknown"
+    if plan.until is None or plan.more == 0:
+        return f"about {_time(plan.seconds)}"
+    least = f"at least {_time(plan.seconds)}"
+    if not plan.more or not plan.model_calls:
+        return least
+    most = plan.seconds * (plan.model_calls + plan.more) / plan.model_calls
+    return f"{least}, at most {_time(most)}"
 
 
 def _time(seconds: float) -> str:

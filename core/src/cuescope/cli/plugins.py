@@ -21,7 +21,14 @@ from cuescope.cli.fitting import show_use
 from cuescope.cli.own_commands import HELP
 from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
-from cuescope.installing import find_source, how_to_install, plan_installation
+from cuescope.installing import (
+    find_source,
+    how_to_install,
+    how_to_install_listed,
+    is_own,
+    plan_installation,
+)
+from cuescope.plugin_index import fetch_index, shipped_index
 from cuescope.printable import printable
 from cuescope.registry import IMPORT_SECONDS, KINDS, Entry, Registry
 
@@ -45,6 +52,7 @@ class Kind(Enum):
     tool = "tool"
     executor = "executor"
     observer = "observer"
+    exporter = "exporter"
     intervention = "intervention"
     tell = "tell"
     mitigator = "mitigator"
@@ -220,6 +228,40 @@ def default_in_words(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value in (None, {}) else str(value)
+
+
+@app.command("search")
+def search(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORDS...", help="Each is in the line. [default: all]"),
+    ] = None,
+    kind: OfKind = None,
+    newest: Annotated[
+        bool,
+        typer.Option(
+            "--newest", help="Fetch the list of today from the project's page."
+        ),
+    ] = False,
+) -> None:
+    """Search the list of everybody's plugins, installed or not."""
+    index = fetch_index() if newest else shipped_index()
+    found = [
+        plugin
+        for plugin in index
+        if plugin.has(words or []) and (kind is None or plugin.kind == kind.value)
+    ]
+    here = {(entry.kind, entry.name) for entry in Registry().entries}
+    for plugin in found:
+        is_here = (plugin.kind, plugin.name) in here
+        echo(f"{plugin.kind} {plugin.name} ({plugin.dist}): {plugin.finds}")
+        how = "installed" if is_here else how_to_install_listed(plugin.dist)
+        echo(f"  {how}")
+    if not found:
+        wider = "other words" if newest else "other words, or --newest"
+        echo(f"None of {len(index)} listed plugins has all these words: try {wider}.")
+    if not all(is_own(plugin.dist.partition("[")[0]) for plugin in found):
+        echo("Nobody here has looked at packages that are not of this project.")
 
 
 @app.command("install")

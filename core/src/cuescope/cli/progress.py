@@ -104,7 +104,11 @@ class HeldWarnings:
 
 
 class Work:
-    """Something under way: `done` of `total`, and the pace of its last batches."""
+    """Something under way: `done` of `total`, and the pace of its last batches.
+
+    Where steps are unlike, `effort` is what has taken the time so far (inputs of a model), of
+    `all_effort`; the time left goes by it.
+    """
 
     def __init__(
         self,
@@ -117,19 +121,22 @@ class Work:
         self.total = total
         self.unit = unit
         self.done = 0
+        self.effort = 0
+        self.all_effort = total
         self.note = ""
         self._clock = clock
-        self._marks: deque[tuple[float, int]] = deque([(clock(), 0)], MARKS)
+        self._marks: deque[tuple[float, int, int]] = deque([(clock(), 0, 0)], MARKS)
 
-    def begin(self, done: int) -> None:
+    def begin(self, done: int, effort: int | None = None) -> None:
         """So many are done before anything was worked on."""
         self._marks.clear()
-        self.update(done)
+        self.update(done, effort)
 
-    def update(self, done: int) -> None:
+    def update(self, done: int, effort: int | None = None) -> None:
         """A batch is done."""
         self.done = done
-        self._marks.append((self._clock(), done))
+        self.effort = done if effort is None else effort
+        self._marks.append((self._clock(), done, self.effort))
 
     @property
     def rate(self) -> float | None:
@@ -137,23 +144,29 @@ class Work:
 
         The first batch also opens weights: it has no part as soon as there are two more.
         """
+        first, last = self._span
+        seconds = last[0] - first[0]
+        steps = last[1] - first[1]
+        return steps / seconds if steps > 0 and seconds > 0 else None
+
+    @property
+    def _span(self) -> tuple[tuple[float, int, int], tuple[float, int, int]]:
+        """Between which two moments the pace is taken."""
         marks = list(self._marks)
         if 3 < len(marks) < MARKS:
             del marks[0]
-        (start, before), (end, after) = marks[0], marks[-1]
-        return (
-            (after - before) / (end - start) if after > before and end > start else None
-        )
+        return marks[0], marks[-1]
 
     @property
     def seconds_left(self) -> float | None:
         """How long the rest takes at this pace, less the time since the last batch."""
-        if (rate := self.rate) is None:
+        first, last = self._span
+        effort = last[2] - first[2]
+        if effort <= 0 or last[0] <= first[0]:
             return None
+        left = (self.all_effort - self.effort) * (last[0] - first[0]) / effort
         # a batch that takes longer than usual must not count below zero
-        return max(
-            0.0, (self.total - self.done) / rate - (self._clock() - self._marks[-1][0])
-        )
+        return max(0.0, left - (self._clock() - last[0]))
 
     @property
     def words(self) -> str:
@@ -193,7 +206,8 @@ class _Left(ProgressColumn):
 
     def render(self, task: "Task") -> Text:
         work: Work = task.fields["work"]
-        words = f"{work.done:,}/{work.total:,}" + (f" {work.unit}" if work.unit else "")
+        unit = f" {work.unit}" if work.unit else ""
+        words = f"{work.done:,}/{work.total:,}{unit}{work.note}"
         if (left := work.seconds_left) is not None:
             words += f", {duration(left)} left"
         return Text(words, "dim")
@@ -264,19 +278,24 @@ class Bars:
         done: int,
         total: int,
         cached: int,
+        inputs: int,
+        all_inputs: int,
     ) -> None:
         """Move the bar of the model's answers."""
         if self._answers is None:
             work = Work("asking the model", total, "answers", self._clock)
             # what was in the cache came at once, and says nothing of the pace
-            work.begin(done)
-            work.note = f" about {len(audit.samples):,} samples"
+            work.begin(done, inputs)
             self._answers = self._add(work)
             self._tell(
                 f"asking the model for {total:,} answers, {cached:,} of them in the cache"
             )
         else:
-            self._update(self._answers, done)
+            self._update(self._answers, done, inputs)
+        work = self._works[self._answers]
+        work.all_effort = all_inputs
+        samples = f"{len(audit.samples):,} samples"
+        work.note = f" about {samples}, {inputs:,} of {all_inputs:,} inputs"
         if done == total:
             self.clear()
 
@@ -334,9 +353,9 @@ class Bars:
         while not idle.wait(1.0):
             self.show_line_if_due()
 
-    def _update(self, task: TaskID, done: int) -> None:
+    def _update(self, task: TaskID, done: int, effort: int | None = None) -> None:
         with self._lock:
-            self._works[task].update(done)
+            self._works[task].update(done, effort)
             self._progress.update(task, completed=done)
         self.show_line_if_due()
 

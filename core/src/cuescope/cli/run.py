@@ -41,7 +41,7 @@ def run(
     verbose: Verbose = False,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
-    from cuescope.building import Choices
+    from cuescope.building import Choices, require_openable_data
     from cuescope.cli.terminal import print_table
     from cuescope.matrix import read_matrix
     from cuescope.trust.source import Source
@@ -63,6 +63,7 @@ def run(
     ) as runner:
         for request in requests:
             Choices.of(request, runner.context)  # a typo ends it before hours of audits
+        require_openable_data(requests, runner.context)
         for number, request in enumerate(requests, 1):
             if not quiet:
                 echo(

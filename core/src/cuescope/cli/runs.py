@@ -1,7 +1,6 @@
 """`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +9,7 @@ import typer
 from cuescope.cli.echo import echo, echo_json
 from cuescope.cli.options import RUNS, PrintsJson
 from cuescope.errors import UserError, nearest
-from cuescope.whole_files import read_whole
 
-DEPTH = 3  # folders below the one that is looked at
 # in the head of every page of ours
 PAGE_MARK = b'<meta name="generator" content="cuescope">'
 HEAD_BYTES = 4096  # the mark stands before style and data
@@ -30,63 +27,32 @@ def runs(
             raise UserError(f"no folder {folder}", expected="a folder of runs")
         echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
         return
-    rows = sorted(
-        map(_row, report_files(folder)),
-        key=lambda row: row["date"],
-        reverse=True,
-    )
+    from cuescope.report.listing import list_run, report_files
+
+    rows = [list_run(file).row for file in report_files(folder)]
+    rows.sort(key=lambda row: str(row["date"]), reverse=True)
     if as_json:
         echo_json(json.dumps(rows, indent=1))
         return
     if not rows:
         echo(f"There are no runs in {folder}.")
         return
-    from cuescope.cli.terminal import print_table
-
-    columns = list(rows[0])
-    if all(row["made"] == "here" for row in rows):
-        # worth a column where some run is a stranger's
-        columns.remove("made")
-    cells = [[str(row[column]) for column in columns] for row in rows]
-    print_table(columns, cells, "fold")
+    # worth a word where some run is a stranger's
+    strangers = any(row["made"] == "elsewhere" for row in rows)
+    for row in rows:
+        # a line of its own, and never folded: a folder is there to be copied
+        echo(row["run"])
+        echo(f"    {_words(row, strangers=strangers)}")
 
 
-def report_files(folder: Path) -> list[Path]:
-    """The reports in a folder and below it, hidden folders aside."""
-    found = []
-    for place, folders, files in os.walk(folder):
-        depth = len(Path(place).relative_to(folder).parts)
-        # in place: os.walk goes on with what is left here
-        folders[:] = [name for name in folders if name[0] != "." and depth < DEPTH]
-        found += [Path(place) / name for name in files if name == "report.json"]
-    return found
-
-
-def _row(file: Path) -> dict[str, Any]:
-    """What the list says of a run; one that cannot be read is said to be so."""
-    from cuescope.context import cache_folder
-    from cuescope.runs import MAX_REPORT_BYTES
-    from cuescope.trust.maker import is_signed
-
-    try:
-        # no Report: runs of another schema version are listed too
-        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
-        origin = report["provenance"]
-        metrics = report["metrics"]
-        first = metrics[0]["name"] if metrics else None
-        found = [s for s in report["scores"] if s["finding"] and s["metric"] == first]
-        specs = {kind: origin[kind]["spec"] for kind in ("method", "model", "data")}
-        date = str(origin["started"])[:16].replace("T", " ")
-        signature = str(report.get("signature"))
-        # by its own word: whoever opens the run compares the seal with the content
-        is_own = is_signed(str(report.get("seal")), signature, cache_folder())
-        made = "here" if is_own else "elsewhere"
-        row = {"run": str(file.parent), **specs, "findings": len(found), "date": date}
-        return {**row, "made": made}
-    # any file may be called report.json
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, UserError):
-        unknown = dict.fromkeys(("method", "model", "data", "findings"), "-")
-        return {"run": str(file.parent), **unknown, "date": "unreadable", "made": "-"}
+def _words(row: dict[str, Any], *, strangers: bool) -> str:
+    """What stands below the folder of a run."""
+    count = row["findings"]
+    if not isinstance(count, int):
+        return str(row["date"])  # unreadable
+    found = f"{count} finding{'s' * (count != 1)}"
+    made = f", made {row['made']}" if strangers else ""
+    return f"{row['date']}  {row['method']}: {row['model']} on {row['data']}, {found}{made}"
 
 
 def open_page(
@@ -131,6 +97,8 @@ def find_page(run: Path) -> Path:
                 f"{path} has no page",
                 remedy=f"`cuescope report {path} --html {path / 'report.html'}` writes it",
             )
+    from cuescope.report.listing import report_files
+
     known = [str(file.parent) for file in report_files(RUNS)] if RUNS.is_dir() else []
     raise UserError(
         f"no run at {run}",

@@ -45,7 +45,7 @@ class NotebookBars:
         def advance(steps: int) -> None:
             nonlocal done
             done += steps
-            self._show(description, done, total, 0)
+            self._show(description, done, total, done, total)
 
         yield advance
 
@@ -55,24 +55,33 @@ class NotebookBars:
         audit: "Audit",
         done: int,
         total: int,
-        cached: int,
+        inputs: int,
+        all_inputs: int,
     ) -> None:
         """Of what the model is asked."""
-        if done == cached:
+        if inputs == 0:
             self._started = time.monotonic()
-        self._show("the model answers", done, total, cached)
+        self._show("the model answers", done, total, inputs, all_inputs)
 
     def clear(self) -> None:
         """Take the line away: the report stands alone in the cell."""
         if self._line is not None:
             self._line.update({"text/plain": ""}, raw=True)
 
-    def _show(self, description: str, done: int, total: int, cached: int) -> None:
+    def _show(
+        self,
+        description: str,
+        done: int,
+        total: int,
+        effort: int,
+        all_effort: int,
+    ) -> None:
         now = time.monotonic()
         if now - self._shown < PAUSE and done < total:
             return
         self._shown = now
-        text = bar_line(description, done, total, cached, now - self._started)
+        seconds = now - self._started
+        text = bar_line(description, done, total, effort, all_effort, seconds)
         if self._line is None:
             display: Any = import_module("IPython.display").display
             self._line = display({"text/plain": text}, raw=True, display_id=True)
@@ -84,20 +93,21 @@ def bar_line(
     description: str,
     done: int,
     total: int,
-    cached: int,
+    effort: int,
+    all_effort: int,
     seconds: float,
 ) -> str:
     """A bar in words, with the time that remains at the pace so far.
 
-    >>> bar_line("the model answers", 60, 120, 20, 8.0)
+    What took the time is `effort` of `all_effort`: cached answers came at once.
+
+    >>> bar_line("the model answers", 60, 120, 40, 100, 8.0)
     'the model answers [###############               ] 60/120, 12 s left'
     """
     share = done / total if total else 1.0
     full = round(WIDTH * share)
-    fresh = done - cached  # cached answers came at once, and say nothing of the pace
-    remains = (
-        f", {seconds / fresh * (total - done):.0f} s left"
-        if fresh and done < total
-        else ""
-    )
+    remains = ""
+    if effort and done < total:
+        left = seconds / effort * (all_effort - effort)
+        remains = f", {left:.0f} s left"
     return f"{description} [{'#' * full:<{WIDTH}}] {done:,}/{total:,}{remains}"

@@ -1,9 +1,9 @@
-"""`cuescope.audit` and `cuescope.load`: the command line's `audit` and `report`, from Python."""
+"""`cuescope.audit`, `.plan` and `.load`: the command line's `audit` and `report`, from Python."""
 
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from cuescope.building import context_for
 from cuescope.context import Context, ignore, silent
 from cuescope.errors import UserError, nearest
 from cuescope.objects import Held, HeldRegistry
+from cuescope.planning import Plan
 from cuescope.python.holding import hold_data, hold_model
 from cuescope.python.progress import NotebookBars, in_notebook
 from cuescope.python.request import PythonRequest
@@ -56,48 +57,123 @@ def audit(
 
     Raises UserError, with one line that says what was expected, what came and what to do.
     """
+    asked = Asked(
+        method,
+        model,
+        data,
+        model_options or {},
+        data_options or {},
+        method_options or {},
+        model_name,
+        data_name,
+        options,
+    )
+    with _open(asked, out, runs, cache=cache, progress=progress) as (runner, request):
+        report = runner.run(request)
+        folder = runner.folder(request).path
+    return StoredReport.of(report, folder, model=model, data=data)
+
+
+def plan(
+    method: str,
+    *,
+    model: Any,
+    data: Any,
+    model_options: Given | None = None,
+    data_options: Given | None = None,
+    method_options: Given | None = None,
+    model_name: str | None = None,
+    data_name: str | None = None,
+    cache: bool = True,
+    **options: Any,
+) -> Plan:
+    """What `cuescope.audit` of the same words would cost; the model is not asked.
+
+    `trials`, `cached`, `model_calls`, and `seconds` where this model was timed here before.
+    """
+    asked = Asked(
+        method,
+        model,
+        data,
+        model_options or {},
+        data_options or {},
+        method_options or {},
+        model_name,
+        data_name,
+        options,
+    )
+    with _open(asked, None, "runs", cache=cache, progress=False) as (runner, request):
+        return runner.plan(request)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a caller asks for: plugins or objects, and their options."""
+
+    method: str
+    model: Any
+    data: Any
+    model_options: Given
+    data_options: Given
+    method_options: Given
+    model_name: str | None
+    data_name: str | None
+    options: Given
+
+
+@contextmanager
+def _open(
+    asked: Asked,
+    out: str | Path | None,
+    runs: str | Path,
+    *,
+    cache: bool,
+    progress: bool,
+) -> Iterator[tuple[Runner, Request]]:
+    """What runs it, and the request; nothing stays open after."""
     registry = Registry()
+    options = dict(asked.options)
     settings = {
         name: options.pop(name) for name in Settings.model_fields if name in options
     }
-    given = _method_options(registry, method, dict(method_options or {}), options)
+    given = _method_options(registry, asked.method, dict(asked.method_options), options)
     # checked before an object is opened, which may take long
     draft = make_request(
-        method=method,
+        method=asked.method,
         model="-",
         data="-",
         method_options=given,
         **settings,
     )
-    bars = _bars() if progress else None
-    announce = _announce if progress else ignore
+    bars = make_bars() if progress else None
+    announce = announce_on_stderr if progress else ignore
     context = Context(registry=registry, progress=bars or silent, announce=announce)
     context = context_for(draft, context)
     held: dict[str, Held] = {}
-    if not isinstance(data, str):
-        held["data"] = hold_data(data, data_options or {}, data_name, context)
-    if not isinstance(model, str):
-        held["model"] = hold_model(model, model_options or {}, model_name, context)
+    if not isinstance(asked.data, str):
+        held["data"] = hold_data(
+            asked.data, asked.data_options, asked.data_name, context
+        )
+    if not isinstance(asked.model, str):
+        held["model"] = hold_model(
+            asked.model, asked.model_options, asked.model_name, context
+        )
         _require_fit(draft, held["model"], registry)
-    request = _complete(
-        draft, model, data, model_options or {}, data_options or {}, held
-    )
+    request = _complete(draft, asked, held)
     if held:
         # a name stands for the object: the engine knows SPECs alone (docs/adr/0015)
         context = replace(context, registry=HeldRegistry(registry, held))
     # a function has no content that could be digested (docs/adr/0015)
-    cache = cache and _may_be_kept(held, announce)
+    kept = cache and may_be_kept(held, announce)
     folder = None if out is None else Path(out)
     observers = [bars] if bars else []
-    runner = Runner(context, Path(runs), observers, cache, out=folder)
+    runner = Runner(context, Path(runs), observers, kept, out=folder)
     # a notebook lives for days: the file must not stay open
     with closing(runner.cache):
         try:
-            report = runner.run(request)
+            yield runner, request
         finally:
-            if bars:
-                bars.clear()
-    return StoredReport.of(report, runner.folder(request).path)
+            clear_bars(bars)
 
 
 def _with_settings(signature: Signature) -> Signature:
@@ -116,7 +192,9 @@ def _with_settings(signature: Signature) -> Signature:
     return signature.replace(parameters=[*named, *settings, options])
 
 
-audit.__signature__ = _with_settings(signature(audit))  # type: ignore[attr-defined]
+_functions: tuple[Any, ...] = (audit, plan)
+for _function in _functions:
+    _function.__signature__ = _with_settings(signature(_function))
 
 
 def load(run: str | Path) -> StoredReport:
@@ -125,14 +203,7 @@ def load(run: str | Path) -> StoredReport:
     return StoredReport.of(load_report(path), path if path.is_dir() else path.parent)
 
 
-def _complete(
-    draft: Request,
-    model: Any,
-    data: Any,
-    model_options: Given,
-    data_options: Given,
-    held: Mapping[str, Held],
-) -> Request:
+def _complete(draft: Request, asked: Asked, held: Mapping[str, Held]) -> Request:
     """The whole request; with SPECs alone it is the command line's own."""
     if held and draft.executor is not None:
         raise UserError(
@@ -142,10 +213,10 @@ def _complete(
         )
     fields = {name: getattr(draft, name) for name in Request.model_fields}
     fields |= {
-        "model": model,
-        "data": data,
-        "model_options": _plain(model_options),
-        "data_options": _plain(data_options),
+        "model": asked.model,
+        "data": asked.data,
+        "model_options": _plain(asked.model_options),
+        "data_options": _plain(asked.data_options),
     }
     # no PythonRequest: report, folder and cache are those of the command line
     if not held:
@@ -162,7 +233,7 @@ def _complete(
     return PythonRequest(**fields, objects=fingerprints)
 
 
-def _may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> bool:
+def may_be_kept(held: Mapping[str, Held], announce: Callable[[str], None]) -> bool:
     """Whether answers can be told from those of another object; says so where they cannot."""
     nameless = [item for item in held.values() if item.private]
     for item in nameless:
@@ -234,7 +305,8 @@ def _require_fit(request: Request, model: Held, registry: Registry) -> None:
         )
 
 
-def _bars() -> Any:
+def make_bars() -> Any:
+    """Bars for a notebook, or for a terminal; they observe the audit too."""
     if in_notebook():
         return NotebookBars()
     # here: it needs rich, which a notebook does without
@@ -243,5 +315,12 @@ def _bars() -> Any:
     return Bars()
 
 
-def _announce(line: str) -> None:
+def clear_bars(bars: Any) -> None:
+    """Take them away: the report stands alone."""
+    if bars is not None:
+        bars.clear()
+
+
+def announce_on_stderr(line: str) -> None:
+    """Say a line that is no part of the result."""
     sys.stderr.write(f"cuescope: {line}\n")

@@ -1,6 +1,7 @@
 """A report with the folder of its run: as a table, as a figure, in a notebook, in a browser."""
 
 import webbrowser
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 SHOWN = 12  # findings of a printed report
 
 
+@dataclass(frozen=True)
+class Objects:
+    """Model and data of a caller: SPECs, objects, or None. A loaded report equals the first one."""
+
+    model: Any = field(default=None, compare=False)
+    data: Any = field(default=None, compare=False)
+
+
 class StoredReport(Report):
     """What `cuescope.audit` and `cuescope.load` give: a `Report` that knows its run folder.
 
@@ -25,13 +34,27 @@ class StoredReport(Report):
 
     # private: no part of the report's JSON, nor of its seal
     _folder: Path = PrivateAttr()
+    _objects: Objects = PrivateAttr(default_factory=Objects)
 
     @classmethod
-    def of(cls, report: Report, folder: Path) -> Self:
-        """The same report, of the run in `folder`."""
+    def of(
+        cls,
+        report: Report,
+        folder: Path,
+        *,
+        model: Any = None,
+        data: Any = None,
+    ) -> Self:
+        """The same report, of the run in `folder`; `model` and `data` are the caller's objects."""
         stored = cls(**{name: getattr(report, name) for name in Report.model_fields})
         stored._folder = folder
+        stored._objects = Objects(model, data)
         return stored
+
+    @property
+    def objects(self) -> Objects:
+        """The model and data that the caller gave, for whoever asks the run again."""
+        return self._objects
 
     @property
     def folder(self) -> Path:

@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from PIL import Image
 
-from cuescope.conclusions import Contrast, Exhibit, Occurrence, Report, Score
+from cuescope.conclusions import Contrast, Exhibit, Occurrence, Portrait, Report, Score
 from cuescope.report.bars import Axis, axis, bar, figure, p_value
+from cuescope.report.outlines import path_around
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import table_cells
 from cuescope.runs import exhibit_key, picture_key
@@ -81,8 +82,10 @@ def _cards(
     ):
         occurrences = features[key].occurrences
         shown = occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
+        portrait = report.portrait_of(key)
         tiles = [
-            _picture(frame, pictures.get(picture_key(frame), b"")) for frame in shown
+            _picture(frame, pictures.get(picture_key(frame), b""), portrait)
+            for frame in shown
         ]
         passing = [score for score in scores if score.finding or score.doubt]
         # a finding stands for its feature, also where another label ranks before it
@@ -97,6 +100,7 @@ def _cards(
                 "key": key if key != names[key] else None,
                 "sentences": [_sentence(report, score) for score in passing],
                 "contrasts": _contrasts(report, key, passing, pictures),
+                "portrait": portrait,
                 "bar": bar(best, axes[best.metric]),
                 "labels": [_label_rows(report, score, axes) for score in scores],
                 "drawn": rank <= MAX_SHEETS,
@@ -148,13 +152,20 @@ def _contrasts(
         for contrast in report.contrasts
         if contrast.feature == feature and contrast.label in labels
     ]
-    return [_contrast(contrast, pictures) for contrast in shown[:MAX_CONTRASTS]]
+    portrait = report.portrait_of(feature)
+    return [
+        _contrast(contrast, pictures, portrait) for contrast in shown[:MAX_CONTRASTS]
+    ]
 
 
-def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:
+def _contrast(
+    contrast: Contrast,
+    pictures: Mapping[str, bytes],
+    portrait: Portrait | None,
+) -> Drawn:
     sides = []
     for side in contrast.sides:
-        exhibits = [_exhibit(exhibit, pictures) for exhibit in side.exhibits]
+        exhibits = [_exhibit(exhibit, pictures, portrait) for exhibit in side.exhibits]
         sides.append({"title": side.title, "exhibits": exhibits})
     return {
         "label": contrast.label,
@@ -164,19 +175,31 @@ def _contrast(contrast: Contrast, pictures: Mapping[str, bytes]) -> Drawn:
     }
 
 
-def _exhibit(exhibit: Exhibit, pictures: Mapping[str, bytes]) -> Drawn:
+def _exhibit(
+    exhibit: Exhibit,
+    pictures: Mapping[str, bytes],
+    portrait: Portrait | None,
+) -> Drawn:
     """One captioned sample; `source` is a data: URI, None where there is no picture."""
     picture = pictures.get(exhibit_key(exhibit.occurrence), b"")
     drawing = data_uri(exhibit.drawing) if exhibit.drawing else None
-    return _picture(exhibit.occurrence, picture) | {
+    return _picture(exhibit.occurrence, picture, portrait) | {
         "exhibit": exhibit,
         "drawing": drawing,
     }
 
 
-def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
-    """An occurrence and its picture; `source` is a data: URI, None where there is no picture."""
-    tile = {
+def _picture(
+    occurrence: Occurrence,
+    picture: bytes,
+    portrait: Portrait | None,
+) -> Drawn:
+    """An occurrence and its picture; `source` is a data: URI, None where there is no picture.
+
+    `outline` goes round the cue's place: what is drawn over the picture, in its pixels.
+    """
+    tile: Drawn = {
+        "outline": None,
         "sample": occurrence.sample,
         "frame": occurrence.frame or 0,
         "strength": occurrence.strength,
@@ -187,6 +210,9 @@ def _picture(occurrence: Occurrence, picture: bytes) -> Drawn:
             width, height = image.size
     except OSError:  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
+    outline = portrait and portrait.outline_of(occurrence)
+    if outline:
+        tile["outline"] = path_around(outline.mask, width, height)
     return tile | {"source": data_uri(picture), "width": width, "height": height}
 
 

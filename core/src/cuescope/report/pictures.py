@@ -1,6 +1,7 @@
 """The pictures of a report: small ones of where features occur, larger ones for contrasts."""
 
 import io
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +15,10 @@ from cuescope.types import Sample
 
 PICTURE_SIDE = 128
 EXHIBIT_SIDE = 512
-EXHIBIT_BYTES = 2_500_000  # of all contrasts of a report: its page stays below 5 MB
+# a page shows them 100 to 150 pixels wide, so twice that is sharp on any screen; few may be larger,
+# for those who enlarge them
+EXHIBIT_BYTES = 1_000_000  # of all contrasts of a report
+LEAST_EXHIBIT_SIDE = 2 * PICTURE_SIDE
 
 
 def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:
@@ -27,10 +31,12 @@ def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, byte
     pictures = {
         picture_key(o): _jpeg(o, by_key, PICTURE_SIDE) for o in illustrations(report)
     }
-    side = EXHIBIT_SIDE
-    large = _exhibit_pictures(report, by_key, side)
-    while sum(map(len, large.values())) > EXHIBIT_BYTES and side > PICTURE_SIDE:
-        side = side * 3 // 4
+    large = _exhibit_pictures(report, by_key, EXHIBIT_SIDE)
+    size = sum(map(len, large.values()))
+    if size > EXHIBIT_BYTES:
+        # a picture's bytes grow with its pixels
+        side = round(EXHIBIT_SIDE * math.sqrt(EXHIBIT_BYTES / size))
+        side = max(side, LEAST_EXHIBIT_SIDE)
         large = _exhibit_pictures(report, by_key, side)
     pictures |= large
     return {key: picture for key, picture in pictures.items() if picture}
@@ -50,13 +56,13 @@ def _jpeg(occurrence: Occurrence, by_key: Mapping[str, Sample], side: int) -> by
     if sample is None or not sample.frames:
         return b""
     try:
-        return jpeg(sample, occurrence, side)
+        return draw_occurrence(sample, occurrence, side)
     except BadDataError as error:
         warnings.warn(f"no picture of {occurrence.sample}: {error}", stacklevel=2)
         return b""
 
 
-def jpeg(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
+def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
     """The occurrence's frame, its region outlined, with at most so many pixels a side.
 
     Small pictures grow to half of `side` in whole steps, so that their pixels stay sharp.

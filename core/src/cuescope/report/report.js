@@ -31,8 +31,11 @@
   if (views.length) {
     const dialog = document.createElement("dialog");
     const large = document.createElement("img");
+    const frame = document.createElement("div");
+    frame.className = "large";
+    frame.append(large);
     const caption = document.createElement("p");
-    dialog.append(large, caption);
+    dialog.append(frame, caption);
     document.body.append(dialog);
     let position = 0;
     const show = (index) => {
@@ -40,6 +43,9 @@
       const image = views[position].querySelector("img");
       large.src = image.src;
       large.alt = image.alt;
+      frame.querySelector(".outline")?.remove();
+      const outline = views[position].querySelector(".outline");
+      if (outline) frame.append(outline.cloneNode(true));
       caption.textContent = views[position].closest("figure").querySelector("figcaption").innerText.replaceAll("\n", " · ");
     };
     views.forEach((view, index) => view.addEventListener("click", () => { show(index); dialog.showModal(); }));

@@ -32,6 +32,20 @@ def words_without(command: str, options: Collection[str]) -> list[str]:
     return kept
 
 
+def with_other_model(command: str) -> str:
+    """The command about a model OTHER: same data, part, options and tools, and a run of its own.
+
+    >>> with_other_model("cuescope audit cci --model a -M b=1 --data d --tool t=x --out r")
+    'cuescope audit cci --model OTHER --data d --tool t=x'
+    """
+    kept = words_without(command, {"-M", "--model-option", "--out", "--batch-size"})
+    words: list[str] = []
+    for word in kept:
+        is_model = words[-1:] in (["--model"], ["-m"])
+        words.append("OTHER" if is_model else word)
+    return shlex.join(words)
+
+
 def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     """Words and the command that does it, fitting what was found; `run` is the run's folder."""
     asked = report.provenance
@@ -57,7 +71,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ),
         ]
     steps: list[Step] = []
-    other = f"cuescope audit {asked.method.spec} --model OTHER --data {asked.data.spec}"
+    other = with_other_model(asked.command)
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
     own = report.notes.get("next step")  # the method knows better
     if report.doubts and not report.findings:
@@ -80,7 +94,10 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
                 "(cuescope-confirm):"
             )
             steps.append((words, f"cuescope confirm {run}"))
-            words = "Save the samples that the first cue hurts, as data that can be audited again:"
+            words = (
+                "Save the samples that the first cue hurts, to look at them and to ask another "
+                "model about them:"
+            )
             steps.append(
                 (words, f"cuescope export {run} --affected 1 --out affected.jsonl")
             )

@@ -65,6 +65,8 @@ def _sections(report: Report, width: int) -> Iterator[tuple[str, RenderableType]
     contrast = report.contrast_of(report.findings[0]) if report.findings else None
     if contrast:
         yield _contrast_title(report, contrast), _contrast(contrast)
+    if report.portraits:
+        yield "What is seen there", _portraits(report)
     yield _ranking_title(report), _ranking(report, width)
     for table in report.tables:
         yield table.title, render_table(table)
@@ -174,6 +176,19 @@ def _contrast(contrast: Contrast) -> RenderableType:
         for exhibit in side.exhibits:
             table.add_row(Text(_exhibit(exhibit)))
     return Group(table, Text(contrast.rule, "dim"))
+
+
+def _portraits(report: Report) -> RenderableType:
+    """Where each finding's cue is, what changes there, and how sure that is."""
+    names = {feature.key: feature.name or feature.key for feature in report.features}
+    table = Table.grid(padding=(0, 2))
+    for portrait in report.portraits:
+        guess = f"{portrait.name}. " if portrait.name else ""
+        table.add_row(
+            Text(names[portrait.feature], "bold"),
+            Text(guess + portrait.sentence),
+        )
+    return table
 
 
 def _exhibit(exhibit: Exhibit) -> str:

@@ -2,6 +2,8 @@
 
 import json
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from cuescope_commands.gating import exit_code
+from cuescope_commands.gating._asking import Draws, judge_by_asking
 from cuescope_commands.gating._judging import (
     Bound,
     Judged,
@@ -25,15 +28,18 @@ from cuescope_commands.gating._policy import (
     AccuracyAtLeast,
     CuesGrewAtMost,
     Policy,
+    PolicyText,
+    WorstGroupAtLeast,
     read_policy,
 )
 from cuescope_commands.gating._reports import (
     append_markdown,
+    code_quality_json,
     github_lines,
     junit_xml,
     sarif_json,
 )
-from cuescope_sdk import Feature, Occurrence, Score, UserError
+from cuescope_sdk import Feature, Occurrence, Sample, Score, UserError
 
 HOSTILE = "a|b <script> 5%\x1b[2J\nnext ]]>"
 GROWTH = CuesGrewAtMost(rule="cues-grew-at-most", points=3)
@@ -162,6 +168,9 @@ def test_reports_say_each_verdict_and_obey_no_text(tmp_path: Path) -> None:
     place = run["results"][0]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "gates/policy.yaml"
     assert place["region"] == {"startLine": 7}
+    issues = json.loads(code_quality_json(verdicts, policy))
+    assert [issue["severity"] for issue in issues] == ["blocker", "blocker", "minor"]
+    assert issues[0]["location"] == {"path": "gates/policy.yaml", "lines": {"begin": 7}}
     lines = list(github_lines(verdicts, policy))
     assert [line.partition(" ")[0] for line in lines] == [
         "::error",
@@ -208,18 +217,25 @@ def run_of(
     return SimpleNamespace(answers=rows, report=report, cue_names=names, dataset="log")
 
 
-def grown(points: float, seed: int, tried: int, count: int = 4000) -> Ruling:
-    """The verdict on a cue in a sixth of the samples, that costs so many points more than before.
-
-    One answer in ten changes by itself.
-    """
+def changed_answers(
+    points: float, seed: int, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is right before and after, and which samples show the cue."""
     rng = np.random.default_rng(seed)
     shown = rng.random(count) < 1 / 6
     before = rng.random(count) < 0.8
     again = np.where(rng.random(count) < 0.1, rng.random(count) < 0.8, before)
     # of the right answers to samples with the cue, so that accuracy falls by so much
     lost = shown & (rng.random(count) < points / 100 / 0.8)
-    after = again & ~lost
+    return before, again & ~lost, shown
+
+
+def grown(points: float, seed: int, tried: int, count: int = 4000) -> Ruling:
+    """The verdict on a cue in a sixth of the samples, that costs so many points more than before.
+
+    One answer in ten changes by itself.
+    """
+    before, after, shown = changed_answers(points, seed, count)
     baseline: Any = run_of(before, shown, tried, found=False)
     run: Any = run_of(after, shown, tried, found=True)
     return judge_growth(GROWTH, Judged(run, baseline, 0.01))
@@ -257,3 +273,75 @@ def test_what_could_be_found_grows_with_what_was_tried() -> None:
     assert one == pytest.approx(8.08, abs=0.01)
     assert many > one
     assert detectable([], 0.01, 0.8) is None
+
+
+# ----------------------------------------------------------------------------- a gate that asks
+
+
+class Answered(Draws):
+    """Draws of a model whose answers are known; a seed is a world."""
+
+    def __init__(self, points: float, seed: int, count: int = 4000) -> None:
+        before, after, shown = changed_answers(points, seed, count)
+        self.samples = tuple(
+            Sample(key=f"s{number}", frames=(), question="?", label="x")
+            for number in range(count)
+        )
+        self.baseline: Any = run_of(before, shown, 10, found=True)
+        self.error = 0.01
+        self.rng = np.random.default_rng(seed)
+        self.right = {}
+        self.after = after
+        self.order = self._draw_order()
+
+    def ask(self, units: Iterable[tuple[int, ...]], most: int | None) -> bool:
+        for unit in units:
+            for number in unit:
+                self.right[number] = float(self.after[number])
+        return most is None or len(self.right) <= most
+
+
+def policy_of(*rules: Any) -> PolicyText:
+    return PolicyText(Path("policy.yaml"), Policy(rules=list(rules)), [1] * len(rules))
+
+
+def asked(points: float, seed: int) -> tuple[str, int]:
+    [verdict], count = judge_by_asking(policy_of(GROWTH), Answered(points, seed), None)
+    return verdict.outcome, count
+
+
+def test_a_gate_that_asks_stops_when_it_knows() -> None:
+    outcome, count = asked(20, 0)
+    assert outcome == "fail"
+    assert count < 1000
+    assert asked(3, 0)[0] == "undecided"
+    accuracy = AccuracyAtLeast(rule="accuracy-at-least", percent=50)
+    verdicts, few = judge_by_asking(policy_of(accuracy), Answered(0, 0), None)
+    assert verdicts[0].outcome == "pass"
+    assert few < 200
+    worst = WorstGroupAtLeast(rule="worst-group-at-least", percent=95, by="cue")
+    verdicts, _ = judge_by_asking(policy_of(worst, accuracy), Answered(0, 0), None)
+    assert [verdict.outcome for verdict in verdicts] == ["fail", "pass"]
+
+
+def test_one_sample_a_group_is_asked() -> None:
+    draws = Answered(0, 0, count=100)
+    draws.samples = tuple(
+        replace(sample, group=str(number // 5))
+        for number, sample in enumerate(draws.samples)
+    )
+    order = draws._draw_order()
+    assert len(order) == 20
+    assert len({number // 5 for number in order}) == 20
+
+
+@pytest.mark.long
+def test_asking_seldom_blocks_at_the_margin_and_asks_less_than_all() -> None:
+    """200 worlds each of 4,000 samples, which the fixed test asks all."""
+    at_margin = [asked(3, seed) for seed in range(200)]
+    assert [outcome for outcome, _ in at_margin].count("fail") <= 2
+    ten_points = [asked(10, seed) for seed in range(200)]
+    assert [outcome for outcome, _ in ten_points].count("fail") >= 180
+    none = [asked(0, seed) for seed in range(200)]
+    counts = [count for _, count in (*at_margin, *ten_points, *none)]
+    assert np.mean(counts) <= 0.4 * 4000

@@ -1,12 +1,16 @@
 """Each benchmark's own columns become samples; videos may be there or not."""
 
+import base64
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from cuescope_questions import (
     AI2D,
@@ -458,3 +462,75 @@ def test_slips_of_authors_are_left_out_and_wrong_columns_are_not(
 )
 def test_options_in_a_question_are_found(text: str, options: list[str]) -> None:
     assert split_question(text)[1] == options
+
+
+def picture(shade: int) -> bytes:
+    buffer = BytesIO()
+    Image.new("RGB", (6, 4), (shade, 0, 0)).save(buffer, "PNG")
+    # a cell of base64 is told from a name by its length
+    return buffer.getvalue() + bytes(400)
+
+
+def shades(sample: Sample) -> list[int]:
+    return [np.asarray(frame.load())[0, 0, 0] for frame in sample.frames]
+
+
+def test_pictures_in_cells_are_shown_where_they_are_asked_for(tmp_path: Path) -> None:
+    rows = []
+    for number in range(3):
+        question = "Which?\nOptions: A: red, B: blue"
+        cell = {"bytes": picture(number % 2), "path": None}
+        rows.append(
+            {"index": number, "question": question, "answer": "A", "image": cell}
+        )
+    file = write_parquet(tmp_path / "mmstar.parquet", rows)
+    assert all(not sample.frames for sample in samples_of(MMStar, file))
+    samples = samples_of(MMStar, file, embedded=True)
+    assert [shades(sample) for sample in samples] == [[0], [1], [0]]
+    assert samples[0].group == samples[2].group != samples[1].group
+
+
+def test_a_copy_that_names_a_row_shows_its_picture(tmp_path: Path) -> None:
+    text = base64.b64encode(picture(7)).decode()
+    lines = ["index\tquestion\tA\tB\tC\tD\tanswer\timage"]
+    lines += [f"0\tq\tx\ty\t\t\tA\t{text}", "1000000\tq\ty\tx\t\t\tB\t0"]
+    file = tmp_path / "mmbench.tsv"
+    file.write_text("\n".join(lines))
+    assert [shades(s) for s in samples_of(MMBench, file, embedded=True)] == [[7], [7]]
+
+
+def test_several_pictures_are_shown_in_their_order(tmp_path: Path) -> None:
+    row = {
+        "id": "a",
+        "question": "<image 1> or <image 2>?",
+        "options": "['x', 'y']",
+        "answer": "A",
+        "image_1": {"bytes": picture(1), "path": "a.png"},
+        "image_2": {"bytes": picture(2), "path": "b.png"},
+        "image_3": None,
+    }
+    file = write_parquet(tmp_path / "validation-0.parquet", [row])
+    [sample] = samples_of(MMMU, file, embedded=True)
+    assert shades(sample) == [1, 2]
+
+
+def test_pictures_in_a_folder_are_found_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "val2014"
+    (folder / "below").mkdir(parents=True)
+    (folder / "a.png").write_bytes(picture(3))
+    (folder / "below" / "b.png").write_bytes(picture(4))
+    lines = []
+    for number, name in enumerate(("a.png", "b.png", "gone.png")):
+        row = {"question_id": number, "image": name, "text": "A cat?", "label": "yes"}
+        lines.append(json.dumps(row))
+    file = tmp_path / "coco_pope_random.json"
+    file.write_text("\n".join(lines))
+    samples = samples_of(Pope, file, images=folder)
+    assert [shades(sample) for sample in samples] == [[3], [4], []]
+
+
+def test_a_file_without_pictures_says_so(tmp_path: Path) -> None:
+    row = {"id": "a", "question": "q", "options": "['x', 'y']", "answer": "A"}
+    file = write_parquet(tmp_path / "validation-0.parquet", [row])
+    with pytest.raises(UserError, match="no picture of 'validation-0"):
+        samples_of(MMMU, file, embedded=True)

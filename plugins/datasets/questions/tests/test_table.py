@@ -54,6 +54,11 @@ class TestQuestionTable(LayoutContract):
             HEADER + 'a,v,what,"[""1"", ""0""]",0,k\n',
             "can be read as text and as index: expected one way to read it",
         ),
+        Mistake(
+            TABLE,
+            HEADER + 'a,v,what,"[""cat"", """", ""dog""]",1,k\n',
+            "got 1 with an empty option",
+        ),
         Mistake(TABLE, HEADER + ROWS + ROWS, "2 questions have the key 'a'"),
         Mistake(
             TABLE,
@@ -164,3 +169,21 @@ def test_letters_before_options_go_where_all_have_their_own() -> None:
 def test_letters_in_either_case_are_letters() -> None:
     options = [["x", "y"]] * 2
     assert find_form(["a", "(B)"], options, ["row 1", "row 2"]) == "letter"
+
+
+def test_numbers_with_a_point_are_places_and_half_a_pair_is_replaced(
+    tmp_path: Path,
+) -> None:
+    row = {"question": "what \ud800", "options": ["cat", "dog"], "answer": 1.0}
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(row))
+    data = QuestionTable(QuestionTable.Options(path=file), Context())
+    assert (data[0].label, data[0].question) == ("dog", "what ?")
+
+
+def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    row = {"question": {"text": "what"}, "options": ["cat", "dog"], "answer": 1}
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(row))
+    with pytest.raises(UserError, match="line 1 'question': expected a text, got"):
+        QuestionTable(QuestionTable.Options(path=file), Context())

@@ -29,6 +29,8 @@ class World:
     harmful: str = ""  # a word of the question that makes the model guess
     skewed: bool = False  # the right answer is the first one in half of the questions
     group: int = 1
+    closed: bool = False  # all questions have the same four answers
+    pull: float = 0.0  # in a closed set: how often "yard" makes the model say "d"
 
 
 def samples_of(world: World) -> list[tuple[Sample, int]]:
@@ -38,6 +40,8 @@ def samples_of(world: World) -> list[tuple[Sample, int]]:
     for number in range(world.count):
         word, other = rng.choice(WORDS, 2, replace=False)
         choices = tuple(f"{name} {number}" for name in rng.permutation(list("abcd")))
+        if world.closed:
+            choices = tuple("abcd")
         label = int(rng.integers(4))
         if world.skewed and rng.random() < 1 / 3:
             label = 0
@@ -46,10 +50,13 @@ def samples_of(world: World) -> list[tuple[Sample, int]]:
         choice = label if rng.random() < accuracy else int(rng.choice(wrong))
         if rng.random() < world.first:
             choice = 0
+        if number % 2 and rng.random() < world.pull:
+            choice = 3
         sample = Sample(
             key=f"q{number:05d}",
             frames=(),
-            question=f"What does the {word} have to do with the {other} here?",
+            # with its number, as a log without pictures has it: equal questions have one answer
+            question=f"What does the {word} have to do with the {other} here? [{number}]",
             choices=choices,
             label=choices[label],
             group=str(number // world.group) if world.group > 1 else None,
@@ -66,7 +73,7 @@ def audit(world: World, **options: Any) -> Report:
         """The questions of a world."""
 
         Options: ClassVar[type[Options]] = Options
-        labels: tuple[str, ...] = ()
+        labels: tuple[str, ...] = tuple("abcd") if world.closed else ()
         fingerprint = repr(world)
         facts: ClassVar[dict[str, str]] = {}
 
@@ -123,18 +130,29 @@ def test_a_word_that_goes_with_errors_is_found() -> None:
     )
 
 
+def test_an_answer_that_a_fact_pulls_to_is_found_and_told() -> None:
+    """Accuracy is as low in both rooms, so that errors alone would not tell."""
+    report = audit(World(closed=True, accuracy=0.3, pull=0.4))
+    about = {(finding.feature, finding.label) for finding in report.findings}
+    assert about & {("room: yard", "d")}
+    assert not about & {("room: hall", label) for label in "abcd"}
+    [finding] = [score for score in report.findings if score.feature == "room: yard"]
+    assert finding.value == pytest.approx(0.4 * (1 - 0.7 / 3), abs=0.08)
+    assert "'d' is answered in" in str(finding.statement)
+
+
 def test_a_model_without_preferences_has_none() -> None:
     """Also where the right answer is mostly the first, and the model errs."""
     assert not audit(World(count=300, skewed=True)).findings
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("group", [1, 5])
-def test_a_model_without_preferences_rarely_has_one(group: int) -> None:
+@pytest.mark.parametrize(("group", "closed"), [(1, False), (5, False), (1, True)])
+def test_a_model_without_preferences_rarely_has_one(group: int, closed: bool) -> None:
     """200 audits at each: 5% of them may have a finding of either kind."""
     found = 0
     for seed in range(200):
-        world = World(count=300, seed=seed, skewed=True, group=group)
+        world = World(count=300, seed=seed, skewed=True, group=group, closed=closed)
         found += bool(audit(world).findings)
     assert found <= 24
 

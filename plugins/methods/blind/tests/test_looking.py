@@ -89,6 +89,8 @@ class Reader(Plugin):
     def _logits(self, sample: Sample) -> np.ndarray:
         logits = np.zeros(len(sample.choices), np.float32)
         word = (sample.question or "").split()[0]
+        if self.options.looks == "nowhere without a video" and not sample.frames:
+            return logits
         if self.options.looks == "at the place":
             logits[0] = 1
         elif self.options.looks == "at words" and word in sample.choices:
@@ -150,6 +152,33 @@ def test_a_model_that_takes_the_first_option_changes_when_they_are_turned() -> N
     assert "options turned" in found(report)
     sentences = [report.sentence(score) or "" for score in report.findings]
     assert "the answer changes in 100.0% of 60 questions" in "".join(sentences)
+
+
+def test_answers_that_name_no_option_are_wrong() -> None:
+    notes = audit("nowhere without a video").notes
+    assert (
+        notes["name no option, and are wrong"] == "60 question alone, 60 options alone"
+    )
+    assert (
+        "0 are right without it too, 0 are right only without it"
+        in (notes["what each question is"])
+    )
+
+
+def test_a_model_that_is_shown_no_order_is_not_called_insensitive_to_it() -> None:
+    report = audit("at words")
+    assert "options turned" not in {score.feature for score in report.scores}
+    assert (
+        "the same score wherever it stands" in report.notes["options in another order"]
+    )
+
+
+def test_a_finding_has_the_questions_that_it_is_about() -> None:
+    by_key = {f.key: f.occurrences for f in audit("at words").features}
+    assert len(by_key["question alone"]) == 60
+    assert by_key["shuffled"] == ()
+    turned = {f.key: f.occurrences for f in audit("at the place").features}
+    assert len(turned["options turned"]) == 60
 
 
 def test_questions_without_videos_are_refused_in_one_line() -> None:

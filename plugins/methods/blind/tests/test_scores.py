@@ -24,9 +24,8 @@ from cuescope_blind.tells import (
     length_ranks,
     number_of,
     numeric_middle,
-    one_code,
     overlap,
-    position_codes,
+    rank_codes,
     yes_no_codes,
 )
 from cuescope_sdk.statistics import Groups
@@ -125,7 +124,7 @@ def test_with_two_options_the_learner_is_logistic_regression() -> None:
 def test_a_learned_tell_knows_other_folds_alone() -> None:
     questions = draw_questions(200, np.random.default_rng(2))
     fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(2))
-    codes = one_code(position_codes(questions))
+    codes = rank_codes(questions, questions.position)
     before = held_out_strength(questions, codes, questions.right, fold)
     own = fold == 0
     changed = np.where(own, 0, questions.right)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from scipy.stats import binomtest
@@ -203,9 +204,9 @@ def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) ->
         "alone."
     )
     assert (pair.statement or "").startswith(
-        "The model takes images with {feature} for 'owl': it answers so in 36 of 36, and in 24 of "
-        "these only while the background is there. Before other backgrounds it answers so in 33% "
-        "of the images of the same labels. That is 67 points ["
+        "Of 36 images with {feature} 36 are answered 'owl', 24 of them only while the background "
+        "is there. Before other backgrounds 33% of the images of the same labels are answered so. "
+        "That is 67 points ["
     )
     assert "could be missed" not in audit.notes
 
@@ -216,6 +217,32 @@ def test_the_rule_of_a_finding(
 ) -> None:
     of_report, _ = scored(pulled, **given)
     assert not any(score.finding for score in of_report)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+def test_no_finding_stands_beside_an_interval_that_holds_0(
+    many: Many, confidence: float
+) -> None:
+    """Few images elsewhere have the label: shares tell little of a pull that the test finds."""
+    found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        in_sky, elsewhere = rng.integers((4, 1), (9, 4)).tolist()
+        turned = {"place": "sky", "prediction": "owl"}
+        sources = [
+            *many(in_sky, "t", label="toad", apart=("owl", "toad"), **turned),
+            *many(2, "h", label="hawk", apart=("owl", "hawk"), **turned),
+        ]
+        for count, label in ((elsewhere, "toad"), (20, "hawk")):
+            about = {"label": label, "prediction": label, "apart": (label, label)}
+            sources += many(count, f"{label}-sea", place="sea", **about)
+        of_report, _ = scored(sources, confidence=confidence)
+        for score in of_report:
+            if score.finding and score.label:
+                assert (score.low or 0) > 0
+                assert (score.q_value or 0) <= CCIOptions().fdr
+                found += 1
+    assert found
 
 
 def test_answers_that_stay_without_the_background_are_no_pull(many: Many) -> None:

@@ -175,7 +175,7 @@ def test_wrong_labels_are_told_from_a_cue(cause: str) -> None:
     found = audited(changed)
     assert {pair.is_label_noise for pair in found} == {cause == "wrong labels"}
     words = [statement(pair, "b", DistillingFailuresOptions()) for pair in found]
-    noise = "It may be label noise: In {feature}, 'b' loses "
+    noise = "It may be label noise: In {feature}, 'b' is right "
     assert all(str(line).startswith(noise) is (cause != "a cue") for line in words)
 
 

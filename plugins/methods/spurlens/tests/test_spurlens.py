@@ -65,6 +65,14 @@ def test_says_that_answers_cannot_be_read(setup: Making) -> None:
     assert {score.value for score in report.scores} == {None}
 
 
+def test_says_that_a_model_says_yes_whatever_it_sees(setup: Making) -> None:
+    report = setup(k=10, model_options={"speaks": "yes"}).report()
+    words = " ".join(report.statements)
+    assert "Asked for a cup, the model says yes to 100% [" in words
+    assert "images without a cup, and to 100% of those with one" in words
+    assert not report.findings
+
+
 @pytest.mark.parametrize(
     ("options", "line"),
     [

@@ -18,13 +18,14 @@ from cuescope_sdk.grounding import (
     SCENE,
     Action,
     Claim,
+    Judgement,
     SceneFrame,
     SceneVerifier,
     Thing,
 )
 from cuescope_step_grounding.trials import Claims
 from cuescope_step_grounding.verification.judged import judge_claims
-from cuescope_step_grounding.verification.partners import TraceClaims, plans
+from cuescope_step_grounding.verification.partners import BlindTrace, TraceClaims, plans
 from cuescope_step_grounding.verification.verdict import BETTER, FITS, verdict
 
 FRAMES = 8
@@ -58,6 +59,25 @@ QUESTIONS = (
 )
 
 
+class Remembering:
+    """The verifier of annotated scenes: many audits ask the same of the same videos."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[str, Claim], Judgement] = {}
+
+    def judge(
+        self, cases: Sequence[tuple[Sample, Sequence[Claim]]]
+    ) -> list[list[Judgement]]:
+        told = []
+        for sample, claims in cases:
+            new = [claim for claim in claims if (sample.key, claim) not in self.known]
+            [judgements] = SceneVerifier().judge([(sample, new)])
+            for claim, judgement in zip(new, judgements, strict=True):
+                self.known[sample.key, claim] = judgement
+            told.append([self.known[sample.key, claim] for claim in claims])
+        return told
+
+
 class World:
     """Videos, the kind of scene of each, and how common things are in a kind."""
 
@@ -80,7 +100,7 @@ class World:
         kinds = list(KINDS)
         self.kinds = [kinds[int(rng.integers(len(kinds)))] for _ in range(VIDEOS)]
         self.samples = [self._video(n, kind, rng) for n, kind in enumerate(self.kinds)]
-        self.verifier = SceneVerifier()
+        self.verifier = Remembering()
 
     def _video(self, number: int, kind: str, rng: Generator) -> Sample:
         rates = dict.fromkeys(" ".join(KINDS.values()).split(), 0.03)
@@ -302,7 +322,8 @@ def audit_word(writer: Writer, videos: int, seed: int, *, asked: bool) -> str:
             other = same[same.index(index) - 1]
             # a blind writer has no video to look at: it writes from the question again
             source = other if isinstance(writer, partial) else index
-            blindly[samples[index].key] = writer(source, rng)
+            shown = BlindTrace(samples[other], writer(source, rng))
+            blindly[samples[index].key] = shown
     make = partial(generator, seed)
     deals = plans(traces, 10, make, blind=blindly)
     cases = [case for plan in deals.values() for case in plan.cases()]

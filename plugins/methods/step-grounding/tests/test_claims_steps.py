@@ -235,10 +235,17 @@ def test_what_a_report_says_of_the_parser_is_measured_on_unseen_steps(
         f"precision {found.precision}, recall {found.recall} on {len(unseen)} steps"
     )
     assert figures in spacy_parser.title
-    relations = agreement(by_kind(pairs)["relation"])
-    precision = f"{relations.precision.value:.0%}"
-    recall = f"{relations.recall.value:.0%}"
-    assert f"of relations {precision} and {recall}" in spacy_parser.title
+    of_kinds = by_kind(pairs)
+    for kind, words in (
+        ("entity", "entities"),
+        ("action", "actions"),
+        ("relation", "relations"),
+        ("denied", "what is denied"),
+        ("count", "counts"),
+    ):
+        of_kind = agreement(of_kinds[kind])
+        said = f"{words} {of_kind.precision} and {of_kind.recall}"
+        assert said in spacy_parser.title
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,10 @@ def frames_as_proofs(scene: Any, pairs: Any) -> Iterator[LabelPart]:
         )
 
 
-@pytest.mark.parametrize("broken", [None, groups_ignored, frames_as_proofs])
+@pytest.mark.parametrize(
+    "broken",
+    [None, groups_ignored, pytest.param(frames_as_proofs, marks=pytest.mark.long)],
+)
 def test_the_null_check_tells_a_broken_test_from_a_right_one(
     broken: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

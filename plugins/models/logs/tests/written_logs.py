@@ -197,7 +197,7 @@ def write_lmms_eval(folder: Path, written: Sequence[Item]) -> Path:
             line = {
                 "doc_id": item.number,
                 "target": LETTERS[item.label],
-                "filtered_resps": [LETTERS[item.answer]],
+                "filtered_resps": LETTERS[item.answer],
                 "doc_hash": "x",
                 "input": item.prompt,
                 "average": {"category": item.category, "score": float(item.right)},

@@ -73,6 +73,14 @@ def test_letters_belong_to_choices_whatever_their_order() -> None:
     assert choice_letters(BOATS[::-1]) == ["A", "C", "B"]
 
 
+def test_letters_stand_in_the_given_order_where_that_is_asked_for() -> None:
+    assert choice_letters(BOATS, "given") == ["A", "B", "C"]
+    answer = Answer(text="B", first=(("B", log(0.9)), ("A", log(0.05))))
+    logits = choice_logits(answer, BOATS, by_letter=True, order="given")
+    assert logits is not None
+    assert logits.argmax() == 1
+
+
 def test_tokens_of_one_meaning_are_added_up() -> None:
     first = (
         ("Yes", log(0.4)),

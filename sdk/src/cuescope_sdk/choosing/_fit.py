@@ -1,6 +1,5 @@
 """Which methods fit a model and data, by what all of them declare; no weights are opened."""
 
-import json
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,9 @@ import numpy as np
 
 from cuescope.building import find_tools
 from cuescope.capabilities import EMBEDDER, ROLES
-from cuescope.installing import how_to_install
+from cuescope.installing import how_to_install, is_own
 from cuescope.outside_eye import with_eye
+from cuescope.plugin_index import dists_of
 from cuescope.registry import Registry
 from cuescope.spec import Spec, validate
 from cuescope_sdk import (
@@ -122,8 +122,7 @@ class Question:
         profile = _profile(self, context)
         entries = {entry.name: entry for entry in registry.of_kind("method")}
         # methods that nobody installed here are named too, with how to get them
-        file = files("cuescope").joinpath("known_plugins.json")
-        dists = json.loads(file.read_text("utf-8"))["method"]
+        dists = {n: dist for n, dist in dists_of("method").items() if is_own(dist)}
         for name in sorted({*entries, *dists}):
             if name not in entries:
                 lack = Lack("it is not installed", how_to_install(dists[name]))

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cuescope_sdk import Evidence, Sample, Verdict
+from cuescope_sdk import Evidence, Feature, Sample, Score, Verdict
+from cuescope_sdk.stills import typical_occurrences
 
 if TYPE_CHECKING:  # scipy takes a second
     from cuescope_sdk.statistics import LabelNoise
@@ -28,13 +29,29 @@ def mislabelled_samples(
     *,
     explained: int,
     held: int,
+    features: Sequence[Feature] = (),
+    scores: Sequence[Score] = (),
 ) -> Evidence:
     """The check of labels: `explained` losses may be label noise, and `held` findings are none.
 
-    `noise` is of these samples, in their order.
+    `noise` is of these samples, in their order. What shows the cue of a finding of these `features`
+    and `scores` is not named: the cue, and no wrong label, may be why the model errs there.
     """
     suspects = np.flatnonzero(noise.looks_like >= 0)
     words = f"{len(suspects)} of {len(samples)} samples look mislabelled"
+    frames = sum(len(sample.frames) for sample in samples)
+    shown = samples_with_findings(features, scores, frames)
+    with_cue = [
+        number
+        for number in suspects.tolist()
+        if (samples[number].key, samples[number].label) in shown
+    ]
+    if with_cue:
+        words += (
+            f"; {len(with_cue)} of them show the cue of a finding about their label, which may be "
+            "why the model errs there: do not relabel these"
+        )
+    others = np.setdiff1d(suspects, with_cue)
     if explained:
         losses = "loss" if explained == 1 else "losses"
         words += f"; {explained} {losses} may come from them, so nothing is found there"
@@ -42,10 +59,10 @@ def mislabelled_samples(
         hold = "finding holds" if held == 1 else "findings hold"
         words += f"; {held} {hold} without them, or have errors that wrong labels do not explain"
     probability = noise.answered.probability
-    if len(suspects) and probability is not None:
-        of_label = probability[suspects, noise.answered.label[suspects]]
+    if len(others) and probability is not None:
+        of_label = probability[others, noise.answered.label[others]]
         # the least probable labels first
-        first = suspects[np.argsort(of_label, kind="stable")][:NAMED]
+        first = others[np.argsort(of_label, kind="stable")][:NAMED]
         names = []
         for number in first:
             sample = samples[number]
@@ -59,6 +76,21 @@ def mislabelled_samples(
         value=len(suspects) / len(samples),
         n=len(samples),
     )
+
+
+def samples_with_findings(
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+    frames: int,
+) -> set[tuple[str, str | None]]:
+    """The samples, with their label, that show the cue of a finding about this label."""
+    by_key = {feature.key: feature for feature in features}
+    shown: set[tuple[str, str | None]] = set()
+    for score in scores:
+        if score.finding:
+            occurrences = typical_occurrences(by_key[score.feature], frames)
+            shown.update((occurrence.sample, score.label) for occurrence in occurrences)
+    return shown
 
 
 def _verdict(explained: int, held: int) -> Verdict:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 from cuescope.capabilities import Capabilities, Requirements
 from cuescope.plugin import Plugin
 from cuescope.types import Sample, Trial
-from cuescope_sdk.interventions._pixels import pixel_changes
 from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
@@ -75,22 +74,6 @@ class Intervention(Plugin, ABC):
         `tools` are by role. Nothing outside of `case.place` changes; the same case gives the same
         trial; labels and annotations are not looked at.
         """
-
-    def distances(
-        self,
-        cases: Sequence[Case],
-        tools: Mapping[str, Any],
-    ) -> list[float]:
-        """How far each sample is from its donor in what is changed, as the change of its pixels.
-
-        By these it is told, before any answer, whether the property of a still goes with the cue.
-        Where pixels change as much for a small step as for a large one, give the step's size.
-        """
-        trials = self.intervene(cases, tools)
-        return [
-            float(pixel_changes(case.sample, trial.sample).mean())
-            for case, trial in zip(cases, trials, strict=True)
-        ]
 
     @classmethod
     def lacks(cls, has: Capabilities, tools: Sequence[str]) -> str | None:

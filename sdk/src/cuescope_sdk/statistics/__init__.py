@@ -2,6 +2,7 @@
 
 # one room for all methods: what a finding promises is tested here, once (docs/statistics.md)
 from cuescope_sdk.statistics._above_zero import MeanAboveZero
+from cuescope_sdk.statistics._always_valid import always_valid_bounds
 from cuescope_sdk.statistics._association import AssociationTests, GroupedFeatures
 from cuescope_sdk.statistics._correlation import Correlation, pearson_interval
 from cuescope_sdk.statistics._estimate import Estimate
@@ -36,12 +37,15 @@ from cuescope_sdk.statistics._power import (
 from cuescope_sdk.statistics._ranked_gaps import GapTest, random_maxima
 from cuescope_sdk.statistics._ranks import (
     auroc,
+    auroc_error,
     mann_whitney_p_value,
     rank_correlation,
     rank_correlation_interval,
+    youden_cut,
 )
 from cuescope_sdk.statistics._resampling import (
     Bootstrap,
+    bound_of_maxima,
     exceeds_normal_draws,
     monte_carlo_p_value,
     stratified_orders,
@@ -83,10 +87,13 @@ __all__ = [
     "Placement",
     "WeightedMeans",
     "agreement_p_values",
+    "always_valid_bounds",
     "at_error",
     "auroc",
+    "auroc_error",
     "bca_interval",
     "benjamini_hochberg",
+    "bound_of_maxima",
     "can_pass",
     "chance_accuracy",
     "change_interval",
@@ -124,4 +131,5 @@ __all__ = [
     "smallest_found",
     "stratified_orders",
     "student_interval",
+    "youden_cut",
 ]

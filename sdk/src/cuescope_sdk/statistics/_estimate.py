@@ -1,18 +1,21 @@
 """A figure with its interval, and what becomes of the interval in sums and corrections."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from scipy import stats
+from jaxtyping import Float
+from scipy.stats import norm
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._intervals import mean_interval
 from cuescope_sdk.statistics._shapes import PerSample
 
 Figure = TypeVar("Figure", float, np.ndarray)
+PerFigure = Float[np.ndarray, " figure"]
+NORMAL = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True)
@@ -41,27 +44,39 @@ class Estimate(Generic[Figure]):
         return Estimate(float(values.mean()), low, high)
 
     @staticmethod
-    def pooled(estimates: "Sequence[Estimate[float]]") -> "Estimate[float]":
-        """One figure for what several means measure in the same samples, with its interval.
+    def pooled(
+        estimates: "Sequence[Estimate[float]]",
+        sets: Sequence[Hashable],
+        unseen: float = 0.0,
+    ) -> "Estimate[float]":
+        """One figure for what several means measure, with its interval (95%).
 
-        The median: the largest would be the luckiest. The interval (95%) holds the middle of many
-        such means. It carries how unsure each is, and how unlike they are beyond that (random
-        effects; variance by moments, DerSimonian and Laird, 1986). Differences of shares, -1 to 1;
-        raises ValueError for none.
+        The median: the largest would be the luckiest. The interval holds how unsure each is, and
+        how unlike they are beyond that. Those of one of the `sets` are made in the same samples,
+        and several are no surer than one; several sets are. Figures that are all surely above 0
+        differ by a factor, so that they disagree on the size is no reason to doubt that there is
+        an effect. Others differ by a sum (random effects; variance by moments, DerSimonian and
+        Laird, 1986). `unseen` is the standard deviation of what all of them do wrong alike.
+        Differences of shares, -1 to 1; raises ValueError for none.
         """
         if not estimates:
             raise ValueError("expected one estimate or more, got none")
         values = np.array([estimate.value for estimate in estimates])
-        reach = np.array([estimate.high - estimate.low for estimate in estimates]) / 2
-        normal = stats.norm.ppf(0.975)
-        unlike = 0.0
-        if len(values) > 1:
-            within = float(np.mean((reach / normal) ** 2))
-            unlike = max(0.0, float(values.var(ddof=1)) - within) / len(values)
-        # of the same samples: several are no surer than one
-        whole = float(np.hypot(np.median(reach), normal * np.sqrt(unlike)))
+        lows = np.array([estimate.low for estimate in estimates])
+        highs = np.array([estimate.high for estimate in estimates])
         middle = float(np.median(values))
-        return Estimate(middle, max(middle - whole, -1.0), min(middle + whole, 1.0))
+        errors = (highs - lows) / 2 / NORMAL
+        if lows.min() > 0:
+            factor = np.exp(NORMAL * _error_beyond(np.log(values), errors / values))
+            ends = middle / factor, middle * factor
+        else:
+            unlike = NORMAL * _error_beyond(values, errors)
+            ends = middle - unlike, middle + unlike
+        low = np.hypot(middle - ends[0], _reach(values - lows, sets))
+        high = np.hypot(ends[1] - middle, _reach(highs - values, sets))
+        low = middle - float(np.hypot(low, NORMAL * unseen))
+        high = middle + float(np.hypot(high, NORMAL * unseen))
+        return Estimate(middle, max(low, -1.0), min(high, 1.0))
 
     def plus(self, other: "Estimate[Figure]") -> "Estimate[Figure]":
         """The sum of both figures."""
@@ -106,3 +121,20 @@ class Estimate(Generic[Figure]):
         # an observed rate below the judge's own errors would give a share below 0
         ends = (share, share - math.sqrt(down), share + math.sqrt(up))
         return Estimate(*(min(max(end, 0.0), 1.0) for end in ends))
+
+
+def _error_beyond(values: PerFigure, errors: PerFigure) -> float:
+    """The standard error of their middle by what they differ beyond their own errors."""
+    if len(values) < 2:
+        return 0.0
+    variance = float(values.var(ddof=1)) - float(np.mean(errors**2))
+    return float(np.sqrt(max(variance, 0.0) / len(values)))
+
+
+def _reach(reaches: PerFigure, sets: Sequence[Hashable]) -> float:
+    """How far the interval of their middle reaches: a typical one a set, and the mean of sets."""
+    by_set: dict[Hashable, list[float]] = {}
+    for name, reach in zip(sets, reaches.tolist(), strict=True):
+        by_set.setdefault(name, []).append(reach)
+    typical = list(map(np.median, by_set.values()))
+    return float(np.linalg.norm(typical)) / len(typical)

@@ -14,6 +14,8 @@ from cuescope_sdk import Sample, UserError
 Strengths = Float[np.ndarray, " option"]
 # sums of floats in another order differ in their last bits
 CLOSE = 1e-9
+# standard errors: labels that were drawn agree so well in one audit of a billion
+BY_CHANCE = 6.0
 
 
 class Tell(Plugin, ABC):
@@ -54,35 +56,69 @@ def held_out_strengths(
     """
     # a label for each sample that is asked about, and another one for the check
     decoys, others = _decoys(samples, rng)
-    folds = np.unique(fold).tolist()
-    checked = folds[-1]
-    own = fold == checked
-    # first, so that the tell has never seen the labels of this fold
-    wrong = [
-        other if of_fold else s
-        for s, other, of_fold in zip(samples, others, own, strict=True)
-    ]
     blind = build()
-    for number in folds:
-        expected = _ask(name, blind, wrong, others, fold != number)
-    tell = build()
-    starts = np.cumsum([0, *(len(sample.choices) for sample in samples)])
-    strengths = np.zeros(int(starts[-1]))
-    owner = np.repeat(np.arange(len(samples)), np.diff(starts))
-    for number in folds:
+    # first, so that whatever it remembers of these calls is false
+    for training in (fold != fold[0], fold == fold[0]):
+        _ask(name, blind, others, others, training)
+    expected = _ask_by_fold(name, blind, samples, others, fold)
+    strengths = _ask_by_fold(name, build(), samples, decoys, fold)
+    moved = ~np.isclose(strengths, expected, atol=CLOSE, rtol=CLOSE)
+    count = len(np.unique(_owners(samples)[moved]))
+    if count:
+        raise _refusal(name, f"others in {count:,} questions")
+    if _agreement(strengths, others) > BY_CHANCE:
+        raise _refusal(name, "answers that it was shown in an earlier call")
+    return strengths
+
+
+def _refusal(name: str, got: str) -> UserError:
+    return UserError(
+        f"tell '{name}' is refused: it reads the labels of questions that it answers",
+        expected="equal strengths when those labels alone are changed",
+        got=got,
+        remedy="Learn from samples[i] where training[i] alone, keep nothing between calls, and "
+        "draw nothing by chance",
+    )
+
+
+def _owners(samples: Sequence[Sample]) -> Int[np.ndarray, " option"]:
+    """The number of the sample of each option."""
+    return np.repeat(np.arange(len(samples)), [len(s.choices) for s in samples])
+
+
+def _ask_by_fold(
+    name: str,
+    tell: Tell,
+    samples: Sequence[Sample],
+    decoys: Sequence[Sample],
+    fold: Int[np.ndarray, " sample"],
+) -> Strengths:
+    """The strengths of each fold, when all others are there to learn from."""
+    owner = _owners(samples)
+    strengths = np.zeros(len(owner))
+    for number in np.unique(fold).tolist():
         asked = _ask(name, tell, samples, decoys, fold != number)
         held_out = (fold == number)[owner]
         strengths[held_out] = asked[held_out]
-    mine = own[owner]
-    if not np.allclose(strengths[mine], expected[mine], atol=CLOSE, rtol=CLOSE):
-        raise UserError(
-            f"tell '{name}' is refused: it reads the labels of questions that it answers",
-            expected="equal strengths when those labels alone are changed",
-            got=f"others in {_moved(strengths, expected, mine, owner):,} questions",
-            remedy="Learn from samples[i] where training[i] alone, keep nothing between calls, and "
-            "draw nothing by chance",
-        )
     return strengths
+
+
+def _agreement(strengths: Strengths, labels: Sequence[Sample]) -> float:
+    """By how many standard errors its answers are these labels more often than by chance."""
+    start = 0
+    beyond = 0.0
+    variance = 0.0
+    for sample in labels:
+        count = len(sample.choices)
+        own = strengths[start : start + count]
+        start += count
+        strongest = own >= own.max() - CLOSE
+        chance = strongest.mean()
+        place = sample.choices.index(str(sample.label))
+        beyond += (strongest[place] - chance) / strongest.sum()
+        variance += chance * (1 - chance) / strongest.sum() ** 2
+    # a tell without preferences agrees with nothing
+    return float(beyond / np.sqrt(variance)) if variance else 0.0
 
 
 def _decoys(
@@ -133,13 +169,3 @@ def _ask(
     if not np.isfinite(strengths).all():
         raise UserError(f"tell '{name}'", expected="finite strengths", got="others")
     return strengths
-
-
-def _moved(
-    strengths: Strengths,
-    expected: Strengths,
-    mine: Bool[np.ndarray, " option"],
-    owner: Int[np.ndarray, " option"],
-) -> int:
-    differ = mine & ~np.isclose(strengths, expected, atol=CLOSE, rtol=CLOSE)
-    return len(np.unique(owner[differ]))

@@ -13,6 +13,7 @@ from cuescope_sdk.testing._chat_server import ChatServer
 from cuescope_sdk.testing._contract import Contract, Result
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
+from cuescope_sdk.testing._exporter_contract import ExporterContract
 from cuescope_sdk.testing._fake_biases import FakeFirst, FakePolite, FakeQuestions
 from cuescope_sdk.testing._fake_data import FakeDataset
 from cuescope_sdk.testing._fake_method import FakeMethod
@@ -49,6 +50,7 @@ __all__ = [
     "DatasetContract",
     "EditContract",
     "ExecutorContract",
+    "ExporterContract",
     "FAKE_TOOLS",
     "FakeDataset",
     "FakeDetector",
@@ -97,5 +99,6 @@ CONTRACTS: dict[str, type[Contract]] = {
         InterventionContract,
         TellContract,
         LogContract,
+        ExporterContract,
     )
 }

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import file_digest
+from importlib.util import find_spec
 from logging import ERROR
 from pathlib import Path
 
@@ -73,6 +74,22 @@ def _device_count(kind: str) -> int:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Nothing is said or asked within, and the caller's random generator is as before after it."""
+    # transformers draws weights before it loads them
+    with (
+        _quiet_transformers(),
+        torch.random.fork_rng(devices=[]),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def _quiet_transformers() -> Iterator[None]:
+    """It asks and tells nothing, where it is installed: open_clip and others do without it."""
+    if find_spec("transformers") is None:
+        yield
+        return
     from transformers.utils import logging
 
     ask_nobody()
@@ -81,10 +98,7 @@ def quiet() -> Iterator[None]:
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        # transformers draws weights before it loads them
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
+        yield
     finally:
         logging.set_verbosity(verbosity)
         if bars:

@@ -17,21 +17,39 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 def methods(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[METHOD]...", help="With --cite: these. [default: all]"
+        ),
+    ] = None,
     model: Annotated[str | None, MODEL] = None,
     data: Annotated[str | None, DATA] = None,
     model_option: ModelOptions = None,
     data_option: DataOptions = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Print what to cite for methods, as BibTeX.")
+    ] = False,
 ) -> None:
     """Show the methods; with a model or data: which fit, what is missing, how to get it.
 
     The model is judged by what its plugin declares, so its weights are not opened. The data are
     opened, and a few clips are looked at.
     """
-    from cuescope.application import announce, pairs
-    from cuescope_sdk import Context
+    from cuescope.application import Registry, announce, pairs
+    from cuescope_commands.citing import citations
+    from cuescope_sdk import Context, UserError
     from cuescope_sdk.choosing import Question
 
+    if cite:
+        echo("\n\n".join(citations(names or [], Registry())))
+        return
+    if names:
+        raise UserError(
+            f"methods takes the name '{names[0]}' with --cite alone",
+            remedy=f"`cuescope plugins info {names[0]}` describes it",
+        )
     model_options = pairs("-M", model_option or ())
     data_options = pairs("-D", data_option or ())
     question = Question(model, data, model_options, data_options)

@@ -14,7 +14,8 @@ _PREFIX = re.compile(r"\(?([A-Z])[.):]\s*(.*)", re.DOTALL)
 _LETTER = re.compile(r"\(?([A-Za-z])[.):]?")
 # of the letters from A to the last: with fewer they are initials
 FILLED = 0.8
-_NUMBER = re.compile(r"\d{1,3}")
+# a table with an empty cell has 3.0 for 3
+_NUMBER = re.compile(r"(\d{1,3})(?:\.0)?")
 
 
 def letters_before(options: Sequence[str]) -> str:
@@ -74,7 +75,8 @@ def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | N
         letters = letters_before(options) or LETTERS
         index = letters.find(match[1].upper()) if match else -1
     else:
-        index = int(answer) if _NUMBER.fullmatch(answer) else -1
+        number = _NUMBER.fullmatch(answer)
+        index = int(number[1]) if number else -1
     return index if 0 <= index < len(options) else None
 
 

@@ -17,8 +17,9 @@ class Layout:
     `answer_is` says what the column `answer` holds: the option's number from 0, its letter, or its
     text; None means that the file itself shows it. An answer that is `unknown` is none. `inside`
     is the column in which a row has a list of questions. `kind` "" stands for the file's name.
-    `source` is what several videos were cut from. `key` "" and None columns are columns that the
-    file does not have. A `picture_of` a row is that of the row with the key that its cell has.
+    `pictures` are the columns with pictures, in their cells or by name. `source` is what several
+    videos were cut from. `key` "" and None columns are columns that the file does not have. A
+    `picture_of` a row is that of the row with the key that its cell has.
     """
 
     patterns: tuple[str, ...]
@@ -34,6 +35,7 @@ class Layout:
     kind: str | None = None
     key: str | None = None
     picture_of: bool = False
+    pictures: tuple[str, ...] = ()
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -172,6 +174,7 @@ POPE = Layout(
     answer_is="text",
     video="image",
     kind="",
+    pictures=("image",),
 )
 POPE_TABLE = Layout(
     patterns=("*.parquet",),
@@ -180,6 +183,7 @@ POPE_TABLE = Layout(
     answer_is="text",
     video="image_source",
     kind="category",
+    pictures=("image",),
 )
 SEED_BENCH = Layout(
     patterns=("SEED-Bench*.json", "*.json", "*.parquet"),
@@ -190,6 +194,7 @@ SEED_BENCH = Layout(
     video="data_id",
     kind="question_type_id",
     key="question_id",
+    pictures=("data_id",),
 )
 SCIENCEQA = Layout(
     # an object: a question is named by its number
@@ -200,6 +205,7 @@ SCIENCEQA = Layout(
     video=None,
     kind="topic",
     key="key",
+    pictures=("image",),
 )
 AI2D = Layout(
     # a file a picture, whose questions are named by their text
@@ -210,13 +216,17 @@ AI2D = Layout(
     inside="questions",
     video="imageName",
     key="questionId",
+    pictures=("imageName",),
 )
 AI2D_TABLE = Layout(
     patterns=("test-*.parquet", "*.parquet"),
     answer_is="index",
     # the picture itself: 3,088 questions have no other name for it
     video="image",
+    pictures=("image",),
 )
+# <image 1> in the question is the first of them
+IMAGES = tuple(f"image_{number}" for number in range(1, 8))
 MMMU = Layout(
     patterns=("validation-*.parquet", "*.parquet"),
     # "[]" where the answer is open
@@ -226,6 +236,7 @@ MMMU = Layout(
     video=None,
     kind="subfield",
     key="id",
+    pictures=IMAGES,
 )
 MMMU_PRO = Layout(
     patterns=(
@@ -237,6 +248,7 @@ MMMU_PRO = Layout(
     video=None,
     kind="subject",
     key="id",
+    pictures=IMAGES,
 )
 MMSTAR_TABLE = Layout(
     patterns=("MMStar.tsv", "*.tsv"),
@@ -246,6 +258,7 @@ MMSTAR_TABLE = Layout(
     kind="category",
     key="index",
     picture_of=True,
+    pictures=("image",),
 )
 MMSTAR = Layout(
     patterns=("mmstar.parquet", "*.parquet", "MMStar.tsv", "*.tsv"),
@@ -255,6 +268,7 @@ MMSTAR = Layout(
     video="image",
     kind="category",
     key="index",
+    pictures=("image",),
 )
 MMBENCH = Layout(
     patterns=("*.tsv", "dev-*.parquet", "*.parquet"),
@@ -266,4 +280,5 @@ MMBENCH = Layout(
     key="index",
     # a copy with its options turned has the number of the first one for a picture
     picture_of=True,
+    pictures=("image",),
 )

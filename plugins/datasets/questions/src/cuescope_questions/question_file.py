@@ -16,10 +16,12 @@ from cuescope_questions.answers import (
     without_letters,
 )
 from cuescope_questions.layouts import FORMS, AnswerForm, Layout
+from cuescope_questions.pictures import content_of, find_in, keep, name_of
 from cuescope_questions.reading import (
     Row,
     find_files,
     list_of_texts,
+    plain_text,
     read_rows,
     split_question,
 )
@@ -34,10 +36,8 @@ from cuescope_sdk import (
     digest,
     nearest,
 )
-from cuescope_sdk.data import Probe, Question, Videos
+from cuescope_sdk.data import Probe, Question, Videos, probe_all
 
-# characters of a cell that is a name; base64 of a picture has thousands
-LONGEST_NAME = 500
 # share of the answers of a file that may name no option
 SLIPS = 0.02
 # an empty cell, as pandas writes it
@@ -54,6 +54,12 @@ class QuestionFileOptions(Options):
         None, description="the folder of the videos; without it samples have no frames"
     )
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each video")
+    images: Path | None = Field(
+        None, description="the folder of the pictures that the file names"
+    )
+    embedded: bool = Field(
+        False, description="show the pictures that the file itself holds"
+    )
 
 
 class QuestionTableOptions(QuestionFileOptions):
@@ -77,6 +83,9 @@ class QuestionTableOptions(QuestionFileOptions):
     )
     video: Annotated[str, Words()] = Field(
         "video", description="column of the video, what samples are grouped by"
+    )
+    picture: Annotated[str, Words()] = Field(
+        "image", description="column of the picture, or several: image_1,image_2"
     )
     kind: Annotated[str, Words()] = Field(
         "kind", description="column of the kind of question"
@@ -104,6 +113,10 @@ class QuestionFile(Plugin):
 
     def __init__(self, options: QuestionFileOptions, context: Context) -> None:
         super().__init__(options, context)
+        self.context = context
+        # the files of pictures that were kept, and the names of those of each question
+        self._kept: dict[str, Path] = {}
+        self._shown: dict[str, tuple[str, ...]] = {}
         left_out: Counter[str] = Counter()
         self.questions = tuple(self._read(left_out))
         total = len(self.questions) + left_out.total()
@@ -126,8 +139,10 @@ class QuestionFile(Plugin):
                 f"{left_out.total():,} of {total:,} questions: {reasons}"
             )
         self.clips: Mapping[str, Probe] = {}
+        self.pictures = self._open_pictures()
         if options.videos is None:
-            self.facts["videos"] = "none given: samples have no frames"
+            if not self.pictures:
+                self.facts["videos"] = "none given: samples have no frames"
         else:
             # the shell leaves `~` as it is behind `-D videos=`
             folder = options.videos.expanduser()
@@ -149,6 +164,33 @@ class QuestionFile(Plugin):
                 )
             if found.problems:
                 self.facts["without frames"] = found.describe_problems()
+
+    def _open_pictures(self) -> Mapping[str, Probe]:
+        """Those that can be shown, by name; raises BadDataError where there is none of them."""
+        files = dict(self._kept)
+        names = {name for names in self._shown.values() for name in names}
+        if self.options.images is not None:
+            folder = self.options.images.expanduser()
+            files |= find_in(folder, sorted(names - files.keys()), self.title)
+        elif not self.options.embedded:
+            return {}
+        probes = probe_all(files.values(), self.context)
+        good = {}
+        for name, file in files.items():
+            if probes[file].problem is None:
+                good[name] = probes[file]
+        if not good:
+            raise BadDataError(
+                f"{self.title}: no picture of '{self.options.path.name}' can be shown",
+                expected="pictures in its cells (-D embedded=true) or in a folder that it names "
+                "them of (-D images=FOLDER)",
+                got=f"{len(names):,} names and {len(files):,} files",
+            )
+        shown = sum(all(n in good for n in names) for names in self._shown.values())
+        self.facts["pictures"] = (
+            f"{len(good):,}; {shown:,} of {len(self.questions):,} questions have all of theirs"
+        )
+        return good
 
     def find_layouts(self) -> tuple[Layout, ...]:
         """Which column is what, in the forms that a file may have."""
@@ -180,14 +222,30 @@ class QuestionFile(Plugin):
         columns = {"answer_is"}
         for layout in layouts:
             columns.update(layout.columns)
+        pictures = {column for layout in layouts for column in layout.pictures}
+        if self.options.embedded:
+            columns |= pictures
         inside = layouts[0].inside
-        rows = list(read_rows(file, self.title, inside, columns))
+        rows = []
+        for place, row in read_rows(file, self.title, inside, columns):
+            for column in pictures & row.keys():
+                # by its name alone: all pictures of a file would fill memory
+                row[column] = self._keep_picture(row[column])
+            rows.append((place, row))
         for layout in layouts:
             if rows and all(column in rows[0][1] for column in layout.required):
                 return layout, rows
         if rows:
             self._refuse_columns(file, layouts[0], rows[0][1])
         return layouts[0], rows
+
+    def _keep_picture(self, cell: Any) -> str | None:
+        """The name of a picture, which is kept in the cache where it is to be shown."""
+        name = name_of(cell)
+        content = content_of(cell) if self.options.embedded else None
+        if name is not None and content is not None:
+            self._kept[name] = keep(content, self.context)
+        return name
 
     def _questions(
         self,
@@ -201,11 +259,20 @@ class QuestionFile(Plugin):
         options: list[list[str]] = []
         places: list[str] = []
         for number, (place, row) in enumerate(rows):
+            question = row.get(layout.question)
+            if isinstance(question, dict | list):
+                raise UserError(
+                    f"{place} '{layout.question}'",
+                    expected="a text",
+                    got=f"{question!r:.60}",
+                )
             answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
             texts = _options_of(layout, row, place)
             # VSI-Bench's questions with numbers for answers have no options
             if len(texts) < 2:
                 left_out["with fewer than two options"] += 1
+            elif "" in texts:
+                left_out["with an empty option"] += 1
             elif answer is None or answer == layout.unknown:
                 left_out["without an answer"] += 1
             else:
@@ -244,6 +311,9 @@ class QuestionFile(Plugin):
                 left_out["whose right answer stands there twice"] += 1
                 continue
             question = _question(layout, file, number, row, tuple(texts), texts[index])
+            names = [_cell_of(row, column) for column in layout.pictures]
+            shown = [pictures.get(name, name) for name in names if name]
+            self._shown[question.key] = tuple(shown)
             yield replace(question, video=pictures.get(question.video, question.video))
 
     def _form_in_file(self, rows: Sequence[tuple[int, Row]]) -> AnswerForm | None:
@@ -281,6 +351,9 @@ class QuestionFile(Plugin):
             clip = self.clips.get(question.video)
             # content, no paths: the same data set elsewhere is the same
             video = clip.digest if clip else None
+            pictures = [probe.digest for probe in self._pictures_of(question)]
+            if pictures:
+                video = digest(video, pictures)
             known = (question.key, question.text, question.choices, question.label)
             shown.append((*known, question.annotations, video))
         # of other frames of the same videos the answers are other ones
@@ -295,13 +368,21 @@ class QuestionFile(Plugin):
         question = self.questions[index]
         return question.group or question.video
 
+    def _pictures_of(self, question: Question) -> list[Probe]:
+        names = self._shown[question.key]
+        # one of several alone would be another question
+        shown = all(name in self.pictures for name in names)
+        return [self.pictures[name] for name in names] if shown else []
+
     def __getitem__(self, index: int) -> Sample:
         question = self.questions[index]
         clip = self.clips.get(question.video)
+        # a question whose video is broken stays, and `facts` say that it has no frames
+        frames = clip.clip(self.options.frames) if clip else ()
         return Sample(
             key=question.key,
-            # a question whose video is broken stays, and `facts` say that it has no frames
-            frames=clip.clip(self.options.frames) if clip else (),
+            frames=frames
+            or tuple(probe.image() for probe in self._pictures_of(question)),
             question=question.text,
             choices=question.choices,
             label=question.label,
@@ -327,7 +408,7 @@ def _question(
     kind = file.stem if layout.kind == "" else _cell_of(row, layout.kind)
     if kind is not None:
         annotations["question_type"] = kind
-    text = str(row.get(layout.question) or "").strip()
+    text = plain_text(row.get(layout.question))
     if not layout.options and not layout.fixed:
         text, _ = split_question(text)
     source = _cell_of(row, layout.source)
@@ -335,14 +416,7 @@ def _question(
 
 
 def _cell_of(row: Row, column: str | None) -> str | None:
-    """A cell as a name: what is a picture or long is named by its content."""
-    cell: Any = row.get(column) if column else None
-    if isinstance(cell, list):
-        return ", ".join(map(str, cell))
-    # a picture as `datasets` writes it, or as a table has it
-    if isinstance(cell, dict) or (isinstance(cell, str) and len(cell) > LONGEST_NAME):
-        return digest(cell)
-    return None if cell is None else str(cell)
+    return name_of(row.get(column)) if column else None
 
 
 def _pictures(layout: Layout, rows: Sequence[tuple[str, Row]]) -> dict[str, str]:
@@ -369,8 +443,12 @@ def _options_of(layout: Layout, row: Row, place: str) -> list[str]:
     else:
         cells = [row.get(column) for column in columns]
         # a table with a column an option leaves those of shorter questions empty
-        texts = [str(cell).strip() for cell in cells if cell is not None]
-    return [text for text in texts if text and text != EMPTY]
+        texts = [plain_text(cell) for cell in cells]
+    texts = ["" if text == EMPTY else text for text in texts]
+    # at the end alone: the answer may be a number or a letter, which counts all before it
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
 
 
 class QuestionTable(QuestionFile):
@@ -394,6 +472,7 @@ class QuestionTable(QuestionFile):
             video=named.video,
             kind=named.kind,
             key=named.key,
+            pictures=tuple(name.strip() for name in named.picture.split(",")),
         )
         return (layout,)
 

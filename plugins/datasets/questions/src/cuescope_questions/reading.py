@@ -223,7 +223,14 @@ def list_of_texts(value: Any, place: str) -> list[str]:
         isinstance(item, str | int | float) for item in value
     ):
         raise UserError(place, expected="a list of options", got=_shorten(value))
-    return [str(item).strip() for item in value]
+    return [plain_text(item) for item in value]
+
+
+def plain_text(value: Any) -> str:
+    """A cell as text, "" where there is none, without space at its ends."""
+    text = "" if value is None else str(value)
+    # half of a pair, as JSON may escape it, can be written to no file
+    return text.encode("utf-8", "replace").decode().strip()
 
 
 def _in_order(options: dict[str, Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 
 from cuescope_answers.scores import accuracy_gap, preference
 from cuescope_answers.trials import Answered, answered
@@ -54,7 +54,8 @@ class Result:
     """What a candidate is worth in points, between `low` and `high`; `q_value` is for all tried.
 
     `with_it` and `without` are what the sentence compares: how often it is chosen and would be, or
-    the accuracy with it and without.
+    the accuracy with it and without. With a `label` it is how often this answer is given where
+    another one is right.
     """
 
     candidate: Candidate
@@ -66,6 +67,19 @@ class Result:
     without: float
     p_value: float
     q_value: float | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Slip:
+    """What answers may go wrong by, 1 or 0 a sample, among the samples where it could.
+
+    An error, or a `label` that is given where another one is right.
+    """
+
+    label: str | None
+    values: Float[np.ndarray, " sample"]
+    among: Bool[np.ndarray, " sample"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,30 +211,52 @@ def slices(audit: Audit, answers: Answered) -> list[Result]:
         # a label that is hard says nothing of what its samples show
         codes = np.array([audit.labels.index(str(sample.label)) for sample in samples])
     features = GroupedFeatures(present, answers.groups.strata(codes), answers.groups)
-    tests = features.tests((1 - answers.right)[:, None], audit.rng("slices"))
-    lows, highs = gap_intervals(
-        answers.right, present, answers.groups, confidence=options.confidence
-    )
+    slips = slips_of(answers, audit.labels)
+    columns = np.stack([slip.values for slip in slips], axis=1)
+    tests = features.tests(columns, audit.rng("slices"))
     results = []
-    for number, candidate in enumerate(candidates):
-        q_value = float(tests.q_value[number, 0])
-        if np.isnan(q_value) or np.isnan(lows[number]):
-            continue
-        inside, outside = accuracy_gap(answers.right, candidate.shows)
-        results.append(
-            Result(
-                candidate,
-                int(candidate.shows.sum()),
-                outside - inside,
-                float(lows[number]),
-                float(highs[number]),
-                inside,
-                outside,
-                float(tests.p_value[number, 0]),
-                q_value,
-            )
+    for column, slip in enumerate(slips):
+        lows, highs = gap_intervals(
+            1 - slip.values[slip.among],
+            present[slip.among],
+            answers.groups.take(slip.among),
+            confidence=options.confidence,
         )
+        for number, candidate in enumerate(candidates):
+            q_value = float(tests.q_value[number, column])
+            if np.isnan(q_value) or np.isnan(lows[number]):
+                continue
+            shows = candidate.shows[slip.among]
+            inside, outside = accuracy_gap(1 - slip.values[slip.among], shows)
+            results.append(
+                Result(
+                    candidate,
+                    int(shows.sum()),
+                    outside - inside,
+                    float(lows[number]),
+                    float(highs[number]),
+                    inside,
+                    outside,
+                    float(tests.p_value[number, column]),
+                    q_value,
+                    slip.label,
+                )
+            )
     return sorted(results, key=lambda result: (result.q_value, -result.points))
+
+
+def slips_of(answers: Answered, labels: Sequence[str]) -> list[Slip]:
+    """Errors; and in a closed set of answers each of them where it is not the right one."""
+    everyone = np.ones(len(answers.right), dtype=bool)
+    slips = [Slip(None, 1 - answers.right, everyone)]
+    if not 2 <= len(labels) <= MOST_LABELS:
+        return slips
+    given = np.array([str(outcome.prediction) for outcome in answers.outcomes])
+    right = np.array([str(outcome.trial.sample.label) for outcome in answers.outcomes])
+    for label in labels:
+        wrongly = (given == label) & (right != label)
+        slips.append(Slip(label, wrongly.astype(float), right != label))
+    return slips
 
 
 def candidates_of(
@@ -272,10 +308,11 @@ def words(samples: Sequence[Sample], most: int, fewest: int) -> Iterator[Candida
 def values(samples: Sequence[Sample]) -> Iterator[Candidate]:
     """Values of annotations: each word of few, and the ends of numbers."""
     names: dict[str, None] = {}
-    for sample in samples:
-        names |= dict.fromkeys(sample.annotations)
+    facts = [{**s.annotations, **s.annotations.get("factors", {})} for s in samples]
+    for of_sample in facts:
+        names |= dict.fromkeys(of_sample)
     for name in names:
-        column = [sample.annotations.get(name) for sample in samples]
+        column = [of_sample.get(name) for of_sample in facts]
         if name in PASSED_OVER:
             continue
         numbers = [
@@ -310,7 +347,9 @@ def things(samples: Sequence[Sample]) -> Iterator[Candidate]:
         names.append((detected | annotated) - {str(sample.label)})
     for name in sorted(set().union(*names)):
         shows = np.array([name in shown for shown in names])
-        yield Candidate(f"thing: {name}", f"'{name}' in the picture", "thing", shows)
+        yield Candidate(
+            f"thing: {name}", f"'{name}' in the picture", "thing shown", shows
+        )
 
 
 def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:

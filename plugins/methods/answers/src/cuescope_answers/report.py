@@ -21,8 +21,11 @@ NEXT_STEP = (
 def features(audit: Audit) -> Iterator[Feature]:
     """A feature a candidate that was tested, with the samples that show it."""
     result_of = audit.once(study, audit)
-    for result in result_of.results:
-        candidate = result.candidate
+    # one may be tested for errors, and for each answer
+    candidates = {
+        result.candidate.key: result.candidate for result in result_of.results
+    }
+    for candidate in candidates.values():
         yield Feature(
             key=candidate.key,
             name=candidate.name,
@@ -54,7 +57,7 @@ def scores(audit: Audit) -> Iterator[Score]:
         finding = is_finding(result, audit.options)
         yield Score(
             feature=result.candidate.key,
-            label=None,
+            label=result.label,
             metric="points",
             value=result.points,
             low=result.low,
@@ -76,6 +79,15 @@ def statement(result: Result) -> str:
             f"The model chose {{feature}} in {result.with_it:.1%} of {result.n:,} questions. With "
             f"errors spread evenly over the options it would be {result.without:.1%}: {points} "
             f"less ({interval})."
+        )
+    if result.label is not None:
+        # as they are told of errors: shares of what does not slip
+        given = 1 - result.with_it
+        otherwise = 1 - result.without
+        return (
+            f"With {{feature}}, '{result.label}' is answered in {given:.1%} of {result.n:,} "
+            f"samples of other labels, and in {otherwise:.1%} without it: {points} more "
+            f"({interval}). This goes with it; it does not say what causes it."
         )
     return (
         f"With {{feature}}, accuracy is {result.with_it:.1%} in {result.n:,} samples, and "

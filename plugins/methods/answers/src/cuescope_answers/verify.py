@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from cuescope_answers.analysis import study
+from cuescope_answers.analysis import slips_of, study
 from cuescope_answers.report import PREFERENCE
 from cuescope_sdk import Audit, Evidence, Score
 from cuescope_sdk.data import Comparison, independent_samples, other_explanations
@@ -20,15 +20,18 @@ def comparisons(audit: Audit, scores: Sequence[Score]) -> Iterator[Comparison]:
     """What each slice compares: the samples that show it, and the others."""
     result_of = audit.once(study, audit)
     answers = result_of.answers
-    found = {score.feature for score in scores if score.finding}
-    samples = [outcome.trial.sample for outcome in answers.outcomes]
+    found = {(score.feature, score.label) for score in scores if score.finding}
+    slips = {slip.label: slip for slip in slips_of(answers, audit.labels)}
     for result in result_of.results:
         candidate = result.candidate
-        if candidate.key in found and candidate.kind != PREFERENCE:
-            yield Comparison(
-                feature=candidate.key,
-                label=None,
-                samples=samples,
-                shows=np.asarray(candidate.shows),
-                values=answers.right,
-            )
+        if candidate.kind == PREFERENCE or (candidate.key, result.label) not in found:
+            continue
+        slip = slips[result.label]
+        rows = np.flatnonzero(slip.among).tolist()
+        yield Comparison(
+            feature=candidate.key,
+            label=result.label,
+            samples=[answers.outcomes[row].trial.sample for row in rows],
+            shows=np.asarray(candidate.shows)[slip.among],
+            values=1 - slip.values[slip.among],
+        )

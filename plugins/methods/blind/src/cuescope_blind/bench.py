@@ -60,6 +60,8 @@ class Atlas(Plugin):
         rows: list[tuple[Cell, ...]] = []
         faults = []
         for name, path in self._benchmarks():
+            # warnings of an audit do not say which benchmark they are about
+            self.context.announce(path.name)
             request = Request(
                 method="blind",
                 model="none",
@@ -69,9 +71,8 @@ class Atlas(Plugin):
             )
             try:
                 report = self._runner.run(request, resume=self.context.resume)
-            except (
-                UserError
-            ) as error:  # one that cannot be read must not cost the others
+            except UserError as error:
+                # one that cannot be read must not cost the others
                 faults.append(f"{path.name}: {error}")
                 continue
             rows.append((path.stem, *_figures(report)))

@@ -15,6 +15,7 @@ from cuescope.application import (
     Output,
     Pairs,
     Planned,
+    as_asked,
     audit_and_show,
     echo,
     open_runner,
@@ -106,7 +107,7 @@ def blind(
             expected="none: questions are chosen by their texts",
             remedy="Leave --model out",
         )
-    request = Request(
+    asked = Request(
         method=METHOD if model == MODEL else ASKING,
         model=model,
         data=data,
@@ -117,6 +118,7 @@ def blind(
         limit=limit,
         seed=seed,
     )
+    request = as_asked(asked)
     with open_runner(out=out, quiet=output.quiet, verbose=output.verbose) as runner:
         if plan:
             show_plan(runner, request, as_json=output.as_json)

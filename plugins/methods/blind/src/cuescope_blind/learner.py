@@ -15,15 +15,19 @@ from scipy import optimize, sparse
 
 from cuescope_blind.questions import OneAQuestion, PerOption, Questions
 from cuescope_blind.tells import (
+    alphabet_ranks,
     consensus,
     learned_strength,
     length,
     length_ranks,
+    number_ranks,
     numeric_middle,
     one_code,
     overlap,
     text_codes,
 )
+from cuescope_blind.tells.crossed import question_codes, recurrence
+from cuescope_blind.tells.signs import sign_codes
 
 # a power of two: FeatureHasher spreads features unevenly over any other count of columns
 BUCKETS = 2**18
@@ -34,6 +38,7 @@ PLACES = 6
 STEPS = 80
 # chosen on MVBench and NExT-QA val alone (benchmarks/blind_table.py --tune)
 WORD_SCALE = 1.5
+SIGN_SCALE = 1.0
 PENALTY = 4.0
 CLOSE = 1e-5
 
@@ -55,9 +60,16 @@ def option_features(questions: Questions) -> OptionFeatures:
     dense = _dense_features(questions)
     kinds = questions.kind_codes[questions.owner]
     by_kind = _within_kinds(dense, kinds)
-    matrix = sparse.hstack(
-        [sparse.csr_array(dense), by_kind, WORD_SCALE * words], format="csr"
-    )
+    signs = _of_unit_length(_in_several(questions, sign_codes(questions)))
+    crossed = _of_unit_length(_in_several(questions, question_codes(questions)))
+    blocks = [
+        sparse.csr_array(dense),
+        by_kind,
+        WORD_SCALE * words,
+        SIGN_SCALE * signs,
+        SIGN_SCALE * crossed,
+    ]
+    matrix = sparse.hstack(blocks, format="csr")
     return OptionFeatures(sparse.csr_array(matrix), one_code(text_codes(questions)))
 
 
@@ -68,18 +80,24 @@ def _word_features(questions: Questions) -> sparse.csr_array:
     hashed = sparse.csr_array(hasher.transform(_tokens(questions)))
     # there or not: two words may share a bucket
     hashed.data[:] = 1.0
+    return _of_unit_length(_in_several(questions, hashed))
+
+
+def _in_several(questions: Questions, codes: sparse.csr_array) -> sparse.csr_array:
+    """The columns that have an entry in several questions."""
     # of whole questions: a word of all options of one question is still a word of one
     # one entry an option, in the row of its question
     order = np.arange(len(questions.owner))
     entries = (np.ones(len(order)), (questions.owner, order))
-    of_question = sparse.csr_array(entries, shape=(len(questions), len(order))) @ hashed
-    common = np.flatnonzero(
-        np.bincount(of_question.indices, minlength=BUCKETS) >= LEAST_QUESTIONS
-    )
-    kept = sparse.csr_array(hashed[:, common])
+    of_question = sparse.csr_array(entries, shape=(len(questions), len(order))) @ codes
+    counts = np.bincount(of_question.indices, minlength=codes.shape[1])
+    return sparse.csr_array(codes[:, np.flatnonzero(counts >= LEAST_QUESTIONS)])
+
+
+def _of_unit_length(codes: sparse.csr_array) -> sparse.csr_array:
     # a long option must not weigh more for its length: that has columns of its own
-    lengths = np.sqrt(np.maximum(kept.sum(axis=1), 1.0))
-    return sparse.csr_array(sparse.diags_array(1 / lengths) @ kept)
+    lengths = np.sqrt(np.maximum(codes.sum(axis=1), 1.0))
+    return sparse.csr_array(sparse.diags_array(1 / lengths) @ codes)
 
 
 def _tokens(questions: Questions) -> Iterator[list[str]]:
@@ -96,6 +114,7 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
     size = np.log1p(length(questions))
     mean_size = questions.sum_within(size) / questions.counts
     shared = consensus(questions)
+    offered = np.log(recurrence(questions))
     columns = [
         size - mean_size[questions.owner],
         _is_most(questions, size),
@@ -104,13 +123,19 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         _is_most(questions, shared),
         overlap(questions),
         numeric_middle(questions),
+        offered - (questions.sum_within(offered) / questions.counts)[questions.owner],
     ]
-    # these came after a look at EgoSchema: its row in docs/blind.md is no clean test
-    ranks = length_ranks(questions)
-    for rank in range(min(int(questions.counts.max()), PLACES)):
-        columns.append((questions.position == rank).astype(float))
-        columns.append((ranks == rank).astype(float))
-    dense = np.stack(columns, axis=1)
+    # ranks by length came after a look at EgoSchema: its row in docs/blind.md is no clean test
+    orders = (
+        questions.position,
+        length_ranks(questions),
+        number_ranks(questions),
+        alphabet_ranks(questions),
+    )
+    ranks = np.arange(min(int(questions.counts.max()), PLACES))
+    for order in orders:
+        columns.extend(order == ranks[:, None])
+    dense = np.stack(columns, axis=1).astype(float)
     # one penalty for all columns asks for one scale
     spread = dense.std(axis=0)
     return np.asarray(dense / np.where(spread > 0, spread, 1.0))

@@ -122,11 +122,14 @@ class Questions:
         return np.unique(self.kind, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
+    def raw_options(self) -> list[str]:
+        """The text of every option, as it is."""
+        return [text for options in self.options for text in options]
+
+    @cached_property
     def flat_options(self) -> list[str]:
         """The text of every option, without case and outer spaces."""
-        return [
-            text.casefold().strip(" .") for options in self.options for text in options
-        ]
+        return [text.casefold().strip(" .") for text in self.raw_options]
 
     @cached_property
     def words(self) -> list[list[str]]:

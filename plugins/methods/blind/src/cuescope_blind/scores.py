@@ -7,7 +7,12 @@ from jaxtyping import Bool, Int
 
 from cuescope_blind.learner import OptionFeatures, out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
-from cuescope_sdk.statistics import MeanAboveZero, change_interval, change_p_value
+from cuescope_sdk.statistics import (
+    Groups,
+    MeanAboveZero,
+    change_interval,
+    change_p_value,
+)
 
 # strengths are sums and means: closer than this is a tie
 TIE = 1e-9
@@ -86,7 +91,7 @@ def measure_gain(
     chance = questions.chance[part]
     gain = correct[part] - chance
     groups = questions.groups.take(part)
-    low, high = change_interval(gain, groups, confidence=confidence)
+    low, high = gain_interval(gain, chance, groups, confidence)
     p_value = MeanAboveZero(gain, groups).p_value()
     if two_sided and p_value is not None:
         # either side would have been reported
@@ -104,6 +109,20 @@ def measure_gain(
         high,
         p_value,
     )
+
+
+def gain_interval(
+    gain: PerQuestion,
+    chance: PerQuestion,
+    groups: Groups,
+    confidence: float,
+) -> tuple[float | None, float | None]:
+    """The interval of a mean gain, within what none and all right answers would give."""
+    low, high = change_interval(gain, groups, confidence=confidence)
+    if low is None or high is None:
+        return None, None
+    least = -float(chance.mean())
+    return max(low, least), min(high, 1 + least)
 
 
 def redraw_answers(questions: Questions, rng: np.random.Generator) -> OneAQuestion:

@@ -94,6 +94,8 @@ def is_pull(row: PullRow, known: Backgrounds, options: CCIOptions) -> bool:
     return (
         row.q_value <= options.fdr
         and strong
+        # no star beside an interval that holds 0
+        and row.pull.low > 0
         and _is_backed(row.alone_p, known, options)
     )
 

@@ -225,8 +225,8 @@ def pull_statement(row: PullRow) -> str:
     )
     few = " (few groups: the interval is rough)" if pull.few else ""
     return (
-        f"The model takes images with {{feature}} for '{row.label}': it answers so in "
-        f"{row.answered} of {row.images}, and in {row.moved} of these only while the background is "
-        f"there. Before other backgrounds it answers so in {pull.elsewhere:.0%} of the images "
-        f"of the same labels. That is {points} more{few}."
+        f"Of {row.images} images with {{feature}} {row.answered} are answered '{row.label}', "
+        f"{row.moved} of them only while the background is there. Before other backgrounds "
+        f"{pull.elsewhere:.0%} of the images of the same labels are answered so. That is {points} "
+        f"more{few}. This goes with the background; other things may go with it too."
     )

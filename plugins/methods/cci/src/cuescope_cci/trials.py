@@ -11,9 +11,11 @@ from jaxtyping import Bool, Float
 from cuescope_cci.kmeans import euclidean_kmeans
 from cuescope_cci.options import CCIOptions, Negative
 from cuescope_cci.scores import ClusterMap, importance_map
-from cuescope_sdk import Audit, HideTokens, Outcome, Readout, Sample, Trial
+from cuescope_sdk import Audit, HideTokens, Outcome, Output, Readout, Sample, Trial
 from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.maths import normalise, spherical_kmeans
+
+LOGITS: frozenset[Output] = frozenset({"logits"})
 
 
 def patch_clusters(
@@ -73,9 +75,9 @@ class ClusteredImage:
         """How many there are."""
         return int(self.cluster.max()) + 1
 
-    def trials(self) -> Iterator[Trial]:
-        """The image as it is, then without each cluster."""
-        yield Trial(sample=self.sample)
+    def trials(self, outputs: frozenset[Output] = LOGITS) -> Iterator[Trial]:
+        """The image as it is, of which more `outputs` may be asked, then without each cluster."""
+        yield Trial(sample=self.sample, outputs=outputs)
         yield from self.hidden_trials()
 
     def hidden_trials(self) -> Iterator[Trial]:
@@ -146,9 +148,10 @@ def ask_images(
 ) -> list[AnsweredImage]:
     """Cluster the images, which are on the model's canvas already, and hide each cluster."""
     images = _cluster_images(audit, options, samples)
-    outcomes = iter(
-        audit.respond(chain.from_iterable(image.trials() for image in images))
-    )
+    # embeddings tell near copies: frames of one film (docs/adr/0023)
+    outputs = answer_outputs(audit)
+    trials = chain.from_iterable(image.trials(outputs) for image in images)
+    outcomes = iter(audit.respond(trials))
     answered = []
     for image in images:
         # one trial for the whole image
@@ -165,6 +168,13 @@ def ask_images(
             for image, start in zip(answered, starts, strict=True)
         ]
     return answered
+
+
+def answer_outputs(audit: Audit) -> frozenset[Output]:
+    """The answer, and the embedding where the model gives it: it comes for free with the answer."""
+    if "embedding" in audit.capabilities.outputs:
+        return LOGITS | {"embedding"}
+    return LOGITS
 
 
 def _cluster_images(

@@ -1,18 +1,21 @@
 """Checks of what CCI found: planted backgrounds, backgrounds alone, and deletion and insertion."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cuescope_cci.analysis import is_finding
-from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
+from cuescope_cci.analysis import is_finding, is_overall_finding
+from cuescope_cci.backgrounds.measure import Backgrounds, PullRow, measure_backgrounds
 from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
     Sources,
     counted_sources,
     factor_words,
     groups,
     groups_of,
+    varying_factors,
     wrong_answers,
 )
 from cuescope_cci.options import CCIOptions
@@ -22,6 +25,7 @@ from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
 from cuescope_sdk.explain import FaithfulnessCheck
 from cuescope_sdk.statistics import gap_intervals
 
+SOURCES = "images of one source"
 ON_CUE = 0.8  # of the images of a kind show the planted cue: then the kind is that cue
 
 
@@ -32,6 +36,8 @@ def evidence(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Ev
     if known is not None:
         findings = [row for row in known.rows if is_finding(row, known, options)]
     yield from map(check_alone, findings)
+    if known is not None:
+        yield from check_sources(audit, options, known)
     yield from check_regions(audit.samples, sources, options.confidence)
     yield from check_cues(audit.planted_cues, audit.samples, sources, findings)
     explainer = AuditedMaps(options, {source.sample.key: source for source in sources})
@@ -86,6 +92,73 @@ def check_alone(row: PullRow) -> Evidence:
         feature=row.feature,
         label=row.label,
     )
+
+
+def check_sources(
+    audit: Audit,
+    options: CCIOptions,
+    known: Backgrounds,
+) -> Iterator[Evidence]:
+    """Whether findings hold if all images of a label before one kind of background are one source.
+
+    Clips of one film share label and background, and are answered alike. Nobody can see that in
+    data that are shuffled; so where no group is declared all images that may be of one source count
+    as one (docs/cci.md). Nothing where groups are declared, or without findings.
+    """
+    claimed = _passing(known, options)
+    if not claimed or any(source.sample.group for source in known.sources):
+        return
+    holding: set[tuple[str, str | None]] = set()
+    for factor in varying_factors(known.sources):
+        grouped = [_of_one_source(source, factor) for source in known.sources]
+        again = measure_backgrounds(audit, options, grouped)
+        if again is not None:
+            holding |= _passing(again, options)
+    for feature, label in sorted(claimed - holding, key=str):
+        yield Evidence(
+            check=SOURCES,
+            verdict="inconclusive",
+            detail="No groups are declared. This is not found where all images of a class before "
+            "one kind of background count as one, as if they came from one video. Declare which "
+            "images are of one source (-D group=..., Sample.group), or a group of its own for "
+            "each.",
+            n=len(known.sources),
+            feature=feature,
+            label=label,
+            doubt="But if images of a class before one kind of background come from one video or "
+            "place, this may be chance: no groups are declared, see the check "
+            f"'{SOURCES}'.",
+        )
+    if claimed & holding:
+        yield Evidence(
+            check=SOURCES,
+            verdict="supported",
+            detail=f"No groups are declared. {len(claimed & holding)} of {len(claimed)} findings "
+            "hold also where all images of a class before one kind of background count as one.",
+            value=float(len(claimed & holding)),
+            n=len(known.sources),
+        )
+
+
+def _of_one_source(source: AnswerSource, factor: str) -> AnswerSource:
+    """The image in the group of all with its label and its kind of background."""
+    group = f"{source.sample.label} before {source.factors.get(factor)}"
+    return replace(source, sample=replace(source.sample, group=group))
+
+
+def _passing(
+    known: Backgrounds,
+    options: CCIOptions,
+) -> set[tuple[str, str | None]]:
+    """What is found, by feature and label."""
+    passing: set[tuple[str, str | None]] = {
+        (row.feature, row.label)
+        for row in known.rows
+        if is_finding(row, known, options)
+    }
+    if is_overall_finding(known, options):
+        passing.add((BACKGROUND, None))
+    return passing
 
 
 def check_regions(
@@ -171,8 +244,8 @@ def check_cues(
 ) -> Iterator[Evidence]:
     """Whether what was found is what was planted, by the answer sheet.
 
-    It would catch findings on decoys: a single one refutes. Nothing without planted cues of labels,
-    or without findings.
+    It would catch findings on decoys: a single one refutes. It is supported where all that was
+    planted is found. Nothing without planted cues of labels, or without findings.
     """
     # by label, as a finding names the class that the background pulls to
     cues = {label: cue.key for cue in planted for label in cue.labels}
@@ -192,9 +265,15 @@ def check_cues(
         else:
             others.append(f"'{row.label}' before {factor_words(row.feature)}")
     wrongly = f"; not planted: {', '.join(others)}" if others else ""
+    verdict: Verdict = "supported"
+    if others:
+        verdict = "refuted"
+    elif len(right) < len(cues):
+        verdict = "inconclusive"
+        wrongly = "; the others were missed, or do not pull"
     yield Evidence(
         check="planted cues",
-        verdict="refuted" if others else "supported",
+        verdict=verdict,
         detail=f"{len(right)} of {len(cues)} planted backgrounds were found{wrongly}",
         value=(len(found) - len(others)) / len(found),
         threshold=1.0,

@@ -92,14 +92,16 @@ class Slices(Plugin):
     ) -> Iterator[Evidence]:
         """Other explanations of what was found, label noise, and the null."""
         from cuescope_sdk.data import independent_samples, other_explanations
+        from cuescope_sdk.locating import attach_portraits
         from cuescope_slices.verify import check_labels, comparisons, evidence
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
+            attach_portraits(audit, features, scores)
             about = audit, self.name, self.options, features, scores
             yield from other_explanations(audit, list(comparisons(*about)))
             if self.options.label_noise:
-                yield check_labels(audit, self.name, self.options, scores)
+                yield check_labels(*about)
             yield from evidence(audit, self.name, self.options)
 
 

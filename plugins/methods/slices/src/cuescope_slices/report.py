@@ -89,7 +89,7 @@ def statement(pair: Pair, label: str, options: Any) -> str | None:
     if pair.low is not None and pair.high is not None:
         ends = f"; {percent(pair.low, unit='')} to {percent(pair.high, unit='')} points"
     words = (
-        f"In {{feature}}, '{label}' loses {100 * (pair.lost or 0):.0f} points of accuracy "
+        f"In {{feature}}, '{label}' is right {100 * (pair.lost or 0):.0f} points less often "
         f"({pair.inside:.0%} instead of {pair.outside:.0%}{ends})."
     )
     if pair.is_label_noise:

@@ -51,6 +51,7 @@ def check_labels(
     audit: Audit,
     name: str,
     options: Any,
+    features: Sequence[Feature],
     scores: Sequence[Score],
 ) -> Evidence:
     """Which samples look mislabelled, and whether anything that passed rests on them."""
@@ -62,6 +63,8 @@ def check_labels(
         label_noise(ranked),
         explained=sum(score.always_reported for score in scores),
         held=sum(score.finding for score in scores),
+        features=features,
+        scores=scores,
     )
 
 

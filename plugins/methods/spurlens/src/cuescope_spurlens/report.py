@@ -28,6 +28,13 @@ NULLS = {
     "random-rankings": "the largest gap of as many random rankings as there are cues",
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
+IMAGES = {
+    "recognition": "images with {0}",
+    "hallucination": "images without {0}",
+    "drop": "images whose {1} is dropped",
+    "mask": "images whose {1} is blackened",
+}
+MOSTLY = 0.5  # of the images: from here on a wrong answer is the common one
 LISTED = 8  # names in a note
 SMALL = 0.02  # a gap that is not worth a sentence
 
@@ -46,7 +53,11 @@ def score_rows(results: Results) -> Iterator[Score]:
         yield _score_of(*rows[0])(metric="spurious_gap", value=None, statement=why)
         return
     for result, cue in rows:
-        yield from _cue_rows(result, cue)
+        prior = None
+        # no gap can be seen where the answer is the same to all images
+        if cue == result.strongest and not result.finding:
+            prior = prior_statement(result, results)
+        yield from _cue_rows(result, cue, prior)
 
 
 def why_untested(results: Results) -> str | None:
@@ -57,7 +68,9 @@ def why_untested(results: Results) -> str | None:
             "-O questions='Is there {object}? Answer yes or no.'"
         )
     if not results.findings and not any(map(results.can_find, results.cases)):
-        return f"Nothing could be tested: {describe_limit(results)}."
+        priors = (prior_statement(result, results) for result in results.cases)
+        limit = f"Nothing could be tested: {describe_limit(results)}."
+        return " ".join([limit, *filter(None, priors)])
     return None
 
 
@@ -79,7 +92,41 @@ def _score_of(result: CaseResult, cue: int) -> Callable[..., Score]:
     return partial(Score, feature=feature, label=case.label)
 
 
-def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
+def prior_statement(result: CaseResult, results: Results) -> str | None:
+    """What the model says to most images of a case whatever they show; None where it does not.
+
+    It is a wrong answer: yes where the object is not, or no where it is. The interval of its share
+    is corrected over all cases (Bonferroni).
+    """
+    case = result.case
+    is_there = case.task == "recognition"
+    shares = 1 - result.unit_rates if is_there else result.unit_rates
+    level = results.level / len(results.cases)
+    low, high = mean_interval(shares, Groups.single(len(shares)), confidence=1 - level)
+    if low is None or high is None or low <= MOSTLY:
+        return None
+    answer = "no" if is_there else "yes"
+    images = IMAGES[case.task].format(with_article(case.label), case.label)
+    words = (
+        f"Asked for {with_article(case.label)}, the model says {answer} to "
+        f"{percent(float(shares.mean()), low, high)} of {len(shares)} {images}"
+    )
+    others = [
+        other
+        for other in results.cases
+        if other.case.label == case.label and other.case.shows_object != is_there
+    ]
+    if others:
+        rates = 1 - others[0].unit_rates if is_there else others[0].unit_rates
+        beside = "without one" if is_there else "with one"
+        words += f", and to {percent(float(rates.mean()))} of those {beside}"
+    return (
+        f"{words}. Where it says {answer} to most images, hardly a cue can make a gap. "
+        "`cuescope audit answers` tells which answers a model prefers."
+    )
+
+
+def _cue_rows(result: CaseResult, cue: int, prior: str | None) -> Iterator[Score]:
     """The gap of a cue, and the two shares of yes that it is between."""
     score = _score_of(result, cue)
     first = cue == result.strongest
@@ -97,7 +144,8 @@ def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
         # random rankings may give another cue the least p of the case
         q_value=max(result.q_value, p_value) if first else None,
         finding=finding,
-        statement=finding_statement(result, figures) if finding else None,
+        always_reported=prior is not None,
+        statement=finding_statement(result, figures) if finding else prior,
     )
     kind = "perception" if result.case.task == "recognition" else "hallucination"
     sides = {"with": figures.with_rates, "without": figures.without_rates}
@@ -118,12 +166,7 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
     case = result.case
     a_cue = with_article(result.cue)
     a_label = with_article(case.label)
-    images = {
-        "recognition": f"images with {a_label}",
-        "hallucination": f"images without {a_label}",
-        "drop": f"images whose {case.label} is dropped",
-        "mask": f"images whose {case.label} is blackened",
-    }[case.task]
+    images = IMAGES[case.task].format(a_label, case.label)
     verb = "sees" if case.task == "recognition" else "imagines"
     most = f"the {figures.k} that show {a_cue} most"
     least = f"the {figures.k} that show it least"

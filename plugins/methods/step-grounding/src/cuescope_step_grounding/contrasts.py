@@ -197,7 +197,9 @@ def _thing_sides(judged: JudgedTraces, name: str) -> tuple[Side, Side]:
     if not seen.exhibits:
         title += "; what it shows instead"
         seen = _side(
-            judged, title, lambda c: c.sample in verdicts and c.verdict == HELD
+            judged,
+            title,
+            lambda c: c.sample in verdicts and c.verdict == HELD,
         )
     title = f"the video never shows it: {never} of {shown + never}"
     return seen, _side(judged, title, lambda c: is_named(c, "unsupported"))
@@ -281,7 +283,10 @@ def _step_claims(judged: JudgedTraces) -> Iterator[StepClaim]:
         for number, claims in enumerate(trace.reasoning.claims, start=1):
             for claim in claims:
                 yield StepClaim(
-                    trace, number, claim, judged.judgements.of(trace.sample, claim)
+                    trace,
+                    number,
+                    claim,
+                    judged.judgements.of(trace.sample, claim),
                 )
 
 

@@ -166,7 +166,9 @@ def _statements(tables: PaperTables) -> Table:
         _number_row("smallest gap of accuracy and SGR (GPT-4o, STAR)", 6.3, gap[-1, 0]),
         _number_row("largest gap (CLIP-ViL, STAR)", 14.1, gap[0, 0]),
         _number_row(
-            "SGR among 7B models varies by (STAR)", 10.8, np.ptp(t.sgr[t.matched, 0])
+            "SGR among 7B models varies by (STAR)",
+            10.8,
+            np.ptp(t.sgr[t.matched, 0]),
         ),
         _row(
             "of pairs within 1 point of accuracy, the better grounded loses less",

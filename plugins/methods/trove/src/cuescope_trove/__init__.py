@@ -116,10 +116,12 @@ class TRoVe(Plugin):
     ) -> Iterator[Evidence]:
         """Annotated cues, a detector's pseudo-labels, and the null."""
         from cuescope_sdk.data import independent_samples
+        from cuescope_sdk.locating import attach_portraits
         from cuescope_trove.verify import evidence
 
         if (
             audit.options is self.options
         ):  # else another method's audit, which says so itself
             yield from independent_samples(audit)
+            attach_portraits(audit, features, scores)
         yield from evidence(audit, self.options, features, scores)

@@ -53,7 +53,7 @@ def evidence(
         if "detector" in audit.tools:
             yield from check_with_detector(audit, options, features, scores, analysis)
         if options.label_noise:
-            yield check_labels(audit, analysis)
+            yield check_labels(audit, analysis, features, scores)
         found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)
         if options.null_shuffles:
@@ -96,7 +96,12 @@ def check_null(
     )
 
 
-def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
+def check_labels(
+    audit: Audit,
+    analysis: Analysis,
+    features: Sequence[Feature],
+    scores: Sequence[Score],
+) -> Evidence:
     """Which samples look mislabelled, and whether anything that was found rests on them."""
     answers = audit.once(Answers.ask, audit)
     return mislabelled_samples(
@@ -105,6 +110,8 @@ def check_labels(audit: Audit, analysis: Analysis) -> Evidence:
         LabelNoise.of(analysis.observations.answered),
         explained=int((analysis.shown.verdict == Verdict.LABEL_NOISE).sum()),
         held=int(analysis.shown.finding.sum()),
+        features=features,
+        scores=scores,
     )
 
 

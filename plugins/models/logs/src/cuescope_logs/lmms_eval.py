@@ -68,7 +68,9 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     number = line.get("doc_id")
     if isinstance(number, bool) or not isinstance(number, int):
         raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
-    responses = as_list(line.get("filtered_resps"))
+    given = line.get("filtered_resps")
+    # the harness takes the list of a single request away, and leaves its text
+    responses = [given] if isinstance(given, str) else as_list(given)
     log_probs: tuple[float, ...] = ()
     if responses and all(
         isinstance(pair, list) and len(pair) == 2 for pair in responses

@@ -4,6 +4,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cuescope_openai.options import OpenAIOptions
+from cuescope_openai.options import ChoiceOrder, OpenAIOptions
 from cuescope_sdk import Response, Trial
 
 Tokens = tuple[tuple[str, float], ...]
@@ -129,19 +130,23 @@ def asks_by_letter(options: OpenAIOptions, choices: Sequence[str]) -> bool:
     return not YES_NO.issuperset(choice.casefold() for choice in choices)
 
 
-def choice_letters(choices: Sequence[str]) -> list[str]:
-    """The letter that stands for each choice, in alphabetic order of the choices.
+def choice_letters(
+    choices: Sequence[str],
+    order: ChoiceOrder = "alphabet",
+) -> list[str]:
+    """The letter that stands for each choice, in alphabetic order of the choices or as given.
 
-    The same choices in another order are then the same question, with the same answer.
+    In alphabetic order the same choices are the same question, with the same answer.
     """
-    order = sorted(choices)
-    return [ascii_uppercase[order.index(choice)] for choice in choices]
+    listed = sorted(choices) if order == "alphabet" else list(choices)
+    return [ascii_uppercase[listed.index(choice)] for choice in choices]
 
 
 def choice_logits(
     answer: Answer,
     choices: Sequence[str],
     by_letter: bool,
+    order: ChoiceOrder = "alphabet",
 ) -> Float[np.ndarray, " choice"] | None:
     """Log-probabilities of the choices, in nats; None where the answer names none of them.
 
@@ -149,8 +154,11 @@ def choice_logits(
     choice that the whole answer means. Else 0 for the choice that is named and -20 for the
     others, which is no measure of confidence.
     """
-    read: Match = choice_by_letter if by_letter else choice_by_words
-    match: Match = _match_letter if by_letter else _match_beginning
+    read: Match = choice_by_words
+    match: Match = _match_beginning
+    if by_letter:
+        read = partial(choice_by_letter, order=order)
+        match = partial(_match_letter, order=order)
     chosen = read(answer.text, choices)
     if chosen is None:
         return None
@@ -186,8 +194,12 @@ def _from_tokens(
     return np.asarray(np.maximum(logits, MIN_LOG_PROBABILITY), np.float32)
 
 
-def _match_letter(token: str, choices: Sequence[str]) -> int | None:
-    letters = choice_letters(choices)
+def _match_letter(
+    token: str,
+    choices: Sequence[str],
+    order: ChoiceOrder,
+) -> int | None:
+    letters = choice_letters(choices, order)
     word = re.sub(r"[\W_]", "", token)  # tokens come as ' (B' or 'B.'
     return letters.index(word) if word in letters else None
 
@@ -204,9 +216,13 @@ def _match_beginning(token: str, choices: Sequence[str]) -> int | None:
     return fits[0] if word and len(fits) == 1 else None
 
 
-def choice_by_letter(text: str, choices: Sequence[str]) -> int | None:
+def choice_by_letter(
+    text: str,
+    choices: Sequence[str],
+    order: ChoiceOrder = "alphabet",
+) -> int | None:
     """ "B", "(B) a boat", "**B**", "The answer is (B).", or the choice in words."""
-    letters = choice_letters(choices)
+    letters = choice_letters(choices, order)
     # A letter counts in brackets, or alone at the start: "A green patch" names no choice.
     letters_in_text = set(re.findall(r"\(([A-Z])\)", text))
     leading = re.match(r"[\W_]*([A-Z])(?=[\W_]*$|[).:,*\]\n])", text)
@@ -246,7 +262,8 @@ def to_responses(
         choices = trial.sample.choices
         logits = None
         if "logits" in trial.outputs:
-            logits = choice_logits(answer, choices, asks_by_letter(options, choices))
+            by_letter = asks_by_letter(options, choices)
+            logits = choice_logits(answer, choices, by_letter, options.order)
             if logits is None:
                 unparsed += 1
                 # A uniform distribution: neither right nor wrong, and warned of below.

@@ -27,6 +27,7 @@ VENDORS = {
     "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
 }
 HOSTS = tuple(host for hosts in VENDORS.values() for host in hosts)
+ChoiceOrder = Literal["alphabet", "given"]
 # Fields of a request that the plugin sets itself.
 OWN = frozenset({"model", "messages", "stream", "n", "logprobs", "top_logprobs"})
 
@@ -137,6 +138,15 @@ class OpenAIOptions(EndpointOptions):
         "auto",
         description="`words`: the question as it is; `letters`: the choices listed as (A) (B) ...; "
         "`auto`: words for the choices yes and no, letters for others",
+    )
+    order: ChoiceOrder = Field(
+        "alphabet",
+        description="how listed choices stand: `alphabet`: the same choices are one question "
+        "however they are dealt; `given`: as the data have them, where their order is studied",
+    )
+    guided: Literal["vllm", "sglang"] | None = Field(
+        None,
+        description="that server's way to allow no answer but a choice; default: not asked for",
     )
     # OpenAI's API lists no more than 20
     top_logprobs: int = Field(

@@ -1,6 +1,7 @@
 """A request for one answer: its text, its frames, and the key of the answer in the memory."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from cuescope_sdk import Frame, Sample, UserError, digest
 
 T = TypeVar("T")
 JPEG_QUALITY = 95
+_SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 MAX_REQUEST = 256 * 2**20  # bytes of encoded frames
 
 
@@ -132,6 +134,7 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int) -> ChatReq
     seed = fields.get("seed")
     if isinstance(seed, int):
         fields["seed"] = seed + repeat
+    fields |= guiding_fields(options, sample.choices)
     return ChatRequest(
         text=user_text(options, sample),
         parameters=fields,
@@ -143,6 +146,23 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int) -> ChatReq
         scoring=scoring,
         repeat=repeat,
     )
+
+
+def guiding_fields(
+    options: OpenAIOptions,
+    choices: Sequence[str],
+) -> dict[str, Any]:
+    """The fields of a request by which a server allows no answer but one of the choices."""
+    if options.guided is None or not choices:
+        return {}
+    answers = list(choices)
+    if asks_by_letter(options, choices):
+        answers = sorted(choice_letters(choices, options.order))
+    if options.guided == "vllm":
+        return {"structured_outputs": {"choice": answers}}
+    # `re.escape` escapes spaces too, which not every engine's expressions allow
+    escaped = [_SPECIAL.sub(r"\\\g<0>", answer) for answer in answers]
+    return {"regex": f"({'|'.join(escaped)})"}
 
 
 def user_text(options: OpenAIOptions, sample: Sample) -> str:
@@ -164,7 +184,7 @@ def user_text(options: OpenAIOptions, sample: Sample) -> str:
             got=f"{len(sample.choices)}",
             remedy="-M scoring=words asks without listing them",
         )
-    letters = choice_letters(sample.choices)
+    letters = choice_letters(sample.choices, options.order)
     lines = [text]
     for letter, choice in sorted(zip(letters, sample.choices, strict=True)):
         lines.append(f"({letter}) {choice}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from cuescope_commands.csv_files import write_csv
+from cuescope.application import write_csv
 from cuescope_commands.example._download import Source
 from cuescope_sdk import Context, UserError
 

@@ -1,25 +1,100 @@
 """`cuescope gate POLICY.yaml RUN`: does a run hold a policy? Pass, fail, or undecided."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.application import AsJson, echo, echo_json, is_made_here
+from cuescope.application import (
+    Allow,
+    AsJson,
+    AskedAgain,
+    Asking,
+    BatchSize,
+    DataOptions,
+    Device,
+    Executor,
+    ModelOptions,
+    Quiet,
+    ask_again,
+    echo,
+    echo_json,
+    is_made_here,
+    open_runner,
+    spread,
+)
 from cuescope_sdk import UserError
 
 if TYPE_CHECKING:
     from cuescope_commands.gating._judging import Verdict
+    from cuescope_commands.gating._policy import PolicyText
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 # beside 2, which every command has for what cannot be done
 FAILED = 1
 UNDECIDED = 3
+# of what --json prints: fields may come, and none goes without a new number
+JSON_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that the gate asks, sample after sample, in the place of a stored run."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC", help="Ask this model, as many samples as the rules need."
+        ),
+    ] = None
+    model_option: ModelOptions = None
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="SPEC", help="Its data. [default: those of --baseline]"),
+    ] = None
+    data_option: DataOptions = None
+    budget: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Ask about at most so many samples."),
+    ] = None
+    executor: Executor = None
+    device: Device = "auto"
+    batch_size: BatchSize = 64
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of the order in which samples are asked.")
+    ] = None
+    allow: Allow = None
+
+
+@dataclass(frozen=True)
+class Reports:
+    """What the verdicts are written to."""
+
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML here.")
+    ] = None
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 here.")
+    ] = None
+    code_quality: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write GitLab's code quality JSON here."),
+    ] = None
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Add a table in Markdown here.")
+    ] = None
+    github: Annotated[
+        bool, typer.Option("--github", help="Print ::error lines for GitHub.")
+    ] = False
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@spread
 def gate(
+    asked: Model,
+    reports: Reports,
     policy: Annotated[
         Path | None, typer.Argument(metavar="POLICY.yaml", help="The rules.")
     ] = None,
@@ -30,69 +105,87 @@ def gate(
         Path | None,
         typer.Option(metavar="RUN", help="The run before, for rules of growth."),
     ] = None,
-    junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML here.")
-    ] = None,
-    sarif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 here.")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a table in Markdown here.")
-    ] = None,
-    github: Annotated[
-        bool, typer.Option("--github", help="Print ::error lines for GitHub.")
-    ] = False,
     schema: Annotated[
         bool,
         typer.Option("--schema", help="Print the policy's JSON schema, for editors."),
     ] = False,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Judge a run by a policy: exit 0 where all rules pass, 1 where one fails, 3 if undecided.
 
     A rule is undecided where the run cannot tell. That is never a pass, unless the rule says so
     (undecided: pass). 2 is for what cannot be judged: a policy that is none, a run that is gone.
+    With --model in the place of RUN the model is asked about as many samples as the rules need.
     """
     from cuescope_commands.gating._judging import judge
     from cuescope_commands.gating._policy import Policy, read_policy
-    from cuescope_commands.gating._reports import (
-        append_markdown,
-        github_lines,
-        junit_xml,
-        sarif_json,
-    )
+    from cuescope_commands.gating._reports import github_lines, write_reports
 
     if schema:
         echo_json(json.dumps(Policy.model_json_schema(), indent=1))
         return
-    if policy is None or run is None:
-        raise UserError("gate", expected="a policy and a run, or --schema")
+    if policy is None or (run is None) == (asked.model is None):
+        raise UserError(
+            "gate", expected="a policy and either a run or --model SPEC, or --schema"
+        )
     for folder in filter(None, (run, baseline)):
         # a report by mail is somebody's word: this says so, and goes on (docs/adr/0021)
         is_made_here(folder)
     text = read_policy(policy)
-    verdicts = judge(text, run, baseline)
-    for file, content in (
-        (junit, junit_xml(verdicts, policy)),
-        (sarif, sarif_json(verdicts, policy)),
-    ):
-        if file is not None:
-            write(file, content)
-    if markdown is not None:
-        append_markdown(markdown, verdicts, policy)
+    count = None
+    if run is None:
+        verdicts, count = judge_model(text, asked, baseline, quiet=quiet)
+    else:
+        verdicts = judge(text, run, baseline)
+    write_reports(reports, verdicts, policy)
     if as_json:
-        rows = [verdict.row for verdict in verdicts]
-        echo_json(
-            json.dumps({"exit_code": exit_code(verdicts), "rules": rows}, indent=1)
-        )
+        told = {
+            "version": JSON_VERSION,
+            "exit_code": exit_code(verdicts),
+            "samples_asked": count,
+            "rules": [verdict.row for verdict in verdicts],
+        }
+        echo_json(json.dumps(told, indent=1))
     else:
         for verdict in verdicts:
             echo(f"{verdict.word}: {verdict.name}: {verdict.sentence}")
-    if github:
+        if count is not None:
+            echo(f"the model was asked about {count:,} samples")
+    if reports.github:
         for line in github_lines(verdicts, policy):
             echo(line)
     if code := exit_code(verdicts):
         raise typer.Exit(code)
+
+
+def judge_model(
+    text: "PolicyText", asked: Model, baseline: Path | None, *, quiet: bool
+) -> "tuple[list[Verdict], int]":
+    """By asking the model; the data are those of the baseline where nobody names others."""
+    from cuescope_commands.comparing._runs import load_runs
+    from cuescope_commands.gating._asking import Draws, judge_by_asking
+
+    way: dict[str, Any] = {
+        "model": asked.model,
+        "model_option": asked.model_option,
+        "data": asked.data,
+        "data_option": asked.data_option,
+        "executor": asked.executor,
+        "device": asked.device,
+        "batch_size": asked.batch_size,
+    }
+    with open_runner(quiet=quiet) as runner:
+        if baseline is None:
+            # any method would do, none of its hooks is called
+            request = Asking(**way, seed=asked.seed or 0).request("answers", {})
+            draws = Draws(runner, request, None, text.policy.error)
+            return judge_by_asking(text, draws, asked.budget)
+        again = AskedAgain(**way, seed=asked.seed, allow=asked.allow)
+        held, request = ask_again(runner, baseline, again)
+        [before] = load_runs([baseline])
+        draws = Draws(held, request, before, text.policy.error)
+        return judge_by_asking(text, draws, asked.budget)
 
 
 def exit_code(verdicts: "list[Verdict]") -> int:
@@ -101,10 +194,3 @@ def exit_code(verdicts: "list[Verdict]") -> int:
     if "fail" in outcomes:
         return FAILED
     return UNDECIDED if "undecided" in outcomes else 0
-
-
-def write(file: Path, content: str) -> None:
-    """A report, whole or not at all."""
-    from cuescope.application import write_atomically
-
-    write_atomically(file, content)

@@ -1,7 +1,7 @@
 """Each rule against a run: by intervals, so that what cannot be told is called undecided."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -132,12 +132,16 @@ def judge(text: PolicyText, run: Path, baseline: Path | None) -> list[Verdict]:
     for rule, line in zip(text.policy.rules, text.lines, strict=True):
         judged = Judged(loaded[0], before, text.policy.error)
         if rule.run is not None:
-            # a policy may name what lies beside it, and nothing more (docs/adr/0021)
-            other = inside(text.folder, rule.run, f"gate: run '{rule.run}'")
-            judged = Judged(load_runs([other])[0], before, text.policy.error)
+            judged = replace(judged, run=run_beside(text.folder, rule.run))
         outcome, sentence, bound = JUDGES[type(rule)](rule, judged)
         verdicts.append(Verdict(rule, rule.rule, line, outcome, sentence, bound))
     return verdicts
+
+
+def run_beside(folder: Path, name: str) -> Run:
+    """The run that a rule names: a policy may name what lies beside it, and nothing more."""
+    # docs/adr/0021
+    return load_runs([inside(folder, name, f"gate: run '{name}'")])[0]
 
 
 # ---------------------------------------------------------------------------------------- rules
@@ -157,8 +161,13 @@ def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
     ]
     if bounds:
         return at_most(bounds, rule.points, "points")
-    limit = detectable(tested, judged.error, 0.8)
-    if limit is None or limit > rule.points:
+    return without_cue(judged.run, rule.points, judged.error)
+
+
+def without_cue(run: Run, points: float, error: float) -> Ruling:
+    """Where no cue was found: a pass only where the run would have found one of so many points."""
+    limit = detectable(costs_of(run.report.headlines, run.report.scores), error, 0.8)
+    if limit is None or limit > points:
         words = (
             "no cue was found, and the run could not have found one of so few points"
         )
@@ -195,12 +204,7 @@ def judge_growth(rule: CuesGrewAtMost, judged: Judged) -> Ruling:
         bounds.append(Bound(what, 100 * growth, *ends, tuple(samples[:SHOWN])))
     if bounds:
         return at_most(bounds, rule.points, "points")
-    report = judged.run.report
-    limit = detectable(costs_of(report.headlines, report.scores), judged.error, 0.8)
-    outcome: Outcome = "undecided"
-    if limit is not None and limit <= rule.points:
-        outcome = "pass"
-    return outcome, f"no cue was found in either run; {_words_of(limit)}", None
+    return without_cue(judged.run, rule.points, judged.error)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,40 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 
+from cuescope.application import write_atomically
 from cuescope_commands.gating._judging import Verdict
 from cuescope_sdk import digest, printable
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HELP = "https://github.com/cuescope/cuescope"
 KINDS = {"fail": "fail", "undecided": "open", "pass": "pass"}
+
+
+class Files(Protocol):
+    """Where each form goes; None where it is not wanted."""
+
+    @property
+    def junit(self) -> Path | None: ...
+    @property
+    def sarif(self) -> Path | None: ...
+    @property
+    def code_quality(self) -> Path | None: ...
+    @property
+    def markdown(self) -> Path | None: ...
+
+
+def write_reports(files: Files, verdicts: Sequence[Verdict], policy: Path) -> None:
+    """Each form that is wanted, whole or not at all."""
+    if files.junit is not None:
+        write_atomically(files.junit, junit_xml(verdicts, policy))
+    if files.sarif is not None:
+        write_atomically(files.sarif, sarif_json(verdicts, policy))
+    if files.code_quality is not None:
+        write_atomically(files.code_quality, code_quality_json(verdicts, policy))
+    if files.markdown is not None:
+        append_markdown(files.markdown, verdicts, policy)
 
 
 def junit_xml(verdicts: Sequence[Verdict], policy: Path) -> str:
@@ -71,6 +98,25 @@ def sarif_json(verdicts: Sequence[Verdict], policy: Path) -> str:
     }
     runs = [{"tool": {"driver": driver}, "results": results}]
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=1)
+
+
+def code_quality_json(verdicts: Sequence[Verdict], policy: Path) -> str:
+    """GitLab's code quality report: an issue for each rule that does not pass."""
+    issues = []
+    for verdict in verdicts:
+        if verdict.outcome == "pass":
+            continue
+        place = {"path": policy.as_posix(), "lines": {"begin": verdict.line}}
+        issues.append(
+            {
+                "description": _xml(f"{verdict.name}: {verdict.sentence}"),
+                "check_name": verdict.kind,
+                "fingerprint": digest(verdict.kind, verdict.name),
+                "severity": "blocker" if verdict.blocks else "minor",
+                "location": place,
+            }
+        )
+    return json.dumps(issues, indent=1)
 
 
 def github_lines(verdicts: Sequence[Verdict], policy: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel, PositiveInt
 
-from cuescope_commands.csv_files import write_csv
+from cuescope.application import write_csv
 from cuescope_sdk import UserError, read_sealed
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.report import interval

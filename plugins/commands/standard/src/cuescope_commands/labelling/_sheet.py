@@ -11,8 +11,7 @@ from pathlib import Path
 from jinja2 import Environment
 from PIL import Image, ImageDraw
 
-from cuescope.application import root, safe_text, write_atomically
-from cuescope_commands.csv_files import write_csv
+from cuescope.application import root, safe_text, write_atomically, write_csv
 from cuescope_sdk import Frame, LabelItem, StoredRun, UserError, generator, write_sealed
 
 SIDE = 768  # pixels of a picture's longer side

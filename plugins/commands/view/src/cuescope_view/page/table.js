@@ -37,9 +37,11 @@ export async function sampleTable({ view, wanted, load, ids, columns, summary })
 
   function header(column) {
     if (!column.sort) return el("th", { scope: "col" }, column.title);
-    const active = (wanted.sort || "sample") === column.sort;
-    const down = String(wanted.descending) === "true";
-    const turnAround = () => update({ sort: column.sort, descending: active ? !down : false });
+    const sorted = () => (wanted.sort || "sample") === column.sort;
+    const falling = () => String(wanted.descending) === "true";
+    // asked at the click: a second one may come before the first is drawn
+    const turnAround = () => update({ sort: column.sort, descending: sorted() && !falling() });
+    const [active, down] = [sorted(), falling()];
     const arrow = active ? (down ? " ↓" : " ↑") : "";
     const order = active ? (down ? "descending" : "ascending") : "none";
     return el("th", { scope: "col", "aria-sort": order }, el("button", { type: "button", onclick: turnAround }, column.title, arrow));

@@ -5,10 +5,9 @@ Each moves one property, and leaves the others about as they are. `match-...` ta
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
 from functools import partial
 from math import exp, log
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from cuescope_interventions.case_by_case import CaseByCase, with_frames
 from cuescope_interventions.matching.appearance import (
@@ -44,14 +43,6 @@ class OfLayout(Matching):
     @abstractmethod
     def step(self, case: Case) -> float:
         """From the sample to its donor; 0 where they are alike."""
-
-    def distances(
-        self,
-        cases: Sequence[Case],
-        tools: Mapping[str, Any],
-    ) -> list[float]:
-        """The sizes of the steps: a pattern that is moved a little has other pixels everywhere."""
-        return [abs(self.step(case)) for case in cases]
 
 
 class MatchTones(Matching):

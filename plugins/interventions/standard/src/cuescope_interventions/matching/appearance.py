@@ -9,9 +9,11 @@ from cuescope_sdk.interventions import open_frame
 
 Pixels = UInt8[np.ndarray, "row col 3"]
 Mask = Bool[np.ndarray, "row col"]
+Colours = Float[np.ndarray, "pixel 3"]
 Spectrum = Float[np.ndarray, "row col 3"]
 # few: a curve through all 256 levels would carry over how large the donor's things are
 SHARES = np.linspace(0, 1, 11)
+LEAST_VARIANCE = 4.0  # squared grey levels, as of rounding and noise
 CELLS = 32  # along a side, by which light is measured: it changes slowly
 COARSE = 4.0  # cycles a frame: what is slower is light and layout, and stays
 BANDS = 12
@@ -28,20 +30,43 @@ def match_tones(
     pixels: Pixels,
     mask: Mask,
 ) -> Pixels:
-    """Each channel has the donor's distribution of levels: optimal transport in one dimension.
+    """The colours are distributed as the donor's: contrast, brightness, casts, gamma, saturation.
 
-    By eleven quantiles (Pitie et al., 2007, section 2): contrast, brightness, casts, gamma.
+    First their means and covariances, by the linear map that moves them least (Pitie and Kokaram,
+    2007): so a picture without colour gets some, or loses it. Then each channel, by eleven
+    quantiles (Pitie et al., 2007, section 2).
     """
-    donor = np.asarray(open_frame(frame), np.float32)
-    result = np.empty(pixels.shape, np.float32)
+    donor = np.asarray(open_frame(frame), np.float64)
+    moved = _move_colours(pixels.reshape(-1, 3), donor.reshape(-1, 3))
+    moved = moved.reshape(pixels.shape)
+    result = np.empty(pixels.shape)
     for channel in range(3):
-        levels = np.quantile(pixels[..., channel], SHARES)
+        levels = np.quantile(moved[..., channel], SHARES)
         wanted = np.quantile(donor[..., channel], SHARES)
         # a level that holds several quantiles goes to the middle of what they become
         steps, step = np.unique(levels, return_inverse=True)
         become = np.bincount(step, wanted) / np.bincount(step)
-        result[..., channel] = np.interp(pixels[..., channel], steps, become)
+        result[..., channel] = np.interp(moved[..., channel], steps, become)
     return _as_bytes(result)
+
+
+def _move_colours(own: Colours, wanted: Colours) -> Colours:
+    """By the linear map between normal distributions that costs least (Olkin and Pukelsheim, 1982).
+
+    Of a direction in which there is next to no colour, none is made.
+    """
+    covariance = np.cov(own.T) + LEAST_VARIANCE * np.eye(3)
+    target = np.cov(wanted.T) + LEAST_VARIANCE * np.eye(3)
+    root = _raise_to(covariance, 0.5)
+    inverse = _raise_to(covariance, -0.5)
+    transport = inverse @ _raise_to(root @ target @ root, 0.5) @ inverse
+    moved = (own - own.mean(axis=0)) @ transport.T
+    return np.asarray(moved + wanted.mean(axis=0))
+
+
+def _raise_to(matrix: Float[np.ndarray, "3 3"], exponent: float) -> np.ndarray:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * values.clip(0) ** exponent) @ vectors.T)
 
 
 def match_light(

@@ -13,7 +13,6 @@ from cuescope_sdk import (
     Plugin,
     Requirements,
     Score,
-    Trial,
     hookimpl,
 )
 
@@ -49,7 +48,7 @@ class Looking(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """A feature a way to ask."""
+        """A feature a way to ask; a finding has the questions that it is about."""
         # late: scipy is not loaded to list plugins (docs/adr/0002)
         from cuescope_blind.looking.report import features
         from cuescope_sdk.data import require_data
@@ -58,20 +57,18 @@ class Looking(Plugin):
         yield from features(audit)
 
     @hookimpl
-    def perturb(self, audit: Audit) -> Iterable[Trial]:
-        """Each question as it is, and in every other way."""
-        from cuescope_blind.looking.trials import numbered_trials
+    def perturb(self, audit: Audit) -> Sequence[Outcome]:
+        """Each question as it is, and in every other way: asked when features were proposed."""
+        from cuescope_blind.looking.trials import ask
 
-        return [trial for _, trial in audit.once(numbered_trials, audit)]
+        return audit.once(ask, audit)
 
     @hookimpl
-    def compute_scores(
-        self, audit: Audit, outcomes: Sequence[Outcome]
-    ) -> Iterable[Score]:
+    def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """Accuracy of each way, beside guessing and beside the question as it is."""
         from cuescope_blind.looking.report import scores
 
-        return list(scores(audit, outcomes))
+        return list(scores(audit))
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:

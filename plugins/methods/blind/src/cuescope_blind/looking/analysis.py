@@ -1,10 +1,12 @@
 """Every way to ask, measured on the same questions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from jaxtyping import Float
 
 from cuescope_blind.looking.options import LookingOptions
 from cuescope_blind.looking.scores import (
@@ -20,6 +22,7 @@ from cuescope_blind.looking.trials import (
     QUESTION_ALONE,
     TURNED,
     WRONG_VIDEO,
+    ask,
     numbered_trials,
     questions_asked,
     ways_of,
@@ -32,6 +35,8 @@ from cuescope_sdk.statistics import (
     change_interval,
 )
 
+# logits: a batch of another size rounds otherwise
+SAME = 1e-3
 # whose answers have not seen what the question is about
 BLIND_WAYS = (QUESTION_ALONE, WRONG_VIDEO, OPTIONS_ALONE)
 
@@ -54,7 +59,8 @@ class Sight:
     """The questions, whether each is right as it is, and every other way to ask.
 
     `turned` has the questions that were asked with their options turned, whether an answer
-    changed, and the share of changes.
+    changed, and the share of changes. It is None where they have the `same_scores` as before.
+    `silent` counts, by way, the answers that name no option: they are wrong.
     """
 
     samples: tuple[Sample, ...]
@@ -63,38 +69,58 @@ class Sight:
     turned: tuple[Right, Right, Estimated] | None
     turned_q: float | None
     turned_finding: bool
+    same_scores: bool = False
+    silent: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def groups(self) -> Groups:
         """The videos."""
         return Groups.of(self.samples)
 
+    @property
+    def findings(self) -> dict[str, tuple[Sample, ...]]:
+        """By way, where it is a finding: the questions right in it, or whose answer changed."""
+        found = {}
+        for result in self.results:
+            if result.finding:
+                found[result.key] = self._taken(result.right)
+        if self.turned is not None and self.turned_finding:
+            found[TURNED] = self._taken(self.turned[1])
+        return found
+
+    def _taken(self, part: Right) -> tuple[Sample, ...]:
+        return tuple(self.samples[number] for number in np.flatnonzero(part).tolist())
+
     def right_in(self, key: str) -> Right | None:
         """Whether each question is right in a way; None where it was not asked so."""
         return next((r.right for r in self.results if r.key == key), None)
 
 
-def sight(audit: Audit, outcomes: Sequence[Outcome]) -> Sight:
+def sight(audit: Audit) -> Sight:
     """All that is measured; for `audit.once`."""
     asked = audit.once(questions_asked, audit)
     options = audit.options
     groups = Groups.of(asked)
     chance: PerQuestion = np.array([1 / len(sample.choices) for sample in asked])
     right_in: dict[str, Right] = {}
-    answers: list[str | None] = [None] * len(asked)
-    turns: dict[int, list[str | None]] = {}
+    silent = Counter[str]()
+    plain: dict[int, Outcome] = {}
+    turns: dict[int, list[Outcome]] = {}
     for (number, trial), outcome in zip(
         audit.once(numbered_trials, audit),
-        outcomes,
+        audit.once(ask, audit),
         strict=True,
     ):
         if trial.condition == TURNED:
-            turns.setdefault(number, []).append(outcome.prediction)
+            turns.setdefault(number, []).append(outcome)
             continue
         if trial.condition == AS_IT_IS:
-            answers[number] = outcome.prediction
+            plain[number] = outcome
         right = right_in.setdefault(trial.condition, np.zeros(len(asked), dtype=bool))
-        right[number] = outcome.correct()
+        answer = named_option(outcome)
+        right[number] = answer is not None and answer == trial.sample.label
+        if answer is None:
+            silent[trial.condition] += 1
     as_it_is = right_in[AS_IT_IS]
     results = []
     for way in audit.once(ways_of, audit):
@@ -102,7 +128,10 @@ def sight(audit: Audit, outcomes: Sequence[Outcome]) -> Sight:
         gain = beyond_guessing(right, chance, groups, options.confidence)
         less = lost(as_it_is, right, groups, options.confidence)
         results.append(WayResult(way.key, way.name, right, gain, less))
-    turned = _turned(answers, turns, groups, options.confidence)
+    knows_order = _knows_order(plain, turns)
+    turned = None
+    if knows_order:
+        turned = _turned(plain, turns, groups, options.confidence)
     tested = [result for result in results if result.key in BLIND_WAYS]
     p_values = [result.gain.p_value for result in tested]
     if turned is not None:
@@ -127,24 +156,59 @@ def sight(audit: Audit, outcomes: Sequence[Outcome]) -> Sight:
     turned_q = q_values[-1] if turned is not None else None
     turned_finding = turned is not None and _is_finding(turned[2], turned_q, options)
     return Sight(
-        tuple(asked), as_it_is, tuple(judged), turned, turned_q, turned_finding
+        tuple(asked),
+        as_it_is,
+        tuple(judged),
+        turned,
+        turned_q,
+        turned_finding,
+        same_scores=bool(turns) and not knows_order,
+        silent=silent,
     )
 
 
+def named_option(outcome: Outcome) -> str | None:
+    """The option with the largest logit; None where all are equal, and none was named.
+
+    A server's refusal ("I see no video") has equal logits. The first option would be taken for its
+    answer, which is right too often where the data have it right too often.
+    """
+    spread = np.ptp(outcome.logits)
+    return outcome.prediction if spread > 0 else None
+
+
+def _knows_order(
+    plain: Mapping[int, Outcome],
+    turns: Mapping[int, Sequence[Outcome]],
+) -> bool:
+    """Whether any option has another score where it stands at another place."""
+    return any(
+        not np.allclose(_by_text(plain[number]), _by_text(other), atol=SAME)
+        for number, others in turns.items()
+        for other in others
+    )
+
+
+def _by_text(outcome: Outcome) -> Float[np.ndarray, " option"]:
+    """The logits in alphabetic order of the options."""
+    choices = outcome.trial.sample.choices
+    order = sorted(range(len(choices)), key=lambda place: choices[place])
+    return np.asarray(outcome.logits, dtype=float)[order]
+
+
 def _turned(
-    answers: Sequence[str | None],
-    turns: Mapping[int, Sequence[str | None]],
+    plain: Mapping[int, Outcome],
+    turns: Mapping[int, Sequence[Outcome]],
     groups: Groups,
     confidence: float,
-) -> tuple[Right, Right, Estimated] | None:
+) -> tuple[Right, Right, Estimated]:
     """Which questions were turned, whose answer changed, and the share of these."""
-    if not turns:
-        return None
-    was_turned = np.zeros(len(answers), dtype=bool)
-    change = np.zeros(len(answers), dtype=bool)
+    was_turned = np.zeros(len(plain), dtype=bool)
+    change = np.zeros(len(plain), dtype=bool)
     for number, others in turns.items():
         was_turned[number] = True
-        change[number] = any(answer != answers[number] for answer in others)
+        before = named_option(plain[number])
+        change[number] = any(named_option(other) != before for other in others)
     share = change[was_turned].astype(float)
     part = groups.take(was_turned)
     low, high = change_interval(share, part, confidence=confidence)

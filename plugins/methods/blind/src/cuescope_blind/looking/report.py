@@ -1,6 +1,6 @@
 """The rows of the report, its sentences, notes and tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from cuescope_blind.looking.trials import (
     SHUFFLED,
     TURNED,
     WRONG_VIDEO,
-    questions_asked,
-    ways_of,
 )
-from cuescope_sdk import Audit, Cell, Feature, Outcome, Score, Table
+from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
     "`cuescope blind DATA` says what in the texts gives answers away. Where the video is lost "
@@ -24,19 +22,30 @@ NEXT_STEP = (
     " data `clavi`."
 )
 TURNED_NAME = "options in another order"
+SAME_SCORES = (
+    "every option has the same score wherever it stands. So it is where options are asked one by "
+    "one, or listed by the alphabet (`openai`: -M order=given lists them as they stand)"
+)
 
 
 def features(audit: Audit) -> Iterator[Feature]:
-    """A feature a way to ask."""
-    for way in audit.once(ways_of, audit):
-        yield Feature(key=way.key, kind="way to ask", name=way.name)
-    if audit.options.turns and audit.once(questions_asked, audit):
-        yield Feature(key=TURNED, kind="way to ask", name=TURNED_NAME)
+    """A feature a way to ask; a finding has the questions that it is about.
+
+    Those are right without a look, or are answered otherwise when their options are turned.
+    """
+    seen = audit.once(sight, audit)
+    names = {result.key: result.name for result in seen.results}
+    if seen.turned is not None:
+        names[TURNED] = TURNED_NAME
+    for key, name in names.items():
+        samples = seen.findings.get(key, ())
+        occurrences = tuple(Occurrence(sample=sample.key) for sample in samples)
+        yield Feature(key=key, kind="way to ask", name=name, occurrences=occurrences)
 
 
-def scores(audit: Audit, outcomes: Sequence[Outcome]) -> Iterator[Score]:
+def scores(audit: Audit) -> Iterator[Score]:
     """What each way is worth beside guessing, and what is lost by it."""
-    seen = audit.once(sight, audit, outcomes)
+    seen = audit.once(sight, audit)
     _note(audit, seen)
     _record(audit, seen)
     audit.attach(_table(seen))
@@ -115,6 +124,11 @@ def _note(audit: Audit, seen: Sight) -> None:
             f"too, {needs['conflicts']:,} are right only without it, {needs['fails']:,} are wrong "
             "either way",
         )
+    if seen.silent:
+        counts = [f"{count:,} {key}" for key, count in seen.silent.items()]
+        audit.note("name no option, and are wrong", ", ".join(counts))
+    if seen.same_scores:
+        audit.note(TURNED_NAME, SAME_SCORES)
     if audit.capabilities.min_frames > 0:
         audit.note(
             "without the video", "this model needs a picture: it is shown plain grey"

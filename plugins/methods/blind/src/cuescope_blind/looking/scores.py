@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cuescope_blind.scores import in_points
+from cuescope_blind.scores import gain_interval, in_points
 from cuescope_sdk.statistics import Groups, MeanAboveZero, change_interval, paired_flips
 
 Right = Bool[np.ndarray, " question"]
@@ -35,7 +35,7 @@ def beyond_guessing(
 ) -> Estimated:
     """Accuracy minus 1 / options, with the p-value that it is above 0."""
     gain = right - chance
-    low, high = change_interval(gain, groups, confidence=confidence)
+    low, high = gain_interval(gain, chance, groups, confidence)
     p_value = MeanAboveZero(gain, groups).p_value()
     return Estimated(float(gain.mean()), low, high, p_value)
 

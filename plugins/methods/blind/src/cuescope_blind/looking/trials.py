@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from cuescope_sdk import Audit, Frame, Sample, Trial, UserError
+from cuescope_sdk import Audit, Frame, Outcome, Sample, Trial, UserError
 
 AS_IT_IS = "as it is"
 QUESTION_ALONE = "question alone"
@@ -93,6 +93,11 @@ def numbered_trials(audit: Audit) -> list[tuple[int, Trial]]:
                 trial = Trial(sample=turned, feature=TURNED, condition=TURNED)
                 numbered.append((number, trial))
     return numbered
+
+
+def ask(audit: Audit) -> Sequence[Outcome]:
+    """What the model says to all of them, in order; for `audit.once`."""
+    return audit.respond([trial for _, trial in audit.once(numbered_trials, audit)])
 
 
 def turn_options(sample: Sample, turn: int) -> Sample:

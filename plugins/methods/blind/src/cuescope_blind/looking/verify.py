@@ -9,7 +9,7 @@ from cuescope_sdk import Audit, Evidence
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
     """A model that is right without the video is right with a wrong one too."""
-    seen = audit.once(sight, audit, audit.outcomes)
+    seen = audit.once(sight, audit)
     by_key = {result.key: result for result in seen.results}
     alone = by_key.get(QUESTION_ALONE)
     wrong = by_key.get(WRONG_VIDEO)

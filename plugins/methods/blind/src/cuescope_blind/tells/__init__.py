@@ -13,12 +13,16 @@ from jaxtyping import Int
 from scipy import sparse
 
 from cuescope_blind.questions import OneAQuestion, PerOption, Questions, words_of
+from cuescope_blind.tells.crossed import question_codes, recurrence
+from cuescope_blind.tells.signs import sign_codes
 
 Codes = Int[np.ndarray, " option"]
 # as if each had been seen so often with as many right answers as guessing gives
 PRIOR_WEIGHT = 3.0
 # a comma is read as a decimal point, also in "1,000"
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+# of a key; nobody numbers more questions
+_LAST_NUMBER = re.compile(r"\d{1,9}(?=\D*$)")
 NUMBER_WORDS = [
     "zero",
     "one",
@@ -145,33 +149,61 @@ def number_of(text: str) -> float | None:
 # ----------------------------------------------------------------------------- codes of options
 
 
-def position_codes(questions: Questions) -> Codes:
-    """The place of each option among so many."""
-    most = int(questions.counts.max())
-    return np.asarray(questions.counts[questions.owner] * most + questions.position)
-
-
-def length_ranks(questions: Questions) -> Codes:
-    """How many options of its question are shorter than each option."""
-    sizes = length(questions)
-    order = np.lexsort((sizes, questions.owner))
+def ranks_within(questions: Questions, values: PerOption) -> Codes:
+    """How many options of its question have less than each option."""
+    order = np.lexsort((values, questions.owner))
     rank = np.empty(len(order), dtype=np.int64)
     # `lexsort` keeps each question's options together, so their places are the ranks
     rank[order] = questions.position
     # of equals all have the rank of the first
     same = np.zeros(len(order), dtype=bool)
-    same[1:] = (np.diff(sizes[order]) == 0) & (np.diff(questions.owner[order]) == 0)
+    same[1:] = (np.diff(values[order]) == 0) & (np.diff(questions.owner[order]) == 0)
     first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
     rank[order] = rank[order[first]]
     return rank
 
 
-def length_codes(questions: Questions) -> Codes:
-    """The rank of each option by length, among so many."""
+def length_ranks(questions: Questions) -> Codes:
+    """How many options of its question are shorter than each option."""
+    return ranks_within(questions, length(questions))
+
+
+def number_ranks(questions: Questions) -> Codes:
+    """How many numbers of its question are smaller; 0 throughout where an option has none."""
+    # None becomes NaN
+    values = np.array(list(map(number_of, questions.flat_options)), dtype=float)
+    lacking = questions.most_within(np.isnan(values).astype(float)) > 0
+    return ranks_within(questions, np.where(lacking[questions.owner], 0.0, values))
+
+
+def alphabet_ranks(questions: Questions) -> Codes:
+    """How many options of its question come earlier in the alphabet."""
+    _, order = np.unique(questions.flat_options, return_inverse=True)
+    return ranks_within(questions, order.astype(float))
+
+
+def rank_codes(questions: Questions, ranks: Codes) -> sparse.csr_array:
+    """A row an option, a column a rank among so many."""
     most = int(questions.counts.max())
-    return np.asarray(
-        questions.counts[questions.owner] * most + length_ranks(questions)
-    )
+    return one_code(np.asarray(questions.counts[questions.owner] * most + ranks))
+
+
+def row_codes(questions: Questions) -> sparse.csr_array:
+    """A row an option, a column a place and a turn: the key's last number by as many options.
+
+    Where a key has no number, all options are alike.
+    """
+    rows = np.array(list(map(_row_of, questions.keys)))
+    turn = np.where(rows >= 0, rows % questions.counts, 0)[questions.owner]
+    place = np.where(rows[questions.owner] >= 0, questions.position, 0)
+    most = int(questions.counts.max())
+    codes = (questions.counts[questions.owner] * most + turn) * most + place
+    return one_code(np.asarray(codes))
+
+
+def _row_of(key: str) -> int:
+    number = _LAST_NUMBER.search(key)
+    return int(number[0]) if number else -1
 
 
 def text_codes(questions: Questions) -> Codes:
@@ -221,6 +253,7 @@ def learned_strength(
     codes: sparse.csr_array,
     right: OneAQuestion,
     counted: np.ndarray,
+    prior_weight: float = PRIOR_WEIGHT,
 ) -> PerOption:
     """How much oftener options with these codes are right than by guessing, as a sum of log ratios.
 
@@ -230,7 +263,7 @@ def learned_strength(
     columns = codes.T
     was_right = columns @ (weight * questions.is_right(right))
     by_chance = columns @ (weight * questions.chance[questions.owner])
-    ratio = (was_right + PRIOR_WEIGHT) / (by_chance + PRIOR_WEIGHT)
+    ratio = (was_right + prior_weight) / (by_chance + prior_weight)
     return np.asarray(codes @ np.log(ratio))
 
 
@@ -239,12 +272,15 @@ def held_out_strength(
     codes: sparse.csr_array,
     right: OneAQuestion,
     fold: OneAQuestion,
+    prior_weight: float = PRIOR_WEIGHT,
 ) -> PerOption:
     """`learned_strength` of each question, from the questions of all other folds."""
     strengths = np.zeros(len(questions.owner))
     for number in np.unique(fold).tolist():
         own = (fold == number)[questions.owner]
-        strengths[own] = learned_strength(questions, codes, right, fold != number)[own]
+        others = fold != number
+        learned = learned_strength(questions, codes, right, others, prior_weight)
+        strengths[own] = learned[own]
     return strengths
 
 
@@ -257,7 +293,8 @@ class Tell:
 
     `name` completes "Taking ... is right in 31% of the questions". A rule has `strength`, and may
     be right more or less often than chance; what is learned has `codes`. `of_places` says that the
-    codes are the places in an order, as many as there are options. A tell of another package has
+    codes are the places in an order, as many as there are options. `prior_weight` is larger where
+    many codes of little weight are summed. A tell of another package has
     neither, and says whether it `is_rule`.
     """
 
@@ -267,6 +304,7 @@ class Tell:
     codes: Callable[[Questions], sparse.csr_array] | None = None
     of_places: bool = False
     is_rule: bool = False
+    prior_weight: float = PRIOR_WEIGHT
 
     @property
     def two_sided(self) -> bool:
@@ -278,17 +316,24 @@ TELLS = (
     Tell(
         "position",
         "the option at the place that is oftenest right",
-        codes=lambda q: one_code(position_codes(q)),
+        codes=lambda q: rank_codes(q, q.position),
         of_places=True,
     ),
     # LongVideoBench: right in 34.7% of 1,271, guessing 21.4%
+    Tell(
+        # no model sees it, but a file that deals answers in turn is soon learned by heart
+        "row",
+        "the option at the place whose turn it is by the number of the row",
+        codes=row_codes,
+        of_places=True,
+    ),
     Tell("longest", "the longest option", length),
     Tell("shortest", "the shortest option", brevity),
     Tell(
         # EgoSchema: of five options the second shortest is right in 238 of 500 questions
         "length-rank",
         "the option of the length rank that is oftenest right",
-        codes=lambda q: one_code(length_codes(q)),
+        codes=lambda q: rank_codes(q, length_ranks(q)),
         of_places=True,
     ),
     Tell("consensus", "the option that shares most words with the others", consensus),
@@ -301,6 +346,19 @@ TELLS = (
         "a number that is neither the smallest nor the largest",
         numeric_middle,
     ),
+    Tell(
+        "number-rank",
+        "the number of the rank that is oftenest right",
+        codes=lambda q: rank_codes(q, number_ranks(q)),
+        of_places=True,
+    ),
+    Tell(
+        "alphabet-rank",
+        "the option at the place in the alphabet that is oftenest right",
+        codes=lambda q: rank_codes(q, alphabet_ranks(q)),
+        of_places=True,
+    ),
+    Tell("recurrence", "the option that most other questions offer too", recurrence),
     Tell(
         # MVBench: "Not sure" is an option of 200 questions, and never right
         "answer-prior",
@@ -319,6 +377,18 @@ TELLS = (
         "the option whose single words are oftenest in right options",
         codes=word_codes,
     ),
+    Tell(
+        "signs",
+        "the option whose capitals, digits and signs are oftenest in right options",
+        codes=sign_codes,
+    ),
+    Tell(
+        "question-words",
+        "the option that is oftenest right with the words of the question",
+        codes=question_codes,
+        # less finds rare words of real questions, more finds one word among many of no weight
+        prior_weight=10.0,
+    ),
 )
 
 
@@ -333,4 +403,7 @@ def strengths_of(
             yield tell, tell.strength(questions)
         elif tell.codes is not None:
             codes = tell.codes(questions)
-            yield tell, held_out_strength(questions, codes, right, fold)
+            yield (
+                tell,
+                held_out_strength(questions, codes, right, fold, tell.prior_weight),
+            )

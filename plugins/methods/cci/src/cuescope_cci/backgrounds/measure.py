@@ -37,6 +37,7 @@ from cuescope_sdk.statistics import (
     AssociationTests,
     Groups,
     chance_accuracy,
+    excluded_by_test,
     gap_p_values,
 )
 
@@ -164,6 +165,14 @@ def measure_backgrounds(
         # a kind that comes with its label always has no other background to compare with
         if pull_of_images is None or pull_alone is None:
             continue
+        p_value = float(tests.p_value[kind, target])
+        # what the test excludes, the interval beside it excludes too
+        [excluded] = excluded_by_test(
+            np.array([pull_of_images.value]),
+            np.array([p_value]),
+            np.array([options.confidence]),
+        )
+        low = max(pull_of_images.low, float(excluded))
         shown = present[:, kind]
         turns = moved[shown, target]
         is_moved = turns > 0
@@ -174,8 +183,8 @@ def measure_backgrounds(
             answered=int((answer[shown] == target).sum()),
             moved=int(is_moved.sum()),
             turned=float(turns.mean()),
-            pull=pull_of_images,
-            p_value=float(tests.p_value[kind, target]),
+            pull=replace(pull_of_images, low=low),
+            p_value=p_value,
             q_value=float(tests.q_value[kind, target]),
             alone=pull_alone,
             alone_p=None if alone_tests is None else alone_tests.p_of(kind, target),

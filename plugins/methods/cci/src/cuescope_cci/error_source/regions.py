@@ -17,8 +17,8 @@ from cuescope_cci.scores import (
     is_mixed,
     relative_drop,
 )
-from cuescope_cci.trials import AnsweredImage
-from cuescope_sdk import Audit, Output, Sample, UserError
+from cuescope_cci.trials import AnsweredImage, answer_outputs
+from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
 
 
@@ -43,10 +43,8 @@ def answers_apart(
 
     None for a mask that leaves no foreground or no background, or that no cluster follows.
     """
-    # the embedding comes for free with the answer, and kinds of backgrounds are made of it
-    outputs: frozenset[Output] = frozenset({"logits"})
-    if "embedding" in audit.capabilities.outputs:
-        outputs |= {"embedding"}
+    # kinds of backgrounds are made of the embeddings
+    outputs = answer_outputs(audit)
     # images of which nothing can be said are not asked: their trials would be wasted
     decidable = []
     trials = []

@@ -36,7 +36,9 @@ MEASURES: Mapping[str, Callable[[Sample], float | None]] = {
     "choices": lambda sample: float(len(sample.choices)),
     "things a frame": lambda sample: _per_frame(sample, "things"),
     "actions and relations a frame": lambda sample: _per_frame(
-        sample, "actions", "relations"
+        sample,
+        "actions",
+        "relations",
     ),
 }
 

@@ -152,6 +152,8 @@ def figure(models: Sequence[MeasuredModel], result: Law) -> Picture:
         title="Grounding and retention",
         caption=f"A point a model, and the line of least squares. {result.sentence}",
         image=scatter_plot(
-            groups, "SGR in distribution (%)", "retention out of distribution (%)"
+            groups,
+            "SGR in distribution (%)",
+            "retention out of distribution (%)",
         ),
     )

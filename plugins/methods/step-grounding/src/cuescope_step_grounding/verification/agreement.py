@@ -84,7 +84,10 @@ def read_labels(path: Path) -> list[Label]:
     # the columns may stand in any order
     if set(rows[0][1]) != set(COLUMNS):
         raise _refusal(
-            path, 1, f"the columns {','.join(COLUMNS)}", ",".join(rows[0][1])
+            path,
+            1,
+            f"the columns {','.join(COLUMNS)}",
+            ",".join(rows[0][1]),
         )
     return [_label(path, line, row) for line, row in rows]
 
@@ -95,7 +98,10 @@ def _label(path: Path, line: int, row: Mapping[str, str]) -> Label:
         raise _refusal(path, line, "a step's number, from 1", f"'{step}'")
     if not claim:
         raise _refusal(
-            path, line, "a claim's number within its step, or its words", "nothing"
+            path,
+            line,
+            "a claim's number within its step, or its words",
+            "nothing",
         )
     if verdict not in VERDICTS:
         raise _refusal(path, line, f"a verdict: {', '.join(VERDICTS)}", f"'{verdict}'")

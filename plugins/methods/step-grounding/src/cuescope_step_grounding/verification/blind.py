@@ -12,7 +12,6 @@ import numpy as np
 from cuescope_sdk import Audit, Sample
 from cuescope_sdk.grounding import TIMES
 from cuescope_step_grounding.trials import (
-    Claims,
     Reasoning,
     TraceRequest,
     baseline_traces,
@@ -20,6 +19,7 @@ from cuescope_step_grounding.trials import (
     trial_of,
 )
 from cuescope_step_grounding.verification.partners import (
+    BlindTrace,
     TraceClaims,
     by_group,
     group_distances,
@@ -33,14 +33,15 @@ def blind_requests(audit: Audit) -> list[TraceRequest]:
     """The question of each sample about another video; none of what was recorded."""
     style = audit.options.style
     requests = []
-    for _, sample in audit.once(_with_other_video, audit):
-        trial = trial_of(audit, sample, style, CONDITION)
-        requests.append(TraceRequest(sample, style, trial))
+    for sample, other in audit.once(_with_other_video, audit):
+        asked = _show(sample, other)
+        trial = trial_of(audit, asked, style, CONDITION)
+        requests.append(TraceRequest(asked, style, trial))
     return requests
 
 
 def _with_other_video(audit: Audit) -> list[tuple[Sample, Sample]]:
-    """Each sample, and its question with the frames of the group that is most alike."""
+    """Each sample, and one of the group that is most alike."""
     if is_recorded(audit) or not audit.options.blind:
         return []
     traces = audit.once(baseline_traces, audit)
@@ -53,8 +54,7 @@ def _with_other_video(audit: Audit) -> list[tuple[Sample, Sample]]:
     for group, nearest in zip(groups, unlike.argmin(axis=1), strict=True):
         others = groups[int(nearest)]
         for position, trace in enumerate(group):
-            other = others[position % len(others)].sample
-            pairs.append((trace.sample, _show(trace.sample, other)))
+            pairs.append((trace.sample, others[position % len(others)].sample))
     return pairs
 
 
@@ -65,14 +65,18 @@ def _show(sample: Sample, other: Sample) -> Sample:
     return replace(shown, annotations={} if times is None else {TIMES: times})
 
 
-def blind_claims(audit: Audit, traces: Iterable[Reasoning]) -> dict[str, Claims]:
+def blind_traces(
+    audit: Audit,
+    traces: Iterable[Reasoning],
+) -> dict[str, BlindTrace]:
     """By key of a sample what was claimed of the other video, at the same share of its own."""
-    claims = {}
+    claimed = {}
     pairs = audit.once(_with_other_video, audit)
-    for (sample, shown), trace in zip(pairs, traces, strict=True):
-        own = len(sample.frames)
-        claims[sample.key] = tuple(
-            tuple(moved_claim(claim, len(shown.frames), own) for claim in step)
+    for (sample, other), trace in zip(pairs, traces, strict=True):
+        frames = len(sample.frames)
+        claims = tuple(
+            tuple(moved_claim(claim, len(other.frames), frames) for claim in step)
             for step in trace.claims
         )
-    return claims
+        claimed[sample.key] = BlindTrace(other, claims)
+    return claimed

@@ -105,7 +105,9 @@ class JudgedTrace:
     @cached_property
     def hallucination(self) -> float | None:
         return scores.hallucination_rate(
-            self.steps, self.policy, self.hallucination_over
+            self.steps,
+            self.policy,
+            self.hallucination_over,
         )
 
     @property

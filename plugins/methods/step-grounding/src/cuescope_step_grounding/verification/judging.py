@@ -86,7 +86,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
     blind_requests = audit.once(blind.blind_requests, audit)
     asked = trials.read_traces(audit, [*requests, *blind_requests], audit.outcomes)
     variants = asked[: len(requests)]
-    claimed_blindly = blind.blind_claims(audit, asked[len(requests) :])
+    blindly = blind.blind_traces(audit, asked[len(requests) :])
     evidence = list(map(partial(_evidence, source=options.evidence), variants))
     random = _random_traces(audit, traces)
     wrong = _counterfactual_traces(audit, traces)
@@ -96,7 +96,7 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         options.partners,
         audit.rng,
         encoder=audit.tools.get("sentence-encoder"),
-        blind=claimed_blindly,
+        blind=blindly,
     )
 
     cases: list[tuple[Sample, Iterable[Claim]]] = []
@@ -106,7 +106,8 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         # a belief is judged again at the time of each later step
         recalled = beliefs.recalled_claims(trace.claims)
         steps = chain(trace.claims, [recalled, things], *draws, *changed)
-        steps = chain(steps, claimed_blindly.get(trace.sample.key, ()))
+        if trace.sample.key in blindly:
+            steps = chain(steps, blindly[trace.sample.key].claims)
         cases.append((trace.sample, chain.from_iterable(steps)))
     for trace, sample in zip(variants, evidence, strict=True):
         cases.append((sample, chain.from_iterable(trace.claims)))
@@ -141,8 +142,8 @@ def judge_traces(audit: Audit) -> JudgedTraces:
         random_rates.append(tuple(map(partial(rate, sample), draws)))
     blind_rates = []
     for sample in samples:
-        blindly = claimed_blindly.get(sample.key)
-        blind_rates.append(None if blindly is None else rate(sample, blindly))
+        other = blindly.get(sample.key)
+        blind_rates.append(None if other is None else rate(sample, other.claims))
     wrong_rates = {}
     for change, claims in wrong.items():
         wrong_rates[change] = tuple(map(rate, samples, claims))

@@ -7,7 +7,8 @@ Deals, each costs no model call:
 - opening: the same, for what the first frame of a video does not show already;
 - clips: a trace with the other clips of its own group;
 - moments: what a step claims at the moments of the other steps of its trace;
-- blind: the trace and one that the same model wrote about another video, both in the same places.
+- blind: the trace and one that the same model wrote about another video, both in the same places,
+  of which the last is that other video.
 
 In all but clips and moments, a claim that names what the question of a video names is not held
 against that video: a model that only reads the question names it too. Words that all questions of a
@@ -16,8 +17,8 @@ block share give nothing away.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from itertools import chain, pairwise, repeat
 from math import ceil
 from operator import attrgetter
@@ -58,6 +59,14 @@ class TraceClaims:
         return f"sample {self.sample.key}" if group is None else f"group {group}"
 
 
+@dataclass(frozen=True)
+class BlindTrace:
+    """What the same model claims where it is `shown` another video than that of its question."""
+
+    shown: Sample
+    claims: Claims
+
+
 @dataclass
 class Plan:
     """The claims of one deal, each with its places; None is a place that its block has not.
@@ -69,11 +78,11 @@ class Plan:
     claims: list[Claim] = field(default_factory=list)
     places: list[tuple[Place | None, ...]] = field(default_factory=list)
     unit: list[int] = field(default_factory=list)
-    # its block, its own place there, and its group
-    units: list[tuple[int, int, str]] = field(default_factory=list)
+    # its block, its own place there, its group, and the place of what a blind trace was shown
+    units: list[tuple[int, int, str, int]] = field(default_factory=list)
 
-    def add_unit(self, block: int, place: int, group: str) -> int:
-        self.units.append((block, place, group))
+    def add_unit(self, block: int, place: int, group: str, shown: int = 0) -> int:
+        self.units.append((block, place, group, shown))
         return len(self.units) - 1
 
     def add_claim(
@@ -92,7 +101,9 @@ class Plan:
             yield sample, (claim, at_opening(claim)) if self.opening else (claim,)
 
     def _code(
-        self, judgement: Callable[[Sample, Claim], Judgement], place: Place
+        self,
+        judgement: Callable[[Sample, Claim], Judgement],
+        place: Place,
     ) -> int:
         sample, claim = place
         code = _CODES.get(judgement(sample, claim).verdict, OPEN)
@@ -113,7 +124,7 @@ class Plan:
                     verdicts[row, column] = self._code(judgement, place)
         wordings: dict[Claim, int] = {}
         wording = [wordings.setdefault(claim, len(wordings)) for claim in self.claims]
-        block, own, group = zip(*self.units, strict=True)
+        block, own, group, shown = zip(*self.units, strict=True)
         return Swaps(
             block=np.array(block),
             place=np.array(own),
@@ -121,6 +132,7 @@ class Plan:
             wording=np.array(wording),
             unit=np.array(self.unit),
             group=np.unique(group, return_inverse=True)[1],
+            shown=np.array(shown),
         )
 
 
@@ -130,12 +142,12 @@ def plans(
     rng: Rng,
     *,
     encoder: SentenceEncoder | None = None,
-    blind: Mapping[str, Claims] | None = None,
+    blind: Mapping[str, BlindTrace] | None = None,
 ) -> dict[Deal, Plan]:
     """What each deal has to have judged, with at most so many `partners` for each claim.
 
-    The `encoder` tells how alike questions are; without one their words do. `blind` has, by key of
-    a sample, what the same model claimed when it was shown another video.
+    The `encoder` tells how alike questions are; without one their words do. `blind` has blind
+    traces by the key of the sample whose question they answer.
     """
     groups = by_group(traces)
     shuffled = _shuffle(groups, rng("swap videos"))
@@ -148,7 +160,7 @@ def plans(
         "opening": _videos(alike, Plan(opening=True)),
         "clips": _clips(groups, partners, rng("swap clips")),
         "moments": _moments(traces, partners, rng("swap moments")),
-        "blind": _videos(near, Plan(), blind or {}),
+        "blind": _blind(near, blind or {}),
     }
 
 
@@ -181,43 +193,70 @@ def group_distances(
     return distances(described, encoder)
 
 
-def _videos(
-    blocks: Iterable[Sequence[Sequence[TraceClaims]]],
-    plan: Plan,
-    blind: Mapping[str, Claims] | None = None,
-) -> Plan:
-    """Whole groups in blocks; with `blind` each once more, with what was claimed blindly."""
+def _videos(blocks: Iterable[Sequence[Sequence[TraceClaims]]], plan: Plan) -> Plan:
+    """Whole groups in blocks."""
     for number, block in enumerate(blocks):
-        words = list(map(question_words, block))
-        shared = set[str].intersection(*words)
-        given_away = [of_question - shared for of_question in words]
+        given_away = _given_away(block)
         for place, group in enumerate(block):
-            versions = [group] if blind is None else _with_blind(group, blind)
-            for version in versions:
-                unit = plan.add_unit(number, place, group[0].group)
-                for position, trace in enumerate(version):
-                    # another group may have fewer clips
-                    others = [other[position % len(other)].sample for other in block]
-                    for claim in distinct_claims(trace.claims):
-                        if plan.opening and claim.frames == (0,):
-                            # else nothing that it says could be beyond the first frame
-                            claim = claim.replace(frames=None)
-                        places = list(_in_videos(claim, trace.sample, others))
-                        for index, told in enumerate(given_away):
-                            if repeats(claim, told):
-                                places[index] = None
+            unit = plan.add_unit(number, place, group[0].group)
+            for position, trace in enumerate(group):
+                for claim in distinct_claims(trace.claims):
+                    if plan.opening and claim.frames == (0,):
+                        # else nothing that it says could be beyond the first frame
+                        claim = claim.replace(frames=None)
+                    others = _samples_at(block, position)
+                    places = _in_videos(claim, trace.sample, others, given_away)
+                    plan.add_claim(claim, unit, places)
+    return plan
+
+
+def _blind(
+    blocks: Iterable[Sequence[Sequence[TraceClaims]]],
+    blind: Mapping[str, BlindTrace],
+) -> Plan:
+    """Each group of traces, and then what was claimed blindly, in the places of its block.
+
+    One more place is the video that the blind trace was shown: there it should fit better.
+    """
+    plan = Plan()
+    for number, block in enumerate(blocks):
+        given_away = _given_away(block)
+        shared = set[str].intersection(*map(question_words, block))
+        for place, group in enumerate(block):
+            asked = [trace for trace in group if trace.sample.key in blind]
+            if not asked:
+                continue
+            for blindly in (False, True):
+                unit = plan.add_unit(number, place, group[0].group, len(block))
+                for position, trace in enumerate(asked):
+                    other = blind[trace.sample.key]
+                    told = question_words([TraceClaims(other.shown, ())]) - shared
+                    samples = [*_samples_at(block, position), other.shown]
+                    claims = other.claims if blindly else trace.claims
+                    for claim in distinct_claims(claims):
+                        places = _in_videos(
+                            claim,
+                            trace.sample,
+                            samples,
+                            [*given_away, told],
+                        )
                         plan.add_claim(claim, unit, places)
     return plan
 
 
-def _with_blind(
-    group: Sequence[TraceClaims],
-    blind: Mapping[str, Claims],
-) -> list[list[TraceClaims]]:
-    """The traces of a group that have a blind one, and these; first those that were not blind."""
-    asked = [trace for trace in group if trace.sample.key in blind]
-    blindly = [replace(trace, claims=blind[trace.sample.key]) for trace in asked]
-    return [asked, blindly] if asked else []
+def _given_away(block: Sequence[Sequence[TraceClaims]]) -> list[set[str]]:
+    """What the question of each group tells of its video; what all of them say tells nothing."""
+    words = list(map(question_words, block))
+    shared = set[str].intersection(*words)
+    return [of_question - shared for of_question in words]
+
+
+def _samples_at(
+    block: Sequence[Sequence[TraceClaims]],
+    position: int,
+) -> list[Sample]:
+    """A sample of each group; another group may have fewer clips."""
+    return [group[position % len(group)].sample for group in block]
 
 
 def _clips(
@@ -292,10 +331,13 @@ def _in_videos(
     claim: Claim,
     own: Sample,
     samples: Sequence[Sample],
+    given_away: Iterable[Set[str]] = repeat(frozenset()),
 ) -> Iterator[Place | None]:
+    """The claim in each video but those whose question gives it away."""
     frames = len(own.frames)
-    for sample in samples:
-        if frames and sample.frames:
+    # strict=False: by default nothing is given away, as often as is asked
+    for sample, told in zip(samples, given_away, strict=False):
+        if frames and sample.frames and not repeats(claim, told):
             yield sample, moved_claim(claim, frames, len(sample.frames))
         else:
             yield None
@@ -345,7 +387,7 @@ def question_words(group: Iterable[TraceClaims]) -> set[str]:
     return _words(" ".join(texts))
 
 
-def repeats(claim: Claim, told: set[str]) -> bool:
+def repeats(claim: Claim, told: Set[str]) -> bool:
     """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
     for part in flatten([claim]):
         phrases = [part.subject, part.object or ""]

@@ -41,13 +41,15 @@ class Swaps(Placement):
 
     `verdicts` are HOLDS, FAILS or OPEN; a place that a block does not have is OPEN. `wording`
     numbers claims that say the same, `unit` whose claim it is. By unit: its `block`, and which of
-    the block's places is its own. `group` numbers, by unit, what was drawn independently.
+    the block's places is its own. `group` numbers, by unit, what was drawn independently. `shown`
+    is, by unit, the place of the video that its blind trace was shown.
     """
 
     verdicts: Int[np.ndarray, "claim place"]
     wording: Int[np.ndarray, " claim"]
     unit: Int[np.ndarray, " claim"]
     group: Int[np.ndarray, " unit"]
+    shown: Int[np.ndarray, " unit"] | None = None
 
     @cached_property
     def own(self) -> Int[np.ndarray, " claim"]:
@@ -126,14 +128,16 @@ def swap_p_value(swaps: Swaps, rng: Generator, *, draws: int = DRAWS) -> float:
 
 
 def blind_p_value(swaps: Swaps, rng: Generator) -> float:
-    """How often traces fit as much better than blind ones, where each could be either.
+    """How often each of two traces fits the video that it was shown so much better than the other.
 
-    Units come in pairs of one group: a trace, and a blind one in the same place. A model that does
-    not look writes both alike, so that they could be exchanged.
+    Units come in pairs of one group: a trace, and a blind one of the same question, which was
+    `shown` another video. A model that does not look writes both alike, so that they could be
+    exchanged: how much better one fits the first video than the second says nothing then.
     """
     units = np.arange(len(swaps.place))
     blind = units % 2
-    fit = swaps.table()[units, swaps.place]
+    table = swaps.table()
+    fit = table[units, swaps.place] - table[units, swaps.shown]
     # the place of a pair that is not blind counts, and the other does not
     roles = Placement(block=swaps.group, place=blind)
     counted = np.stack([fit, np.zeros(len(fit))], axis=1)

@@ -276,7 +276,12 @@ def _attributes(view: View, clause: Clause) -> Iterator[UntimedClaim]:
                 name = " ".join([*degree, word.text, "than"])
                 for subject, other in product(clause.subjects, others):
                     yield UntimedClaim(
-                        word, "relation", subject, name, other, clause.negated
+                        word,
+                        "relation",
+                        subject,
+                        name,
+                        other,
+                        clause.negated,
                     )
             elif listed and word.tag == "VBG" and word.dep == "acomp":
                 # "water is dripping" is no state, but "is missing" is

@@ -263,5 +263,8 @@ def _words(text: str, start: int, end: int, offset: int) -> Iterator[ShownWord]:
     for match in _WORD.finditer(text, start, end):
         word = re.sub(_QUOTE, "'", match[0])
         yield ShownWord(
-            word, word.lower(), offset + match.start(), offset + match.end()
+            word,
+            word.lower(),
+            offset + match.start(),
+            offset + match.end(),
         )

@@ -1,4 +1,4 @@
-"""CSV files that the commands write."""
+"""CSV files that commands write, and people fill in."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 
-from cuescope.application import write_atomically
+from cuescope.whole_files import write_atomically
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, str]]) -> None:

@@ -1,0 +1,113 @@
+"""The runs in a folder, and what each found: read without a model of the report, so quickly."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cuescope.context import cache_folder
+from cuescope.errors import UserError
+from cuescope.runs import MAX_REPORT_BYTES
+from cuescope.trust.maker import is_signed
+from cuescope.whole_files import read_whole
+
+DEPTH = 3  # folders below the one that is looked at
+UNKNOWN = "-"
+UNREADABLE = "unreadable"
+# any file may be called report.json, and any JSON may be in it
+FAULTS = (
+    *(OSError, UserError, ValueError, RecursionError),
+    *(LookupError, TypeError, AttributeError),
+)
+
+
+@dataclass(frozen=True)
+class ListedCue:
+    """A headline that passes the method's rule, or that only a doubt holds back."""
+
+    feature: str
+    name: str
+    label: str | None
+    value: float | None
+    q_value: float | None
+    is_finding: bool
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run as its report tells it; one that cannot be read is said to be so."""
+
+    run: str
+    method: str = UNKNOWN
+    model: str = UNKNOWN
+    data: str = UNKNOWN
+    findings: int | str = UNKNOWN
+    date: str = UNREADABLE
+    made: str = UNKNOWN
+    cues: tuple[ListedCue, ...] = ()
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """All but the cues."""
+        row = asdict(self)
+        del row["cues"]
+        return row
+
+
+def report_files(folder: Path) -> list[Path]:
+    """The reports in a folder and below it, hidden folders aside."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        depth = len(Path(place).relative_to(folder).parts)
+        # in place: os.walk goes on with what is left here
+        folders[:] = [name for name in folders if name[0] != "." and depth < DEPTH]
+        found += [Path(place) / name for name in files if name == "report.json"]
+    return found
+
+
+def list_run(file: Path) -> ListedRun:
+    """What the list of runs says of a `report.json`."""
+    run = str(file.parent)
+    try:
+        # no Report: runs of another schema version are listed too
+        report = json.loads(read_whole(file, most=MAX_REPORT_BYTES))
+        origin = report["provenance"]
+        cues = tuple(_cues(report))
+        signature = str(report.get("signature"))
+        # by its own word: whoever opens the run compares the seal with the content
+        is_own = is_signed(str(report.get("seal")), signature, cache_folder())
+        return ListedRun(
+            run,
+            method=str(origin["method"]["spec"]),
+            model=str(origin["model"]["spec"]),
+            data=str(origin["data"]["spec"]),
+            findings=sum(cue.is_finding for cue in cues),
+            date=str(origin["started"])[:16].replace("T", " "),
+            made="here" if is_own else "elsewhere",
+            cues=cues,
+        )
+    except FAULTS:
+        return ListedRun(run)
+
+
+def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:
+    metrics = report["metrics"]
+    first = metrics[0]["name"] if metrics else None
+    names = {feature["key"]: feature["name"] for feature in report["features"]}
+    for check in report["evidence"]:
+        if check["feature"] and check["name"]:
+            names[check["feature"]] = check["name"]
+    for score in report["scores"]:
+        if score["metric"] != first:
+            continue
+        if score["finding"] or score.get("doubt"):
+            yield ListedCue(
+                feature=str(score["feature"]),
+                name=str(names[score["feature"]] or score["feature"]),
+                label=None if score["label"] is None else str(score["label"]),
+                value=score["value"],
+                q_value=score["q_value"],
+                is_finding=bool(score["finding"]),
+            )

@@ -1,0 +1,273 @@
+"""A gate that asks: sample after sample, until each rule is decided or the budget is spent."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cuescope.application import Runner
+from cuescope_commands.comparing._runs import BASELINE, Run
+from cuescope_commands.gating._judging import (
+    JUDGES,
+    SHOWN,
+    Bound,
+    Judged,
+    Ruling,
+    Verdict,
+    at_least,
+    at_most,
+    run_beside,
+    without_cue,
+)
+from cuescope_commands.gating._policy import (
+    AccuracyAtLeast,
+    AnyRule,
+    CuesCostAtMost,
+    CuesGrewAtMost,
+    PolicyText,
+    Rule,
+    WorstGroupAtLeast,
+)
+from cuescope_sdk import Output, Request, Sample, Trial, UserError, generator
+from cuescope_sdk.statistics import always_valid_bounds
+
+STEP = 32  # units that are asked about between two looks
+Unit = tuple[int, ...]  # samples that are measured together, by their numbers
+Right = Mapping[int, float]  # of samples that were asked: 1 where the answer is right
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A mean that a rule limits: the units that tell it in random order, and the value of one."""
+
+    what: str
+    units: Sequence[Unit]
+    value: Callable[[Unit, Right], float]
+    bounds: tuple[float, float]
+    error: float
+
+    def ask_next(self, asked: int) -> Sequence[Unit]:
+        """The units of the next look."""
+        return self.units[asked : asked + STEP]
+
+    def bound(self, right: Right, asked: int, samples: Sequence[Sample]) -> Bound:
+        """What so many units tell, in percent."""
+        units = self.units[:asked]
+        values = np.array([self.value(unit, right) for unit in units])
+        low, high = always_valid_bounds(values, self.error, bounds=self.bounds)
+        # those that show the cue, or belong to the group, stand first in their unit
+        shown = tuple(samples[unit[0]].key for unit in units[:SHOWN])
+        mean = float(values.mean()) if len(values) else sum(self.bounds) / 2
+        return Bound(self.what, 100 * mean, 100 * low, 100 * high, shown)
+
+
+@dataclass(eq=False)
+class Case:
+    """A rule with its questions, and how many units of each were asked about."""
+
+    rule: Rule
+    questions: Sequence[Question]
+    judge: Callable[[Sequence[Bound]], Ruling]
+    asked: int = 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no unit is left."""
+        return all(self.asked >= len(question.units) for question in self.questions)
+
+    def ask_next(self) -> Iterator[Unit]:
+        """The units of the next look, of all its questions."""
+        for question in self.questions:
+            yield from question.ask_next(self.asked)
+
+    def ruling(self, right: Right, samples: Sequence[Sample]) -> Ruling:
+        """What is known by now."""
+        bounds = []
+        for question in self.questions:
+            count = min(self.asked, len(question.units))
+            bounds.append(question.bound(right, count, samples))
+        outcome, sentence, worst = self.judge(bounds)
+        most = max(len(question.units) for question in self.questions)
+        told = f"{sentence}; {min(self.asked, most):,} of {most:,} draws"
+        return outcome, told, worst
+
+
+class Draws:
+    """The samples that a model is asked about, one of each group, and the run before."""
+
+    def __init__(
+        self, runner: Runner, request: Request, baseline: Run | None, error: float
+    ) -> None:
+        self.session = runner.session(request)
+        self.baseline = baseline
+        self.error = error
+        self.rng = generator(request.seed, "gate")
+        self.samples = self.session.audit.samples
+        self.right: dict[int, float] = {}
+        self.order = self._draw_order()
+
+    def _draw_order(self) -> list[int]:
+        """The samples with a label in random order, one of each group: these are independent."""
+        drawn: dict[object, int] = {}
+        for number in self.rng.permutation(len(self.samples)).tolist():
+            sample = self.samples[number]
+            if sample.label is not None:
+                drawn.setdefault(sample.group or (sample.key,), number)
+        return list(drawn.values())
+
+    @cached_property
+    def before(self) -> dict[str, float]:
+        """Whether the baseline's answer to each sample was right."""
+        rows = self.baseline.answers if self.baseline is not None else []
+        return {
+            row["sample"]: float(row["correct"])
+            for row in rows
+            if row["condition"] == BASELINE and row["correct"] is not None
+        }
+
+    def ask(self, units: Iterable[Unit], most: int | None) -> bool:
+        """Ask about samples that were not asked yet; False where the budget does not reach."""
+        wanted = dict.fromkeys(number for unit in units for number in unit)
+        fresh = [number for number in wanted if number not in self.right]
+        if most is not None and len(self.right) + len(fresh) > most:
+            return False
+        audit = self.session.audit
+        trials = [self._trial(self.samples[number]) for number in fresh]
+        for number, outcome in zip(fresh, audit.respond(trials), strict=True):
+            self.right[number] = float(outcome.correct())
+        return True
+
+    def _trial(self, sample: Sample) -> Trial:
+        has_logits = "logits" in self.session.audit.capabilities.outputs
+        output: Output = "logits" if has_logits and sample.choices else "text"
+        return Trial(sample=sample, outputs=frozenset({output}))
+
+    # ------------------------------------------------------------------------------- questions
+
+    def of_accuracy(self, name: str, numbers: Sequence[int], error: float) -> Question:
+        """The share of right answers."""
+        units = [(number,) for number in numbers]
+        return Question(name, units, self._is_right, (0.0, 1.0), error)
+
+    def _is_right(self, unit: Unit, right: Right) -> float:
+        return right[unit[0]]
+
+    def of_cues(
+        self, word: str, value: Callable[[Unit, Right], float], reach: float
+    ) -> list[Question]:
+        """A question a cue of the baseline, in pairs: a sample with it and one without it."""
+        if self.baseline is None:
+            raise UserError("gate: rules of cues", expected="--baseline RUN")
+        report = self.baseline.report
+        shows = {f.key: {o.sample for o in f.occurrences} for f in report.features}
+        found = list(dict.fromkeys(score.feature for score in report.findings))
+        questions = []
+        for feature in found:
+            known = [n for n in self.order if self.samples[n].key in self.before]
+            showing = [n for n in known if self.samples[n].key in shows[feature]]
+            others = [n for n in known if self.samples[n].key not in shows[feature]]
+            units = list(zip(showing, others, strict=False))
+            if units:
+                name = f"{word} {self.baseline.cue_names[feature]}"
+                error = self.error / len(found)
+                questions.append(Question(name, units, value, (-reach, reach), error))
+        return questions
+
+    def cost(self, unit: Unit, right: Right) -> float:
+        """How much rarer right answers are with the cue."""
+        with_cue, without = unit
+        return right[without] - right[with_cue]
+
+    def growth(self, unit: Unit, right: Right) -> float:
+        """How much more is lost with the cue than without it, since the baseline."""
+        before = [self.before[self.samples[number].key] for number in unit]
+        with_cue, without = unit
+        lost = before[0] - right[with_cue]
+        lost_without = before[1] - right[without]
+        return lost - lost_without
+
+    def of_groups(self, rule: WorstGroupAtLeast) -> list[Question]:
+        """A question a label, or a cue of the baseline."""
+        parts: dict[str, list[int]] = {}
+        if rule.by == "label":
+            for number in self.order:
+                parts.setdefault(f"'{self.samples[number].label}'", []).append(number)
+        else:
+            for question in self.of_cues("", self.cost, 1.0):
+                showing = [unit[0] for unit in question.units]
+                parts[question.what.strip()] = showing
+        return [
+            self.of_accuracy(f"accuracy of {name}", numbers, self.error / len(parts))
+            for name, numbers in parts.items()
+        ]
+
+
+def judge_by_asking(
+    text: PolicyText, draws: Draws, budget: int | None
+) -> tuple[list[Verdict], int]:
+    """A verdict a rule, and about how many samples the model was asked."""
+    cases: dict[int, Case] = {}
+    rulings: dict[int, Ruling] = {}
+    for number, rule in enumerate(text.policy.rules):
+        case = case_of(rule, draws)
+        if isinstance(case, Case):
+            cases[number] = case
+        else:
+            rulings[number] = of_stored_run(rule, text, draws) if case is None else case
+    is_open = dict.fromkeys(cases)
+    while is_open:
+        units = [unit for number in is_open for unit in cases[number].ask_next()]
+        affordable = draws.ask(units, budget)
+        for number in list(is_open):
+            case = cases[number]
+            case.asked += STEP if affordable else 0
+            rulings[number] = case.ruling(draws.right, draws.samples)
+            if rulings[number][0] != "undecided" or case.is_spent or not affordable:
+                del is_open[number]
+    verdicts = []
+    for number, rule in enumerate(text.policy.rules):
+        verdicts.append(Verdict(rule, rule.rule, text.lines[number], *rulings[number]))
+    return verdicts, len(draws.right)
+
+
+def case_of(rule: AnyRule, draws: Draws) -> Case | Ruling | None:
+    """What a rule asks; its ruling where there is nothing to ask; None where a stored run tells."""
+    if rule.run is not None:
+        return None
+    if isinstance(rule, AccuracyAtLeast):
+        question = draws.of_accuracy("accuracy", draws.order, draws.error)
+        return _case(rule, [question], lambda b: at_least(b, rule.percent))
+    if isinstance(rule, WorstGroupAtLeast):
+        return _case(rule, draws.of_groups(rule), lambda b: at_least(b, rule.percent))
+    if isinstance(rule, CuesCostAtMost):
+        questions = draws.of_cues("cost of", draws.cost, 1.0)
+    elif isinstance(rule, CuesGrewAtMost):
+        questions = draws.of_cues("growth of", draws.growth, 2.0)
+    else:
+        return None
+    if not questions and draws.baseline is not None:
+        return without_cue(draws.baseline, rule.points, draws.error)
+    return _case(rule, questions, lambda b: at_most(b, rule.points, "points"))
+
+
+def _case(
+    rule: Rule,
+    questions: Sequence[Question],
+    judge: Callable[[Sequence[Bound]], Ruling],
+) -> Case | Ruling:
+    if not questions:
+        return "undecided", "nothing of the data belongs to it", None
+    return Case(rule, questions, judge)
+
+
+def of_stored_run(rule: AnyRule, text: PolicyText, draws: Draws) -> Ruling:
+    """By a run that the rule names."""
+    if rule.run is None:
+        raise UserError(
+            f"gate: {rule.rule} asks no model",
+            expected="run: a folder of a run, in the rule",
+            remedy="Name it, or judge a stored run: `cuescope gate POLICY RUN`",
+        )
+    run = run_beside(text.folder, rule.run)
+    return JUDGES[type(rule)](rule, Judged(run, draws.baseline, draws.error))

@@ -1,0 +1,184 @@
+"""Linear models that tell frames and patches of a cue from others, judged on others yet."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
+
+from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.statistics import Groups, auroc, youden_cut
+
+FOLDS = 4
+ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
+PerFrame = Float[np.ndarray, " frame"]
+BoolPerFrame = Bool[np.ndarray, " frame"]
+IntPerFrame = Int[np.ndarray, " frame"]
+Rows = Float[np.ndarray, "frame dim"]
+Grid = Float[np.ndarray, "row col dim"]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a model is fitted: the inverse strength of its L2 penalty, and the unit of a feature.
+
+    That is its spread, or at least this share of the largest spread: at 1 all have one unit.
+    """
+
+    strength: float
+    least_unit: float = 1e-3  # what hardly varies would be blown up to noise
+
+
+FEW = Fitting(0.1)
+MANY = Fitting(0.03)  # features, of which each is weak
+NEAR_ONE_UNIT = Fitting(0.03, 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Which frames show the cue, their labels, and what was drawn together."""
+
+    shows: BoolPerFrame
+    labels: np.ndarray
+    groups: Groups
+    regions: tuple[Mask | None, ...] = ()
+
+    def candidates(
+        self,
+        row: int,
+        shape: Sequence[int],
+    ) -> Bool[np.ndarray, " patch"]:
+        """The patches that may be the cue's: those in the run's own region, where it has one."""
+        everywhere = np.ones(shape, bool)
+        region = self.regions[row] if self.regions else None
+        inside = everywhere if region is None else stretch(region, shape)
+        # a region smaller than a patch may be lost here: then any may be the cue's
+        return np.ravel(inside if inside.any() else everywhere)
+
+    def folds(self, rng: Generator) -> IntPerFrame:
+        """Whole groups, dealt out."""
+        # of a permutation: folds differ by one group at most
+        deal = rng.permutation(self.groups.count) % FOLDS
+        return np.asarray(deal[self.groups.codes])
+
+    def weights(self) -> PerFrame:
+        """Frames with and without the cue weigh the same within each label that has both.
+
+        So the label is no help to tell them apart. Labels that have one side count a tenth.
+        """
+        weights = np.zeros(len(self.shows))
+        for label in np.unique(self.labels):
+            of_label = self.labels == label
+            shown = of_label & self.shows
+            others = of_label & ~self.shows
+            if shown.any() and others.any():
+                weights[shown] = of_label.sum() / shown.sum()
+                weights[others] = of_label.sum() / others.sum()
+            else:
+                weights[of_label] = ONE_SIDED
+        return np.asarray(weights / weights.mean())
+
+    def take(self, rows: np.ndarray) -> "Training":
+        """Some of the frames."""
+        regions = tuple(compress(self.regions, rows)) if self.regions else ()
+        return Training(
+            self.shows[rows],
+            self.labels[rows],
+            self.groups.take(rows),
+            regions,
+        )
+
+    def has_both(self, rows: np.ndarray) -> bool:
+        """Whether some of these frames show the cue, and some do not."""
+        shows = self.shows[rows]
+        return bool(shows.any() and not shows.all())
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """A linear model on standardised features, with what it is worth on others.
+
+    `rates` are the shares of frames with the cue and of others that are above the threshold.
+    """
+
+    centre: Float[np.ndarray, " dim"]
+    weights: Float[np.ndarray, " dim"]
+    threshold: float = 0.0
+    auroc: float | None = None
+    rates: tuple[float, float] = (1.0, 0.0)
+
+    def scores(self, rows: Float[np.ndarray, "... dim"]) -> Float[np.ndarray, " ..."]:
+        """How like the cue."""
+        return np.asarray((rows - self.centre) @ self.weights)
+
+
+def fit(
+    rows: Float[np.ndarray, "row dim"],
+    shows: Bool[np.ndarray, " row"],
+    weights: np.ndarray,
+    fitting: Fitting = FEW,
+) -> Linear:
+    """Logistic regression with an L2 penalty, on features in their units."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    centre = rows.mean(axis=0)
+    spread = rows.std(axis=0)
+    spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
+    model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
+    with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit((rows - centre) / spread, shows, sample_weight=weights)
+    # the threshold is the score at which the regression says one half
+    return Linear(centre, model.coef_[0] / spread, -model.intercept_[0])
+
+
+def held_out_scores(
+    rows: Rows,
+    data: Training,
+    rng: Generator,
+    fitting: Fitting = FEW,
+    judged: Rows | None = None,
+) -> PerFrame:
+    """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
+
+    That is where all of their frames show the cue, or none. Frames may be `judged` by other rows
+    than those that are learned from.
+    """
+    judged = rows if judged is None else judged
+    folds = data.folds(rng)
+    weights = data.weights()
+    scores = np.full(len(rows), np.nan)
+    for fold in range(FOLDS):
+        learned = folds != fold
+        if data.has_both(learned):
+            model = fit(rows[learned], data.shows[learned], weights[learned], fitting)
+            # less its threshold, for scores of several models are ranked together
+            scores[~learned] = model.scores(judged[~learned]) - model.threshold
+    return scores
+
+
+def learn(
+    rows: Rows,
+    data: Training,
+    rng: Generator,
+    fitting: Fitting = FEW,
+    judged: Rows | None = None,
+) -> Linear:
+    """The model of all frames; its threshold and AUROC are those of frames that were held out."""
+    scores = held_out_scores(rows, data, rng, fitting, judged)
+    # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
+    if np.isnan(scores).any():
+        return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
+    model = fit(rows, data.shows, data.weights(), fitting)
+    cut = youden_cut(scores, data.shows)
+    above = scores >= cut
+    return replace(
+        model,
+        threshold=model.threshold + cut,
+        auroc=auroc(scores, data.shows, data.labels),
+        rates=(float(above[data.shows].mean()), float(above[~data.shows].mean())),
+    )

@@ -1,0 +1,141 @@
+"""Where a cue is: at one place, at places that change, or everywhere."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import compress
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+
+from cuescope.types import Frame
+from cuescope_sdk.locating._cells import (
+    HALF,
+    Cells,
+    Pixels,
+    auroc_of_place,
+    auroc_of_rest,
+    cells_of,
+    chance_bound,
+    clear_cells,
+    pixels_of,
+)
+from cuescope_sdk.locating._linear import Grid, Training
+from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.locating._pictures import FINE, OVERLAP, patches_of
+from cuescope_sdk.locating._regions import Region, learn_region
+from cuescope_sdk.statistics import auroc_error
+
+TELLS = (
+    0.7  # AUROC on groups held out: what tells frames worse has no place and no name
+)
+# standard errors above chance: models of several folds are pooled, which doubles its spread
+BEYOND = 5.0
+SURE = 0.9  # from here on nothing else is tried
+TIE = 0.05  # of AUROC
+STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
+WIDE = 2 / 3  # of the frame: more is everywhere
+Spread = Literal["one place", "changing places", "everywhere", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Location:
+    """Where a cue is in frames, and the AUROC by which frames of other groups are told.
+
+    `mask` are its cells at one place, `region` tells places that change.
+    """
+
+    spread: Spread
+    auroc: float
+    mask: Mask | None = None
+    region: Region | None = None
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it is in a part of the frame."""
+        return self.mask is not None or self.region is not None
+
+    def is_seen_in(self, frame: Frame) -> bool:
+        """Whether this frame shows it; what stays where it is can be looked for in all."""
+        if self.region is None:
+            return self.mask is not None
+        [grid] = patches_of([frame], *FINE)
+        return self.region.shows(grid)
+
+    def place_in(self, frame: Frame) -> Mask:
+        """Where it is in this frame, or would be; all of the frame where it has no place."""
+        if self.mask is not None:
+            return self.mask
+        [grid] = patches_of([frame], *FINE)
+        if self.region is None:
+            return np.ones(grid.shape[:2], bool)
+        return self.region.outline(grid)
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """Frames as the localiser sees them."""
+
+    frames: Sequence[Frame]
+
+    @cached_property
+    def pixels(self) -> Pixels:
+        """Small squares, 0 to 1."""
+        return pixels_of(self.frames)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """What each cell looks like."""
+        return cells_of(self.pixels)
+
+
+def locate(pictures: Pictures, data: Training, rng: Generator) -> Location:
+    """What tells frames with a cue from others: a place, places that change, or all of the frame.
+
+    Two localisers are held against each other on groups that they have not learned from: cells that
+    stay where they are, and kinds of patches wherever they are. A cue is everywhere where frames
+    are told as well by all that is left of them.
+    """
+    cells = pictures.cells
+    bound = chance_bound(cells, data, rng)
+    mask = clear_cells(cells, data, bound)
+    whole = auroc_of_rest(cells, data, rng)
+    of_place = auroc_of_place(cells, data, rng, bound) if mask.any() else 0.5
+    best = max(of_place, whole)
+    least = least_telling(data)
+    region = None
+    if best < SURE:
+        grids = patches_of(pictures.frames, *FINE)
+        region = learn_region(grids, data, rng, OVERLAP)
+    found = None
+    if region is not None and region.auroc >= max(least, best - TIE):
+        best = max(best, region.auroc)
+        if not _stays(region, list(compress(grids, data.shows))):
+            found = Location("changing places", region.auroc, region=region)
+    if found is None and of_place >= max(TELLS, best - TIE):
+        found = Location("one place", of_place, mask=mask)
+    if found is None:
+        return Location("everywhere" if whole >= least else "unknown", best)
+    places = list(map(found.place_in, pictures.frames))
+    rest = auroc_of_rest(
+        cells, data, rng, [stretch(place, mask.shape) for place in places]
+    )
+    is_wide = float(np.mean([place.mean() for place in places])) > WIDE
+    if is_wide or rest > best - TIE:
+        return Location("everywhere", best)
+    return found
+
+
+def least_telling(data: Training) -> float:
+    """The AUROC from which on frames are told: of few groups more is needed."""
+    shown = len(np.unique(data.groups.codes[data.shows]))
+    others = len(np.unique(data.groups.codes[~data.shows]))
+    return max(TELLS, 0.5 + BEYOND * auroc_error(shown, others))
+
+
+def _stays(region: Region, shown: Sequence[Grid]) -> bool:
+    """Whether kinds of patches that tell a cue mostly stand where most frames have them."""
+    places = np.array([region.mask(grid) for grid in shown])
+    common = places.mean(axis=0) >= HALF
+    return float(places[:, common].sum() / places.sum()) >= STANDS

@@ -1,0 +1,116 @@
+"""What pictures look like, without the model: small patches, and figures of the whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
+from PIL import Image
+
+from cuescope.types import Frame
+from cuescope_sdk.locating._linear import Grid, Rows
+from cuescope_sdk.locating._visual_words import Vocabulary, bags, learn_vocabulary
+
+SIDE = 64  # pixels, to which a picture is brought
+CELLS = 8  # along a side
+RINGS = 12  # of spatial frequency
+BLOCK = 8  # pixels along a block of JPEG, H.264 and most others
+LARGEST = 256  # pixels along a side, of which detail is read; a multiple of BLOCK
+BANDS = 6  # of pitch
+DIRECTIONS = 3  # of detail: across the frame, aslant, down it
+SMALL = 1e-6  # of power: a flat picture has none
+FINE = (6, 2)  # pixels along a patch, and from patch to patch
+OVERLAP = 3  # fine patches along a side that share pixels
+COARSE = (8, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """How whole pictures are described: colours by place, detail, power, kinds of patches."""
+
+    vocabulary: Vocabulary
+
+    def read(self, frames: Sequence[Frame]) -> Rows:
+        """A row for each frame."""
+        words = map(self.vocabulary.read, patches_of(frames, *COARSE))
+        figures = np.stack(list(map(figures_of, frames)))
+        detail = np.stack(list(map(detail_of, frames)))
+        return np.concatenate([figures, detail, bags(list(words))], axis=1)
+
+
+def learn_look(frames: Sequence[Frame], rng: Generator) -> Look:
+    """With kinds of patches that are larger than those that tell places, and of another draw."""
+    return Look(learn_vocabulary(patches_of(frames, *COARSE), rng))
+
+
+def patches_of(
+    frames: Sequence[Frame],
+    side: int,
+    step: int,
+) -> list[Grid]:
+    """Overlapping patches of each frame, their colours in 0 to 1: (row, col, dim)."""
+    edge = (side - step) // 2
+    window = np.lib.stride_tricks.sliding_window_view
+    grids = []
+    for frame in frames:
+        pixels = resized(frame, SIDE).astype(np.float32)
+        # so each patch stands for the pixels of its own step
+        pixels = np.pad(pixels, ((edge, edge), (edge, edge), (0, 0)), mode="reflect")
+        patches = window(pixels, (side, side), axis=(0, 1))[::step, ::step]
+        grids.append(patches.reshape(*patches.shape[:2], -1))
+    return grids
+
+
+def figures_of(frame: Frame) -> Float[np.ndarray, " figure"]:
+    """Colours and contrast by place, and the power at each spatial frequency."""
+    pixels = resized(frame, SIDE)
+    size = SIDE // CELLS
+    cells = pixels.reshape(CELLS, size, CELLS, size, 3)
+    mean = cells.mean(axis=(1, 3))
+    spread = cells.std(axis=(1, 3))
+    grey = pixels.mean(axis=2)
+    power = np.abs(np.fft.rfft2(grey - grey.mean())) ** 2
+    rows = np.fft.fftfreq(SIDE)[:, None]
+    ring = np.hypot(rows, np.fft.rfftfreq(SIDE)) * 2 * RINGS
+    ring = ring.astype(int).clip(max=RINGS - 1)
+    of_ring = np.bincount(ring.ravel(), power.ravel()) / np.bincount(ring.ravel())
+    return np.concatenate([mean.ravel(), spread.ravel(), np.log(of_ring + SMALL)])
+
+
+def detail_of(frame: Frame) -> Float[np.ndarray, " figure"]:
+    """How strong detail is by pitch and direction, and where in blocks of compression it steps.
+
+    In the frame's own pixels: a smaller picture shows neither noise nor blocks.
+    """
+    from scipy.fft import dctn
+
+    grey = np.asarray(frame.load().convert("L"), np.float64)
+    # whole blocks are left out, so those that are seen begin where they did
+    top, left = (max(side - LARGEST, 0) // 2 // BLOCK * BLOCK for side in grey.shape)
+    grey = grey[top : top + LARGEST, left : left + LARGEST]
+    power = dctn(grey - grey.mean(), norm="ortho") ** 2
+    down = np.arange(power.shape[0])[:, None] / power.shape[0]
+    across = np.arange(power.shape[1])[None, :] / power.shape[1]
+    band = (np.hypot(down, across) / np.sqrt(2) * BANDS).astype(int)
+    direction = (np.arctan2(down, across) / (np.pi / 2) * DIRECTIONS).astype(int)
+    cell = band * DIRECTIONS + direction.clip(max=DIRECTIONS - 1)
+    count = BANDS * DIRECTIONS
+    total = np.bincount(cell.ravel(), power.ravel(), count)
+    sizes = np.bincount(cell.ravel(), minlength=count).clip(min=1)
+    figures = [np.log(total / sizes + SMALL)]
+    for axis in (0, 1):
+        steps = np.abs(np.diff(grey, axis=axis)).mean(axis=1 - axis)
+        phase = np.arange(len(steps)) % BLOCK
+        counts = np.bincount(phase, minlength=BLOCK).clip(min=1)
+        of_phase = np.bincount(phase, steps, BLOCK) / counts
+        # beside each other: how much detail there is was told above
+        figures.append(np.log(of_phase + 1) - np.log(steps.mean() + 1))
+    return np.concatenate(figures)
+
+
+def resized(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
+    """The frame as a square of so many pixels a side, 0 to 1."""
+    # BOX: each pixel of the frame counts once
+    image = frame.load().convert("RGB").resize((side, side), Image.Resampling.BOX)
+    return np.asarray(image, np.float64) / 255

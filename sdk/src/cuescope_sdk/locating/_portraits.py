@@ -1,0 +1,228 @@
+"""What the frames of findings show: attached to every report whose method calls it."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cuescope.auditing import Audit
+from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrait, Score
+from cuescope.types import Frame, Sample
+from cuescope_sdk.locating._changes import Change, change_at
+from cuescope_sdk.locating._linear import Training
+from cuescope_sdk.locating._location import Location, Pictures, locate
+from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._pictures import SIDE, resized
+from cuescope_sdk.locating._words import name_for, words_for_place
+from cuescope_sdk.statistics import Groups
+from cuescope_sdk.stills import FrameId, typical_occurrences
+from cuescope_sdk.tools import NameGuess
+
+MOST = 8  # findings: as many as a page tells in full
+FRAMES = 120  # on each side
+OF_SAMPLE = 2  # frames of a clip
+FEWEST = 12  # samples on each side: of fewer nothing is learned
+DRAWN = 12  # pictures of a feature that a page shows
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The samples of an audit by key, with their frames as small as the localiser sees them."""
+
+    samples: dict[str, Sample]
+    small: dict[FrameId, Frame]
+
+    @classmethod
+    def of(cls, audit: Audit) -> "Views":
+        """Of all samples that have frames; for `audit.once`."""
+        return cls(
+            {sample.key: sample for sample in audit.samples if sample.frames}, {}
+        )
+
+    def frame(self, at: FrameId) -> Frame:
+        """The small square of a frame: it is opened once, whatever findings it belongs to."""
+        if at not in self.small:
+            key, number = at
+            pixels = resized(self.samples[key].frames[number], SIDE)
+            self.small[at] = Frame.from_array((255 * pixels).round().astype(np.uint8))
+        return self.small[at]
+
+    def place_of(self, occurrence: Occurrence) -> FrameId | None:
+        """The frame of the data that an occurrence is in; None where the data has none."""
+        key = occurrence.sample
+        # of a changed sample the one that it was made of
+        while key not in self.samples and "/" in key:
+            key = key.rpartition("/")[0]
+        if key not in self.samples:
+            return None
+        return key, min(occurrence.frame or 0, len(self.samples[key].frames) - 1)
+
+
+def attach_portraits(
+    audit: Audit,
+    features: Sequence[Feature],
+    scores: Iterable[Score],
+) -> None:
+    """Where the cue of each finding is, what changes there, and how sure that is.
+
+    Every method with findings about frames calls it in `verify`. Frames that a feature lists are
+    held against others of the same labels, by their pixels alone: the model is not asked. What is
+    learned is judged on groups that it was not learned from.
+    """
+    by_key = {feature.key: feature for feature in features}
+    findings: dict[str, Score] = {}
+    for score in scores:
+        if score.finding and by_key[score.feature].occurrences:
+            findings.setdefault(score.feature, score)
+    strongest = list(findings.values())[:MOST]
+    if not strongest:
+        return
+    views = audit.once(Views.of, audit)
+    with audit.context.progress("looking at the cues", len(strongest)) as advance:
+        for score in strongest:
+            # a picture that cannot be read costs its portrait
+            with audit.spare(f"the portrait of {score.feature}"):
+                portrait = draw_portrait(audit, views, by_key[score.feature], score)
+                if portrait is not None:
+                    audit.attach(portrait)
+            advance(1)
+
+
+def draw_portrait(
+    audit: Audit,
+    views: Views,
+    feature: Feature,
+    score: Score,
+) -> Portrait | None:
+    """None where too few frames are with or without the feature, or nothing tells them apart."""
+    frames, data = training_frames(audit, views, feature)
+    if not data.has_both(np.ones(len(frames), bool)):
+        return None
+    pictures = Pictures([views.frame(at) for at in frames])
+    rng = audit.rng("portrait", feature.key, score.label or "")
+    location = locate(pictures, data, rng)
+    if location.spread == "unknown":
+        return None
+    masks = None
+    shown: list[Mask] = []
+    if location.has_place:
+        masks = list(map(location.place_in, pictures.frames))
+        shown = [mask for mask, shows in zip(masks, data.shows, strict=True) if shows]
+    change = change_at(pictures.cells, masks, data)
+    where = words_for_place(location, shown)
+    area = float(np.mean([mask.mean() for mask in shown])) if shown else None
+    # a namer's word is a name already, and knows what things are
+    is_named = NameGuess.name_in(feature.name or "") is not None
+    return Portrait(
+        feature=feature.key,
+        label=score.label,
+        name=None if is_named else name_for(where, area, change),
+        where=where,
+        what=", ".join(words_for_change(change)) or "nothing that has a word here",
+        area=area,
+        auroc=location.auroc,
+        outlines=tuple(outlines(audit, views, feature, location)),
+    )
+
+
+def words_for_change(change: Change) -> list[str]:
+    """The words of a change, and the colour that its frames have in common."""
+    words = [*change.words]
+    if change.colour is not None:
+        words.append(f"the same {change.colour} in most of these pictures")
+    return words
+
+
+def training_frames(
+    audit: Audit,
+    views: Views,
+    feature: Feature,
+) -> tuple[list[FrameId], Training]:
+    """Frames that the feature lists, the strongest first, and frames of samples without it.
+
+    They are held against each other within each label, so others are of labels that it lists;
+    nothing where there are too few.
+    """
+    total = sum(len(sample.frames) for sample in views.samples.values())
+    typical = typical_occurrences(feature, total)
+    listed = _listed_frames(views, typical)
+    with_it = {key for key, _ in listed}
+    labels = {views.samples[key].label for key in with_it}
+    without = _samples_without(views, feature.occurrences, labels)
+    if len(without) < FEWEST:
+        # all of these labels are ranked: its lower half is what has least of the feature
+        upper = feature.occurrences[: len(feature.occurrences) // 2]
+        without = _samples_without(views, upper, labels)
+    rng = audit.rng("portrait", "others", feature.key)
+    shuffled = [without[row] for row in rng.permutation(len(without))]
+    others: list[FrameId] = []
+    for key in shuffled:
+        numbers = rng.permutation(len(views.samples[key].frames))
+        others += [(key, int(number)) for number in numbers[:OF_SAMPLE]]
+    frames = [*listed[:FRAMES], *others[:FRAMES]]
+    shows = np.arange(len(frames)) < len(listed[:FRAMES])
+    samples = [views.samples[key] for key, _ in frames]
+    keys = np.array([key for key, _ in frames])
+    few = min(len(set(keys[shows])), len(set(keys[~shows]))) < FEWEST
+    if few:
+        frames, samples, shows = [], [], shows[:0]
+    of_frames = np.array([str(sample.label) for sample in samples])
+    return frames, Training(shows, of_frames, Groups.of(samples))
+
+
+def _samples_without(
+    views: Views,
+    occurrences: Iterable[Occurrence],
+    labels: Collection[str | None],
+) -> list[str]:
+    """The samples of these labels in which nothing occurs."""
+    places = filter(None, map(views.place_of, occurrences))
+    with_it = {key for key, _ in places}
+    return [
+        key
+        for key, sample in views.samples.items()
+        if key not in with_it and sample.label in labels
+    ]
+
+
+def _listed_frames(
+    views: Views,
+    occurrences: Iterable[Occurrence],
+) -> list[FrameId]:
+    """The frames of the data, and of a clip no more than a few."""
+    listed: list[FrameId] = []
+    of_sample = Counter[str]()
+    for occurrence in occurrences:
+        at = views.place_of(occurrence)
+        if at is None or of_sample[at[0]] >= OF_SAMPLE:
+            continue
+        of_sample[at[0]] += 1
+        listed.append(at)
+    return listed
+
+
+def outlines(
+    audit: Audit,
+    views: Views,
+    feature: Feature,
+    location: Location,
+) -> Iterable[Outline]:
+    """One for all pictures where the place is one, else one for each picture of the report."""
+    if location.mask is not None:
+        yield Outline.of(location.mask)
+        return
+    if not location.has_place:
+        return
+    drawn = list(feature.occurrences[:DRAWN])
+    for attached in audit.attachments:
+        # of the side with the cue: without it there is no place to show
+        if isinstance(attached, Contrast) and attached.feature == feature.key:
+            drawn += [exhibit.occurrence for exhibit in attached.sides[0].exhibits]
+    shown = {(item.sample, item.frame or 0): item for item in drawn}
+    for (sample, number), occurrence in shown.items():
+        at = views.place_of(occurrence)
+        # a list holds frames without the cue, too
+        if at is not None and location.is_seen_in(views.frame(at)):
+            mask = location.place_in(views.frame(at))
+            yield Outline.of(mask, sample, number)

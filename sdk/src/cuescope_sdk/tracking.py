@@ -1,0 +1,116 @@
+"""What experiment trackers are told of an audit: the same calls for each of them.
+
+An observer for a tracker subclasses `Tracker` with four calls on the vendor's own client.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from cuescope_sdk import Audit, Plugin, Report, hookimpl
+
+Cell = str | int | float | bool | None
+COLUMNS = ("rank", "cue", "label", "metric", "value", "low", "high", "n", "q_value")
+EVERY = 10.0  # seconds between two lines about the answers: a tracker may be asked by network
+
+
+class Tracker(Plugin, ABC):
+    """Starts a run with an audit, follows its answers, and ends it with the findings.
+
+    No picture, question or answer is sent: figures, and the names of cues.
+    """
+
+    _told = 0.0
+    _is_open = (
+        False  # a tracker that could not start has been told of, and is left alone
+    )
+
+    @abstractmethod
+    def start(self, config: Mapping[str, Cell]) -> None:
+        """Open a run of the tracker."""
+
+    @abstractmethod
+    def log(self, figures: Mapping[str, float]) -> None:
+        """Add figures at the next step."""
+
+    @abstractmethod
+    def table(
+        self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
+    ) -> None:
+        """Add a table."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Close the run."""
+
+    @hookimpl
+    def audit_started(self, audit: Audit) -> None:
+        """Everything is built; nothing has been asked yet."""
+        seed = audit.context.seed
+        counts = {"samples": len(audit.samples), "labels": len(audit.labels)}
+        self.start({**counts, "seed": seed})
+        self._is_open = True
+
+    @hookimpl
+    def responses_progressed(self, done: int, total: int, cached: int) -> None:
+        """So many of all trials are answered, so many of them by the cache."""
+        now = time.monotonic()
+        is_due = now - self._told >= EVERY or done == total
+        if self._is_open and is_due:
+            self._told = now
+            self.log({"answers": done, "answers_wanted": total, "cached": cached})
+
+    @hookimpl
+    def audit_finished(self, report: Report) -> None:
+        """The report is whole and stored."""
+        if not self._is_open:
+            return
+        self.log(figures_of(report))
+        self.table("findings", COLUMNS, finding_rows(report))
+        self.table("origin", ("what", "value"), list(origin_of(report).items()))
+        self.finish()
+
+
+def figures_of(report: Report) -> dict[str, float]:
+    """The figures of a run as a whole, and the headline of each finding by its cue."""
+    cost = report.cost
+    figures: dict[str, float] = {
+        "findings": len(report.findings),
+        "model_calls": cost.model_calls,
+        "cache_hits": cost.cache_hits,
+        "seconds": cost.seconds,
+    }
+    if report.accuracy is not None:
+        figures["accuracy"] = report.accuracy.share
+    for score in report.findings:
+        if score.value is not None:
+            about = f" on {score.label}" if score.label else ""
+            name = f"{score.metric}/{report.names[score.feature]}{about}"
+            figures[name] = score.value
+    return figures
+
+
+def finding_rows(report: Report) -> list[tuple[Cell, ...]]:
+    """A finding a row, as `COLUMNS` names them."""
+    rows: list[tuple[Cell, ...]] = []
+    for rank, score in enumerate(report.findings, 1):
+        name = report.names[score.feature]
+        figures = (score.value, score.low, score.high, score.n, score.q_value)
+        rows.append((rank, name, score.label, score.metric, *figures))
+    return rows
+
+
+def origin_of(report: Report) -> dict[str, str]:
+    """Where the report comes from."""
+    origin = report.provenance
+    return {
+        "method": origin.method.spec,
+        "model": origin.model.spec,
+        "data": origin.data.spec,
+        "command": origin.command,
+        "started": origin.started,
+        "report": report.hash,
+    }
+
+
+__all__ = ["COLUMNS", "Cell", "Tracker", "figures_of", "finding_rows", "origin_of"]

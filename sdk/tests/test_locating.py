@@ -1,0 +1,156 @@
+"""Where the cue of a finding is: pictures of noise, with a thing in some or changed as a whole."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from cuescope.conclusions import Feature, Occurrence, Portrait, Score
+from cuescope_sdk import Audit, Context, Frame, Sample
+from cuescope_sdk.locating import attach_portraits
+from cuescope_sdk.locating._words import part_of
+
+SIDE = 48
+LISTED = 40  # samples that a finding lists, and as many others
+WRONG = 4  # of either side, that the list has wrongly
+Draw = Callable[[np.ndarray, np.random.Generator], np.ndarray | None]
+
+
+def corner(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    pixels[3:11, 36:46] = (220, 225, 230)
+    pixels[5:9, 38:44] = (40, 60, 170)
+    return _mask(np.s_[3:11, 36:46])
+
+
+def moving(pixels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    top, left = rng.integers(0, SIDE - 12, 2).tolist()
+    pixels[top : top + 12, left : left + 12] = (30, 190, 60)
+    pixels[top : top + 12 : 3, left : left + 12] = (230, 250, 230)
+    return _mask(np.s_[top : top + 12, left : left + 12])
+
+
+def cast(pixels: np.ndarray, rng: np.random.Generator) -> None:
+    pixels[:] = np.uint8(pixels * (1.0, 0.85, 0.6))
+
+
+def nothing(pixels: np.ndarray, rng: np.random.Generator) -> None:
+    """All pictures are alike."""
+
+
+def _mask(where: tuple[slice, slice]) -> np.ndarray:
+    mask = np.zeros((SIDE, SIDE), bool)
+    mask[where] = True
+    return mask
+
+
+def describe(
+    draw: Draw,
+    seed: int = 0,
+) -> tuple[Portrait | None, dict[str, np.ndarray]]:
+    """What the report says of the finding, and where it was drawn in which sample."""
+    rng = np.random.default_rng(seed)
+    samples = []
+    places = {}
+    listed = []
+    for number in range(2 * LISTED):
+        noise = rng.uniform(0, 255, (SIDE, SIDE, 3))
+        blurred = ndimage.gaussian_filter(noise, (3, 3, 0))
+        spread = (blurred - blurred.mean()) / blurred.std()
+        pixels = np.uint8((120 + 50 * spread).clip(0, 255))
+        is_listed = number < LISTED
+        key = f"s{number:03}"
+        if is_listed != (number % LISTED < WRONG):
+            mask = draw(pixels, rng)
+            if is_listed and mask is not None:
+                places[key] = mask
+        if is_listed:
+            listed.append(Occurrence(sample=key, frame=0))
+        label = ("cow", "horse")[number % 2]
+        samples.append(Sample(key=key, frames=(Frame.from_array(pixels),), label=label))
+    feature = Feature(key="cluster-00", kind="cluster", occurrences=tuple(listed))
+    score = Score(
+        feature="cluster-00", label="cow", metric="m", value=1.0, finding=True
+    )
+    audit = Audit(
+        labels=("cow", "horse"),
+        options=None,
+        respond=pytest.fail,
+        context=Context(seed=seed),
+        samples=tuple(samples),
+    )
+    attach_portraits(audit, [feature], [score])
+    assert not audit.failures
+    portraits = [item for item in audit.attachments if isinstance(item, Portrait)]
+    return (portraits[0] if portraits else None), places
+
+
+def overlap(portrait: Portrait, places: dict[str, np.ndarray]) -> float:
+    """Mean intersection over union, of the samples that a page shows."""
+    shares = []
+    for key, place in places.items():
+        outline = portrait.outline_of(Occurrence(sample=key, frame=0))
+        if outline is not None:
+            step = SIDE / outline.rows
+            cells = (np.arange(SIDE) / step).astype(int)
+            mask = outline.mask[np.ix_(cells, cells)]
+            shares.append((mask & place).sum() / (mask | place).sum())
+    assert len(shares) >= 8
+    return float(np.mean(shares))
+
+
+@pytest.mark.parametrize(
+    ("draw", "where", "words"),
+    [
+        (corner, "top right", "mark, top right"),
+        (moving, "at changing places", "green"),
+    ],
+)
+def test_a_cue_is_outlined_and_named(draw: Draw, where: str, words: str) -> None:
+    portrait, places = describe(draw)
+    assert portrait is not None
+    assert portrait.where.startswith(where)
+    assert portrait.name is not None
+    assert words in portrait.name
+    assert overlap(portrait, places) >= 0.5
+    assert portrait.auroc > 0.75
+
+
+def test_what_is_everywhere_has_no_outline() -> None:
+    portrait, _ = describe(cast)
+    assert portrait is not None
+    assert (portrait.where, portrait.area, portrait.outlines) == (
+        "everywhere",
+        None,
+        (),
+    )
+    assert "darker" in portrait.what
+    assert describe(cast)[0] == portrait  # the same name in the next run
+
+
+def test_nothing_is_said_where_nothing_is_different() -> None:
+    portrait, _ = describe(nothing)
+    assert portrait is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (np.s_[:2, 7:], "top right"),
+        (np.s_[3:5, 3:5], "centre"),
+        (np.s_[:, :1], "along the left edge"),
+        (np.s_[1:2, :], "along the top edge"),
+        (np.s_[[0, -1], :], "along the top and bottom edges"),
+    ],
+)
+def test_parts_of_the_frame_have_words(cells: Any, words: str) -> None:
+    mask = np.zeros((9, 9), bool)
+    mask[cells] = True
+    assert part_of(mask) == words
+
+
+def test_a_frame_of_cells_lies_along_all_edges() -> None:
+    mask = np.ones((9, 9), bool)
+    mask[1:-1, 1:-1] = False
+    assert part_of(mask) == "along all edges"
