@@ -1,5 +1,10 @@
 """Where a stock model's files are looked for, and where a plan ends."""
 
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 import huggingface_hub
 import pytest
 
@@ -8,23 +13,67 @@ from cuescope_sdk import Context, UserError
 from cuescope_sdk.torch import Source
 
 
+class Hub(BaseHTTPRequestHandler):
+    """Has one model, and is silent about it."""
+
+    def do_GET(self) -> None:
+        known = self.path.startswith("/api/models/some/model")
+        body = {"id": "some/model", "sha": "0" * 40} if known else {"error": "none"}
+        content = json.dumps(body).encode()
+        self.send_response(200 if known else 404)
+        if not known:
+            self.send_header("X-Error-Code", "RepoNotFound")
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
 @pytest.fixture
 def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         huggingface_hub, "try_to_load_from_cache", lambda *args, **options: None
     )
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
-@pytest.mark.usefixtures("nothing_cached")
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, nothing_cached: None) -> Iterator[None]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv("HF_ENDPOINT", address)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    # the client has read its address as it was imported
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    yield
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.usefixtures("hub")
 def test_a_plan_ends_before_a_download() -> None:
     with pytest.raises(
-        PlanStopped, match=r"the weights of some/model@v1, which must be download"
+        PlanStopped, match=r"the weights of some/model, which must be download"
     ):
-        Source.find("mine", "some/model", "v1", Context(planning=True))
+        Source.find("mine", "some/model", None, Context(planning=True))
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize("name", ["nosuch/model", "no--such/mo..del"])
+def test_a_plan_refuses_a_model_that_the_hub_has_not(name: str) -> None:
+    with pytest.raises(UserError, match=f"the hub has no model {name}"):
+        Source.find("mine", name, None, Context(planning=True))
 
 
 @pytest.mark.usefixtures("nothing_cached")
-def test_an_audit_goes_on_to_the_hub() -> None:
+@pytest.mark.parametrize("planning", [True, False])
+def test_without_the_hub_plan_and_audit_refuse_alike(
+    monkeypatch: pytest.MonkeyPatch, planning: bool
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(UserError, match=r"mine: some/model is not on this machine"):
-        Source.find("mine", "some/model", None, Context())
+        Source.find("mine", "some/model", None, Context(planning=planning))

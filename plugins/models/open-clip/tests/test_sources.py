@@ -165,14 +165,17 @@ def test_weights_of_a_folder_are_open_clips_or_the_only_ones(tmp_path: Path) -> 
     assert find_weights(tmp_path) == tmp_path / "open_clip_pytorch_model.bin"
 
 
-@pytest.mark.parametrize(
-    "model", ["ViT-B-16/openai", "ViT-B-16/datacomp_xl_s13b_b90k", "hf-hub:some/model"]
-)
+@pytest.mark.parametrize("model", ["ViT-B-16/openai", "ViT-B-16/datacomp_xl_s13b_b90k"])
 def test_a_plan_ends_before_a_download(offline: Path, model: str) -> None:
     with pytest.raises(
         PlanStopped, match=f"the weights of {model}, which must be downloaded"
     ):
         find_source_in(model, None, Context(planning=True))
+
+
+def test_a_plan_refuses_what_the_hub_cannot_give(offline: Path) -> None:
+    with pytest.raises(UserError, match="hf-hub:some/model is not on this machine"):
+        find_source_in("hf-hub:some/model", None, Context(planning=True))
 
 
 def test_a_plan_goes_on_with_what_was_downloaded_before(

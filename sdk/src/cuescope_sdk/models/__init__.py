@@ -2,7 +2,7 @@
 
 from cuescope_sdk.models._archives import require_small_archive
 from cuescope_sdk.models._frames import FrameMemory, require_frames
-from cuescope_sdk.models._hub import fetch_repository, require_hub
+from cuescope_sdk.models._hub import before_download, fetch_repository, require_hub
 from cuescope_sdk.models._option_types import (
     PromptWords,
     QuestionPrompt,
@@ -32,6 +32,7 @@ __all__ = [
     "UnopenableError",
     "ZeroShotModel",
     "ZeroShotOptions",
+    "before_download",
     "fetch_repository",
     "refuse_unanswerable",
     "refuse_unknown",

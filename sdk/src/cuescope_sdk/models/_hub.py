@@ -30,6 +30,60 @@ def require_hub(owner: str, wanted: str, remedy: str) -> None:
         )
 
 
+def before_download(
+    owner: str,
+    title: str,
+    repository: str | None,
+    context: Context,
+    *,
+    revision: str | None = None,
+    remedy: str,
+) -> None:
+    """What comes before files of the hub are fetched: a plan ends here.
+
+    Raises UserError where the audit would: the hub is out of reach, or has no such `repository`
+    (None: not known). `title` names the files.
+    """
+    require_hub(owner, title, remedy)
+    if context.planning and repository is not None:
+        _require_repository(owner, title, repository, revision, remedy)
+    context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
+
+
+def _require_repository(
+    owner: str,
+    title: str,
+    repository: str,
+    revision: str | None,
+    remedy: str,
+) -> None:
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HFValidationError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    try:
+        HfApi().model_info(repository, revision=revision, timeout=PROBE_SECONDS)
+    except GatedRepoError:
+        return  # it is there; whether this person may have it, the download tells
+    except (
+        HFValidationError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    ) as error:
+        raise UserError(
+            f"{owner}: the hub has no model {title}",
+            expected="one that is public, or that HF_TOKEN may read",
+            remedy=f"Check the name. {remedy}",
+        ) from error
+    except Exception:
+        # a hub that does not say so in time does not end a plan
+        return
+
+
 def fetch_repository(
     owner: str,
     repository: str,
@@ -58,10 +112,14 @@ def fetch_repository(
     try:
         return opened(Path(snapshot(local_files_only=True)))
     except Exception:  # not in the cache, or not whole: it is fetched
-        context.stop_plan_before(
-            f"the weights of {title}, which must be downloaded first"
+        before_download(
+            owner,
+            title,
+            repository,
+            context,
+            revision=revision,
+            remedy=f"Connect, or {otherwise}",
         )
-    require_hub(owner, title, f"Connect, or {otherwise}")
     try:
         return opened(Path(snapshot()))
     except UserError:

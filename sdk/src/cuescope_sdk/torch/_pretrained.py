@@ -16,7 +16,7 @@ from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import UserError
 from cuescope_sdk.models._archives import require_small_archive
-from cuescope_sdk.models._hub import require_hub
+from cuescope_sdk.models._hub import before_download
 from cuescope_sdk.models._refusals import UnopenableError
 from cuescope_sdk.torch._devices import (
     files_digest,
@@ -92,10 +92,14 @@ class Source:
             files = source.weight_files()
             if files and all(file.is_file() for file in files):
                 return source
-        context.stop_plan_before(
-            f"the weights of {title}, which must be downloaded first"
+        before_download(
+            owner,
+            title,
+            model,
+            context,
+            revision=revision,
+            remedy="Connect, or give a folder with the model's files.",
         )
-        require_hub(owner, title, "Connect, or give a folder with the model's files.")
         patterns = [*SMALL_FILES, "model*.safetensors"]
         # only where its running is allowed: what is not here cannot be run
         if with_code:

@@ -14,7 +14,7 @@ import huggingface_hub
 import open_clip
 
 from cuescope_sdk import Context, UserError, nearest
-from cuescope_sdk.models import require_hub
+from cuescope_sdk.models import before_download, require_hub
 
 CONFIG_NAME = "open_clip_config.json"
 WEIGHTS_NAMES = (
@@ -178,18 +178,17 @@ def weights_of_tag(tag: Mapping[str, Any], title: str, context: Context) -> Path
             return Path(cached)
     # where open_clip keeps what it downloads from an address
     download = Path("~/.cache/clip", Path(tag.get("url", "")).name).expanduser()
+    # a tag of open_clip's list is there
     if repository or not ("file" in tag or download.is_file()):
-        _stop_plan_before_download(title, context)
+        context.stop_plan_before(
+            f"the weights of {title}, which must be downloaded first"
+        )
     if repository:
         require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
     try:
         return Path(open_clip.download_pretrained(dict(tag)))
     except Exception as error:  # the clients raise the errors of three libraries
         raise _not_to_be_had(title, error) from error
-
-
-def _stop_plan_before_download(title: str, context: Context) -> None:
-    context.stop_plan_before(f"the weights of {title}, which must be downloaded first")
 
 
 def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
@@ -202,8 +201,7 @@ def snapshot(repository: str, with_weights: bool, context: Context) -> Path:
         if not with_weights or find_weights(folder):
             return folder
     title = f"hf-hub:{repository}"
-    _stop_plan_before_download(title, context)
-    require_hub("open-clip", f"the checkpoint of {title}", LOCAL)
+    before_download("open-clip", title, repository, context, remedy=LOCAL)
     try:
         patterns = list(SMALL_FILES)
         if with_weights:
