@@ -14,6 +14,7 @@ from cuescope.context import Context, Resolved
 from cuescope.engine import Session
 from cuescope.errors import PluginError, UserError
 from cuescope.hookspecs import hookimpl
+from cuescope.registry import Registry
 from cuescope.request import Request
 from cuescope.runner import Runner
 from cuescope.runs import load_report
@@ -476,6 +477,44 @@ def test_code_that_changed_is_no_stored_report(
     again = runner.run(request_for(), resume=True)
     assert again.provenance.method.code == "edited"
     assert again.hash == first.hash
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_asked_again"),
+    [(None, None, True), (1, 1, False), (1, 2, True)],
+)
+def test_an_upgrade_asks_again_unless_the_model_says_that_its_answers_stay(
+    runner: Runner,
+    request_for: Requests,
+    monkeypatch: pytest.MonkeyPatch,
+    before: int | None,
+    now: int | None,
+    is_asked_again: bool,
+) -> None:
+    answers_version = "cuescope_fakes.ColourModel.answers_version"
+    monkeypatch.setattr(answers_version, before, raising=False)
+    assert runner.run(request_for()).cost.model_calls == 40
+    entries = runner.context.registry.entries
+    upgraded = tuple(replace(entry, version="9.9") for entry in entries)
+    monkeypatch.setattr(Registry, "entries", upgraded)
+    monkeypatch.setattr(answers_version, now)
+    report = runner.run(request_for())
+    assert report.provenance.model.version == "9.9"
+    assert bool(report.cost.model_calls) == is_asked_again
+
+
+@pytest.mark.parametrize("version", [0, True, "1"])
+def test_a_version_of_answers_is_a_whole_number(
+    runner: Runner,
+    request_for: Requests,
+    monkeypatch: pytest.MonkeyPatch,
+    version: object,
+) -> None:
+    monkeypatch.setattr(
+        "cuescope_fakes.ColourModel.answers_version", version, raising=False
+    )
+    told = refused(runner, request_for(), PluginError)
+    assert "answers_version, a whole number from 1" in told
 
 
 def test_a_stored_report_is_announced_with_its_date(

@@ -52,10 +52,23 @@ class Built:
             options=written,
             dist=self.entry.dist,
             version=self.entry.version,
+            answers_version=_answers_version_of(self.plugin),
             code=code_digest(self.entry.dist, type(self.plugin).__module__),
             fingerprint=getattr(self.plugin, "fingerprint", None),
             facts=dict(getattr(self.plugin, "facts", {})),
         )
+
+
+def _answers_version_of(plugin: object) -> int | None:
+    version = getattr(plugin, "answers_version", None)
+    # a bool is an int, and 0 would read as "none"
+    if version is None or (type(version) is int and version > 0):
+        return version
+    raise PluginError(
+        f"{type(plugin).__name__} broke its contract",
+        expected="answers_version, a whole number from 1",
+        got=repr(version),
+    )
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,10 @@ class Model(Protocol):
     `fingerprint` digests the weights and the preprocessing: equal fingerprints give equal
     answers, unless `random_answers = True` says that they are drawn by chance. `facts` are worth
     printing in a report ("validation accuracy": "0.93").
+
+    An upgrade of the package asks everything again, for its code is a part of the answers. A class
+    that says `answers_version = 1` keeps them over upgrades: its authors raise the number whenever
+    equal weights answer otherwise (docs/adr/0041).
     """
 
     Options: ClassVar[type[Options]]

@@ -284,13 +284,15 @@ class PluginStamp(Value):
     """One plugin of an audit, exactly enough to build it again.
 
     `code` is the digest of its source files where it is installed editable: its version stays the
-    same while somebody works on it.
+    same while somebody works on it. `answers_version` is what a model says of its answers, which
+    stay the same while its `version` moves on.
     """
 
     spec: str
     options: dict[str, Any]
     dist: str
     version: str
+    answers_version: int | None = None
     code: str | None = None
     fingerprint: str | None = None
     facts: dict[str, str] = {}

@@ -39,6 +39,7 @@ class BioViLT(ZeroShotModel):
 
     Options = BioViLTOptions
     options: BioViLTOptions
+    answers_version = 1
     owner = "biovil-t"
     capabilities = Capabilities(
         outputs=frozenset({"logits", "embedding"}),

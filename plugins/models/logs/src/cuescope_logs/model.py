@@ -54,6 +54,7 @@ class LogModel(Plugin):
 
     Options = LogModelOptions
     options: LogModelOptions
+    answers_version = 1
     own_data = "log"  # the same file holds the questions
     # at most: an instance without choices has no logits
     capabilities = Capabilities(

@@ -38,6 +38,7 @@ class OpenCLIP(ZeroShotModel):
 
     Options = OpenCLIPOptions
     options: OpenCLIPOptions
+    answers_version = 1
     owner = "open-clip"
 
     def __init__(

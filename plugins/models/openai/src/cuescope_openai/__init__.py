@@ -35,6 +35,7 @@ class OpenAI(ServedPlugin):
 
     Options = OpenAIOptions
     options: OpenAIOptions
+    answers_version = 1
     capabilities = Capabilities(outputs=frozenset(("logits", "text")), min_frames=0)
     device = "remote"
     keeps_answers = True  # each is on the disk as soon as it has come

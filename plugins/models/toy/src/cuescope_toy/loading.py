@@ -109,6 +109,7 @@ class TrainedModel(Plugin, LazyWeights):
     `open_weights`, at the latest for the first answer; a plan stops there.
     """
 
+    answers_version = 1
     owner: ClassVar[str]
     fingerprint: str
     options: TrainingOptions

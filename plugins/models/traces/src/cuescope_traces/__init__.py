@@ -38,6 +38,7 @@ class Traces(Plugin):
 
     Options = TracesOptions
     options: TracesOptions
+    answers_version = 1
     capabilities = Capabilities(
         outputs=frozenset(("text",)),
         exposes=frozenset({"recorded"}),

@@ -26,6 +26,7 @@ class Transformers(ZeroShotModel):
 
     Options = TransformersOptions
     options: TransformersOptions
+    answers_version = 1
     owner = "transformers"
 
     def __init__(

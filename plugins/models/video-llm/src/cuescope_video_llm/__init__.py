@@ -34,6 +34,7 @@ class AuthorsModel(Plugin, LazyWeights):
     """A model of the authors' files, which are opened for the first question."""
 
     options: VideoLLMOptions | ClipViLOptions
+    answers_version = 1
     capabilities: ClassVar[Capabilities]
     owner: ClassVar[str]
     facts: Mapping[str, str]

@@ -54,6 +54,7 @@ class VideoQA(Plugin, LazyWeights):
     """
 
     options: VideoQAOptions
+    answers_version = 1
     capabilities = Capabilities(
         outputs=frozenset({"logits", "text"}),
         edits=frozenset({"average-attention", "average-tokens"}),

@@ -25,6 +25,7 @@ class VLLM(Plugin, LazyWeights):
 
     Options = VLLMOptions
     options: VLLMOptions
+    answers_version = 1
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text")), min_frames=0
     )

@@ -31,6 +31,7 @@ class Eye(Plugin, LazyWeights):
 
     Options: ClassVar[type[Options]] = EyeOptions
     options: EyeOptions
+    answers_version = 1
 
     def __init__(self, options: EyeOptions, context: Context) -> None:
         super().__init__(options, context)

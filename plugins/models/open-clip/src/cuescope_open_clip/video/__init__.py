@@ -35,6 +35,7 @@ class VideoCLIP(ZeroShotModel):
 
     Options = VideoCLIPOptions
     options: VideoCLIPOptions
+    answers_version = 1
     owner = "video-clip"
 
     def __init__(self, options: VideoCLIPOptions, context: Context) -> None:

@@ -34,6 +34,7 @@ class TransformersVLM(Plugin, LazyWeights):
 
     Options = VLMOptions
     options: VLMOptions
+    answers_version = 1
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text", "embedding")),
         edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
