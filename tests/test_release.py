@@ -3,14 +3,26 @@
 import json
 import re
 import shutil
+import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from release import building, checks, promises, proving, registering, versions
+from release import (
+    answering,
+    building,
+    checks,
+    promises,
+    proving,
+    registering,
+    using,
+    versions,
+)
+from release.building import ReleaseError, find_uv
 from release.changelog import Changelog
-from release.dists import A_DAY, BUNDLES, Dist, publishing_order, read_dists
+from release.dists import A_DAY, BUNDLES, Dist, closure, publishing_order, read_dists
+from release.machine import Machine
 
 from cuescope.errors import UserError
 from cuescope.installing import own_dists
@@ -169,6 +181,9 @@ def test_every_name_has_its_day() -> None:
     for position, name in enumerate(names):
         if name not in BUNDLES:
             assert by_name[name].needs <= set(names[:position]), name
+    rest = names[len(closure(["cuescope-start"], DISTS)) + 1 :]
+    are_data = [by_name[name].folder.parent.name == "datasets" for name in rest]
+    assert are_data == sorted(are_data), "names of data sets come last"
 
 
 # -------------------------------------------------------------------------------------- bytes
@@ -278,6 +293,44 @@ def test_a_new_field_that_must_be_written_refuses_older_files() -> None:
         assert bool(list(promises.broken(old, new, {}, "0.2.0"))) == is_told
 
 
+# ---------------------------------------------------------------------------------- kept answers
+
+
+def test_models_of_ours_keep_their_answers_over_an_upgrade() -> None:
+    registry = Registry()
+    dists = {dist.name for dist in DISTS if dist.folder.parent.name == "models"}
+    ours = [entry for entry in registry.of_kind("model") if entry.dist in dists]
+    assert len(ours) > 15
+    for entry in ours:
+        assert registry.load(entry).answers_version >= 1, entry.name
+
+
+def test_code_that_changed_while_answers_stay_is_told(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        names = ("-c", "user.name=a", "-c", "user.email=a@b")
+        building.run("git", *names, *words, at=tmp_path)
+
+    def write(name: str, text: str) -> None:
+        folder = tmp_path / "plugins/models" / name
+        (folder / "src").mkdir(parents=True, exist_ok=True)
+        (folder / "pyproject.toml").write_text(f'[project]\nname = "{name}"\n')
+        (folder / "src/model.py").write_text(text)
+
+    keeps = "class Model:\n    answers_version = {}\n    size = {}\n"
+    git("init", "--quiet")
+    for name in ("same", "changed", "raised"):
+        write(name, keeps.format(1, 1))
+    write("plain", "size = 1\n")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "one")
+    write("changed", keeps.format(1, 2))
+    assert not list(answering.to_look_at(tmp_path)), "nothing was released"
+    git("tag", "v0.1.0")
+    write("raised", keeps.format(2, 2))
+    write("plain", "size = 2\n")
+    assert list(answering.to_look_at(tmp_path)) == ["changed"]
+
+
 # ------------------------------------------------------------------------------------ change notes
 
 
@@ -303,7 +356,7 @@ def test_notes_of_a_package_are_its_parts_alone(tmp_path: Path) -> None:
 
 
 def test_the_readme_has_commands_for_a_first_audit() -> None:
-    words = {line.split()[1] for line in proving.readme_commands(ROOT)}
+    words = {line.split()[1] for line in using.readme_commands(ROOT)}
     assert {"investigate", "audit", "runs", "methods"} <= words
 
 
@@ -317,6 +370,69 @@ def test_the_lowest_versions_of_a_package_are_those_of_all_that_comes_with_it() 
     assert not [line for line in lines if line.startswith("torch")]
 
 
+def test_the_readme_has_lines_of_python() -> None:
+    lines = using.readme_python(ROOT)
+    compile(lines, "README.md", "exec")
+    assert f'model="{using.SPEC}"' in lines
+    assert "to_pandas" in lines
+
+
+class WithoutPython(Machine):
+    """Finds wheels of two packages, for any version."""
+
+    def resolve(self, lines: Sequence[str], resolution: str, version: str) -> int:
+        assert lines == [f"cuescope-toy=={VERSION}"]
+        return 2
+
+
+def test_a_python_that_is_not_here_is_resolved_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "find_python", lambda uv, version: None)
+    machine = WithoutPython("uv", "http://127.0.0.1", tmp_path)
+    dists = {dist.name: dist for dist in DISTS}
+    names = ["cuescope-toy", proving.OLDER_PLUGIN]
+    [(name, how, proof)] = proving.proofs_on(
+        machine, ROOT, dists, names, "3.99", ["highest"]
+    )
+    assert (name, how) == ("cuescope-toy", "highest")
+    assert proving.outcome_of(proof).startswith("wheels of 2 packages; no such Python")
+
+
+def test_on_a_python_that_is_here_everything_is_proved(tmp_path: Path) -> None:
+    machine = Machine(find_uv(ROOT), "http://127.0.0.1", tmp_path)
+    dists = {dist.name: dist for dist in DISTS}
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    names = [proving.START, proving.OLDER_PLUGIN]
+    both = ["highest", "lowest-direct"]
+    told = [
+        (name, how)
+        for name, how, _ in proving.proofs_on(
+            machine, ROOT, dists, names, version, both
+        )
+    ]
+    assert told == [
+        (proving.START, "highest"),
+        (proving.START, "README"),
+        (proving.START, "lowest-direct"),
+        (proving.OLDER_PLUGIN, "highest"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        ("uv pip: x has no usable wheels", "no wheels: uv pip: x has no usable wheels"),
+        ("uv pip: no version of x", f"{proving.BROKEN}uv pip: no version of x"),
+    ],
+)
+def test_what_fails_is_one_line(told: str, outcome: str) -> None:
+    def fail() -> str:
+        raise ReleaseError(told)
+
+    assert proving.outcome_of(fail) == outcome
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -326,7 +442,7 @@ def test_the_lowest_versions_of_a_package_are_those_of_all_that_comes_with_it() 
     ],
 )
 def test_a_remedy_is_recognised(line: str) -> None:
-    assert proving.REMEDY.search(line)
+    assert using.REMEDY.search(line)
 
 
 def test_workflows_pin_actions_and_give_no_token_to_what_builds() -> None:

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 from packaging.version import InvalidVersion, Version
 
-from release import building, checks, promises, proving, registering, versions
+from release import (
+    answering,
+    building,
+    checks,
+    promises,
+    proving,
+    registering,
+    versions,
+)
 from release.building import ReleaseError
 from release.changelog import Changelog
 from release.dists import publishing_order, read_dists
@@ -66,6 +74,11 @@ def build(version: OfVersion) -> None:
     if changed := building.uncommitted(ROOT):
         typer.echo(
             f"NOTE: {changed} changed files are not committed; publish no such build"
+        )
+    for name in answering.to_look_at(ROOT):
+        typer.echo(
+            f"NOTE: the code of {name} has changed and its answers_version has not: do equal "
+            "weights answer as before?"
         )
     if not registering.is_registered(ROOT):
         typer.echo(f"NOTE: {registering.HOW}")

@@ -13,19 +13,9 @@ from packaging.utils import canonicalize_name
 OURS = "cuescope"  # how the names of our own packages begin
 A_DAY = 4  # new projects that the index lets one account make
 BUNDLES = ("cuescope-start", "cuescope-all")
-# folders of plugins, in the order in which their names are published
-KINDS = (
-    "methods",
-    "models",
-    "tools",
-    "commands",
-    "executors",
-    "interventions",
-    "mitigators",
-    "benches",
-    "bundles",
-    "datasets",
-)
+# Folders of plugins whose names are published first, and last; all others come between.
+FIRST = ("methods", "models", "tools", "commands")
+LAST = ("datasets",)
 
 
 @dataclass(frozen=True)
@@ -98,10 +88,18 @@ def publishing_order(dists: list[Dist]) -> list[list[str]]:
     """The names that are registered on each day (docs/adr/0036)."""
     first = [*closure(["cuescope-sdk"], dists), *BUNDLES]
     start = closure(["cuescope-start"], dists)
+    bundles = {dist.folder.parent.name for dist in dists if dist.name in BUNDLES}
     by_kind = sorted(
-        (dist for dist in dists if dist.folder.parent.name in KINDS),
-        key=lambda dist: (KINDS.index(dist.folder.parent.name), dist.name),
+        (dist for dist in dists if dist.folder.parent.name not in bundles),
+        key=lambda dist: (_rank(dist.folder.parent.name), dist.name),
     )
     rest = closure([dist.name for dist in by_kind], dists)
     names = list(dict.fromkeys([*first, *start, *rest]))
     return [names[i : i + A_DAY] for i in range(0, len(names), A_DAY)]
+
+
+def _rank(folder: str) -> int:
+    """Before which folders of plugins a folder comes."""
+    if folder in LAST:
+        return len(FIRST) + 1
+    return FIRST.index(folder) if folder in FIRST else len(FIRST)

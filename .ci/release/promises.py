@@ -144,13 +144,21 @@ def cache_keys() -> Iterator[tuple[str, str]]:
     """Keys by which answers are found again: another key asks a paid model once more."""
     import numpy as np
 
+    from cuescope.conclusions import PluginStamp
     from cuescope.digest import digest
+    from cuescope.engine import identity_of
     from cuescope.respond import trial_key
     from cuescope_sdk import Frame, Sample, Trial
 
     pixels = np.arange(27, dtype=np.uint8).reshape(3, 3, 3)
     frame = Frame.from_array(pixels)
     sample = Sample(key="one", frames=(frame,), question="why?", choices=("a", "b"))
+    stamp = PluginStamp(
+        spec="m", options={}, dist="d", version="0.1.0", fingerprint="f"
+    )
+    kept = stamp.model_copy(update={"answers_version": 1})
+    yield "model", identity_of(stamp, "float32")
+    yield "model that keeps its answers", identity_of(kept, "float32")
     yield "digest", digest("text", 1, 1.5, None, True, {"b": 2, "a": (3,)}, pixels)
     yield "frame", frame.key
     yield "trial", trial_key("model", Trial(sample=sample))

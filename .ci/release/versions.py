@@ -80,5 +80,5 @@ def _multiline(value: Any) -> Any:
     """A list of several as an array of a line each, a table as a table."""
     item = tomlkit.item(value)
     if isinstance(value, list) and len(value) > 1:
-        item.multiline(True)  # type: ignore[union-attr]
+        item.multiline(True)
     return item
