@@ -2,11 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from cuescope_sdk import AnnotationNeed, DataNeeds, Frame, Sample
+from cuescope_sdk import (
+    AnnotationNeed,
+    Audit,
+    Context,
+    DataNeeds,
+    Frame,
+    Sample,
+    UserError,
+)
+from cuescope_sdk.data import require_data
 from cuescope_sdk.data._sufficiency import DataProfile, find_shortages
 
 MASK = np.ones((4, 4), bool)
@@ -142,3 +152,19 @@ def test_an_annotation_that_methods_cannot_read_is_told_before_any_question() ->
     assert "got bool of shape (3, 4) in sample 'cat-0'" in line
     [(gravity, _)] = lines(DataNeeds(least=2), cats)
     assert gravity == "weak"
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_cannot_have_a_finding_is_refused_unless_it_is_asked_for(
+    asked: bool,
+) -> None:
+    masks = MASKS.model_copy(update={"unless": "maps_only"})
+    needs = DataNeeds(annotation=masks)
+    options = SimpleNamespace(maps_only=asked)
+    audit = Audit(("cat", "dog"), options, list, Context(), samples=tuple(CATS))
+    if asked:
+        require_data(audit, needs, "mine")
+        assert "nothing can be found" in audit.notes["weak data"]
+        return
+    with pytest.raises(UserError, match="-O maps_only=true goes on without findings"):
+        require_data(audit, needs, "mine")

@@ -11,13 +11,16 @@ class AnnotationNeed(Value):
     """Something that must be known of the samples, or nothing can be found.
 
     `key` is the annotation, `name` what people call it, `how` how one's own data gets it. A tool of
-    the role `tool` makes it where it is not annotated; None where no tool does.
+    the role `tool` makes it where it is not annotated; None where no tool does. Data without it are
+    refused, unless the method's option `unless` is on: what it does without findings is asked for.
+    With `unless` None there is a warning.
     """
 
     key: str
     name: str
     how: str
     tool: str | None = None
+    unless: str | None = None
 
 
 class DataNeeds(Value):

@@ -141,7 +141,7 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
             remedy = f"{shortage.remedy} Without --limit and --part there are more."
             shortage = replace(shortage, remedy=remedy)
         # before the first question, with the number that would do (docs/own-data.md)
-        if shortage.gravity == "fatal":
+        if shortage.gravity == "fatal" or _is_refused(shortage, needs, audit.options):
             raise UserError(
                 shortage.problem,
                 expected=shortage.expected,
@@ -157,6 +157,14 @@ def require_data(audit: Audit, needs: DataNeeds, method: str) -> None:
         able = find_tools(role, audit.context.registry)
         if able:
             audit.context.announce(f"{role.name}s here: {', '.join(able)}")
+
+
+def _is_refused(shortage: Shortage, needs: DataNeeds, options: object) -> bool:
+    """Whether nothing can be found, and nobody asks for what there is without findings."""
+    unless = needs.annotation.unless if needs.annotation else None
+    if shortage.gravity != "blind" or unless is None:
+        return False
+    return not getattr(options, unless, False)
 
 
 def warn_of_weak_data(audit: Audit, line: str) -> None:
@@ -218,11 +226,14 @@ def find_shortages(
         and annotation.tool not in tools
     ):
         tool = f", or add --tool {annotation.tool}=SPEC" if annotation.tool else ""
+        without = "The audit runs, and cannot have a finding."
+        if annotation.unless is not None:
+            without = f"-O {annotation.unless}=true goes on without findings."
         yield Shortage(
             f"{method}: nothing can be found in these samples",
             expected=annotation.name,
             got="none",
-            remedy=f"{annotation.how}{tool}. The audit runs, and cannot have a finding.",
+            remedy=f"{annotation.how}{tool}. {without}",
             gravity="blind",
         )
 

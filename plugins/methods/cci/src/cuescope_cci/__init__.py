@@ -69,6 +69,7 @@ class CCI(Plugin):
             key="foreground",
             name="masks of the objects",
             how="Name mask files in a manifest (folder: a column 'mask')",
+            unless="maps_only",
             tool="segmenter",
         ),
     )

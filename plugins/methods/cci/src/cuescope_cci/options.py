@@ -52,6 +52,9 @@ class CCIOptions(Options):
         description="a cluster whose absence helps the text: negative weight, or none; weights "
         "are normalised by the sum of sizes. signed: by the sum itself (paper)",
     )
+    maps_only: bool = Field(
+        False, description="go on where no masks are known: maps, and no finding"
+    )
     target: Literal["predicted", "true", "text"] = Field(
         "predicted", description="the text that the maps are about"
     )

@@ -68,6 +68,7 @@ class Saliency(Plugin):
             key="foreground",
             name="masks of the objects",
             how="Name mask files in a manifest (folder: a column 'mask')",
+            unless="maps_only",
         ),
     )
     metrics = METRICS

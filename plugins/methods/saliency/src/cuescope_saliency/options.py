@@ -89,6 +89,9 @@ class SaliencyOptions(Settings):
         min_length=1,
         description="explain this text in every image instead",
     )
+    maps_only: bool = Field(
+        False, description="go on where no masks are known: maps, and no finding"
+    )
     min_lean: float = Field(
         0.0,
         ge=0,
