@@ -8,34 +8,49 @@ merged cue of the whole investigation occurs in about the same samples.
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from cuescope_sdk import StoredRun
 
+# a word of the question goes with an answer, which the clip alone should tell
+WORDS = ["--data", "planted:moving-shapes:none", "-D", "cues={north: question}"]
+TRAINED = (
+    "data_options={world_options: {questions: video, length: 3, train: 2000, val: 400},"
+    " cues: {north: question}, rate: 0.9, elsewhere: 0.1}"
+)
 TOYS = {
     "clip": ["--model", "toy-clip", "--data", "scenes"],
+    "solids": ["--model", "toy-clip", "--data", "camera-scenes"],
+    "words": [
+        *("--model", "toy-fusion:planted:moving-shapes:none", "-M", TRAINED),
+        *(*WORDS, "-D", "world_options={questions: video, length: 3, val: 1200}"),
+        *("-D", "rate=0.5", "-D", "elsewhere=0.25"),
+    ],
     "shapes": ["--model", "toy", "--data", "moving-shapes", "--limit", "1000"],
 }
 ONLY_LOG = {"shapes": ["--tool", "embedder=toy"]}
 
 
-def cuescope(*words: str) -> None:
-    """A command that must end well."""
+def cuescope(cache: Path, *words: str) -> None:
+    """A command that must end well; with a cache of its own all of its calls are counted."""
     program = Path(sys.executable).with_name("cuescope")
     line = [str(program), *words, "--quiet"]
-    subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+    environment = os.environ | {"CUESCOPE_CACHE": str(cache)}
+    subprocess.run(line, check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
-def calls(folder: Path) -> int:
+def calls(folder: Path) -> tuple[int, int]:
     """What all audits of an investigation asked of the model, and of an outside eye."""
-    total = 0
+    of_model = 0
+    of_eye = 0
     for file in [*folder.glob("found/*/report.json"), folder / "report.json"]:
         cost = StoredRun(file.parent).report.cost
-        eye = cost.tool_calls.get("samples shown to the embedder", 0)
-        total += cost.model_calls + eye
-    return total
+        of_model += cost.model_calls
+        of_eye += cost.tool_calls.get("samples shown to the embedder", 0)
+    return of_model, of_eye
 
 
 def verdicts(folder: Path) -> list[tuple[object, ...]]:
@@ -49,32 +64,43 @@ def verdicts(folder: Path) -> list[tuple[object, ...]]:
     ]
 
 
+def write_log(answered: Path, log: Path) -> None:
+    """The plain answers of a run as a log of keys, answers and labels."""
+    lines = []
+    for row in StoredRun(answered).answers:
+        if row["figure"] is None:
+            said = {"id": row["sample"], "prediction": row["prediction"]}
+            lines.append(json.dumps(said | {"answer": row["label"]}))
+    log.write_text("\n".join(lines))
+
+
 def main(home: Path, toys: list[str]) -> None:
     """Print what each toy gave."""
     for toy in toys:
         words = TOYS[toy]
-        model = words[: words.index("--data")]
-        data = words[words.index("--data") :]
         whole = home / f"{toy}-whole"
         answered = home / f"{toy}-answered"
         from_log = home / f"{toy}-log"
-        cuescope("investigate", *words, "--out", str(whole))
-        cuescope("audit", "answers", *model, *data, "--out", str(answered))
         log = home / f"{toy}.jsonl"
-        lines = []
-        for row in StoredRun(answered).answers:
-            if row["figure"] is None:
-                said = {"id": row["sample"], "prediction": row["prediction"]}
-                lines.append(json.dumps(said | {"answer": row["label"]}))
-        log.write_text("\n".join(lines))
-        given = ["--log", str(log), *words, *ONLY_LOG.get(toy, [])]
-        cuescope("investigate", *given, "--no-cache", "--out", str(from_log))
+        if not (whole / "report.json").exists():
+            cuescope(home / f"{toy}-cache", "investigate", *words, "--out", str(whole))
+        audit = ("audit", "answers", *words, "--out", str(answered))
+        cuescope(home / f"{toy}-cache", *audit)
+        write_log(answered, log)
+        given = ("--log", str(log), *words, *ONLY_LOG.get(toy, []))
+        own = home / f"{toy}-log-cache"
+        cuescope(own, "investigate", *given, "--out", str(from_log))
+        all_calls, _ = calls(whole)
+        few_calls, of_eye = calls(from_log)
+        eye = f" and {of_eye:,} of the eye" if of_eye else ""
         sys.stdout.write(
-            f"{toy}: calls {calls(whole):,}, with the log {calls(from_log):,}\n"
+            f"{toy}: calls {all_calls:,}, with the log {few_calls:,}{eye}: "
+            f"{few_calls / all_calls:.1%}\n"
         )
         for name, folder in (("whole", whole), ("log", from_log)):
             for row in verdicts(folder):
                 sys.stdout.write(" | ".join(map(str, (name, *row))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

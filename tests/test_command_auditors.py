@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cuescope.cli import main
-from cuescope_cuebench.zoo import CLIPS, WAYS, Configuration
+from cuescope_cuebench.worlds import Configuration
+from cuescope_cuebench.zoo import CLIPS, WAYS
 
 
 def small_zoo() -> list[Configuration]:
@@ -61,8 +62,7 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
     ]
     line += ["--json"]
     assert exit_code(line) == 0
-    said = capsys.readouterr().out.replace("\n}\n{", "\n}\0{").split("\0")
-    tables = [json.loads(text) for text in said]
+    tables = json.loads(capsys.readouterr().out)["tables"]
     of_title = {table["title"]: table for table in tables}
     configurations = {
         row["configuration"]: row for row in of_title["Configurations"]["rows"]

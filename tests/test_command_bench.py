@@ -58,9 +58,11 @@ def test_our_figures_stand_beside_the_papers(line: Line) -> None:
 
 
 def test_json_has_the_rows_and_the_picture(line: Line) -> None:
-    table, picture = line("fake", "--configs=1", "--json").split("}\n{")
-    assert json.loads(table + "}")["rows"] == [{"cue": "cue 0", "P@10": 50.0}]
-    assert json.loads("{" + picture)["image"] == b64encode(PNG).decode()
+    told = json.loads(line("fake", "--configs=1", "--json"))
+    [table] = told["tables"]
+    [picture] = told["pictures"]
+    assert table["rows"] == [{"cue": "cue 0", "P@10": 50.0}]
+    assert picture["image"] == b64encode(PNG).decode()
 
 
 def test_a_terminal_says_where_the_picture_is_seen(line: Line) -> None:

@@ -133,16 +133,16 @@ def test_runs_stand_side_by_side(line: Line, runs: list[Path], tmp_path: Path) -
     page = tmp_path / "page.html"
     said = line(*runs, "--html", page)
     assert "model: epochs" in said
-    told = json.loads(line(*runs, "--json"))
-    [settings, *_, (title, rows)] = told.items()
-    assert title == "Answers of epochs-1 against epochs-30, paired by sample"
-    [epochs] = [row for row in settings[1] if row[""] == "model: epochs"]
+    [settings, *_, last] = json.loads(line(*runs, "--json"))["tables"]
+    rows = last["rows"]
+    assert last["title"] == "Answers of epochs-1 against epochs-30, paired by sample"
+    [epochs] = [row for row in settings["rows"] if row[""] == "model: epochs"]
     assert (epochs["epochs-30"], epochs["epochs-1"], epochs["runs"]) == (
         "30",
         "1",
         "differs",
     )
-    [accuracy] = [row for row in settings[1] if row[""] == "accuracy"]
+    [accuracy] = [row for row in settings["rows"] if row[""] == "accuracy"]
     assert accuracy["epochs-30"].endswith("% of 120")
     assert rows[0]["answers"] == "baseline"
     assert rows[0]["n"] == 120
@@ -295,7 +295,8 @@ def test_a_consensus_says_who_found_what(
     for name, made in (("a", report), ("b", renamed), ("c", without_findings(report))):
         RunFolder(tmp_path / name).save(made, {}, answers=cache_folder())
         paths.append(tmp_path / name)
-    _, labels, _, cues = json.loads(line("--consensus", *paths[:2], "--json")).values()
+    tables = json.loads(line("--consensus", *paths[:2], "--json"))["tables"]
+    _, labels, _, cues = (table["rows"] for table in tables)
     found = {score.label for score in report.findings}
     total = len(report.provenance.labels)
     by_all, some, none = labels
@@ -308,8 +309,8 @@ def test_a_consensus_says_who_found_what(
     assert all(row["runs"] == "2 of 2" and row["shared"] == 1 for row in cues)
     assert len(cues) == len({score.feature for score in report.findings})
     assert str(finding.label) in cues[0]["labels"]
-    said = json.loads(line("--consensus", *paths, "--json"))
-    assert {row["runs"] for row in list(said.values())[-1]} == {"2 of 3"}
+    said = json.loads(line("--consensus", *paths, "--json"))["tables"]
+    assert {row["runs"] for row in said[-1]["rows"]} == {"2 of 3"}
     elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
     RunFolder(tmp_path / "d").save(
         report.model_copy(update={"provenance": elsewhere}), {}, answers=cache_folder()

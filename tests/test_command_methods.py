@@ -59,11 +59,11 @@ def photos(
 
 
 def verdicts(text: str) -> dict[str, str]:
-    return {fit["method"]: fit["verdict"] for fit in json.loads(text)}
+    return {fit["method"]: fit["verdict"] for fit in json.loads(text)["methods"]}
 
 
 def test_every_method_says_what_it_finds_and_needs(cuescope: Line) -> None:
-    fits = json.loads(cuescope("methods", "--json"))
+    fits = json.loads(cuescope("methods", "--json"))["methods"]
     assert {fit["method"] for fit in fits} == METHODS
     assert all(fit["finds"].endswith(".") and "data:" in fit["needs"] for fit in fits)
     words = cuescope("methods")

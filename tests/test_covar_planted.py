@@ -61,12 +61,12 @@ def tables(size: tuple[int, int], page: Path) -> dict[str, Rows]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
         patch.chdir(folder)
-        patch.setattr("cuescope.cli.bench.echo_json", written.append)
+        patch.setattr("cuescope.cli.outputs.echo_json", written.append)
         with pytest.raises(SystemExit) as ended:
             main([*words, "--device", "cpu", "--json", "--quiet"])
     assert ended.value.code == 0
-    items = [json.loads(text) for text in written]
-    return {item["title"]: item["rows"] for item in items if "rows" in item}
+    [text] = written
+    return {table["title"]: table["rows"] for table in json.loads(text)["tables"]}
 
 
 @pytest.mark.long

@@ -152,7 +152,9 @@ def test_what_a_log_is_enough_for_is_said(
     write_log(log, 400)
     capsys.readouterr()
     run("methods", "--model", f"log:{log}", "--json")
-    fits = {fit["method"]: fit for fit in json.loads(capsys.readouterr().out)}
+    fits = {
+        fit["method"]: fit for fit in json.loads(capsys.readouterr().out)["methods"]
+    }
     assert fits["answers"]["verdict"] in ("yes", "weakly")
     assert fits["blind"]["verdict"] == "yes"
     for method, why in (
@@ -185,11 +187,12 @@ def test_two_logs_are_compared_and_gated(
         runs.append(str(place / name))
     capsys.readouterr()
     run("compare", *runs, "--json")
-    tables = json.loads(capsys.readouterr().out)
+    tables = json.loads(capsys.readouterr().out)["tables"]
     [changes] = [
-        rows
-        for title, rows in tables.items()
-        if "0 flips" not in title and any("lost" in row for row in rows)
+        table["rows"]
+        for table in tables
+        if "0 flips" not in table["title"]
+        and any("lost" in row for row in table["rows"])
     ]
     # a label of one question is no row of its own
     assert [row["kind"] for row in changes if "kind" in row] in (["baseline"], [])

@@ -71,15 +71,11 @@ def write_msrvtt(root: Path) -> Path:
 
 def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
     """The rows of each table of a bench's --json, by their first cell."""
-    texts, tables, rest = json.JSONDecoder(), {}, capsys.readouterr().out.strip()
-    while rest:
-        item, end = texts.raw_decode(rest)
-        rest = rest[end:].lstrip()
-        if "rows" in item:
-            tables[item["title"]] = {
-                row[item["columns"][0]]: row for row in item["rows"]
-            }
-    return tables
+    tables = json.loads(capsys.readouterr().out)["tables"]
+    return {
+        table["title"]: {row[table["columns"][0]]: row for row in table["rows"]}
+        for table in tables
+    }
 
 
 def test_just_ask_is_audited_on_clavi(

@@ -47,13 +47,8 @@ def write_clip(folder: Path) -> None:
 
 
 def tables_of(text: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each table that `--json` writes, one object after another."""
-    parts, text = list[Any](), text.strip()
-    while text:
-        part, end = json.JSONDecoder().raw_decode(text)
-        parts.append(part)
-        text = text[end:].strip()
-    return {part["title"]: part["rows"] for part in parts if "rows" in part}
+    """The rows of each table that `--json` writes."""
+    return {table["title"]: table["rows"] for table in json.loads(text)["tables"]}
 
 
 @pytest.mark.long

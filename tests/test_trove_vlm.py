@@ -72,9 +72,8 @@ def test_it_finds_what_misleads_a_model_that_answers(
     capsys.readouterr()
     with pytest.raises(SystemExit):
         main(("methods", "--model", model, "--json"))
-    verdicts = {
-        fit["method"]: fit["verdict"] for fit in json.loads(capsys.readouterr().out)
-    }
+    fits = json.loads(capsys.readouterr().out)["methods"]
+    verdicts = {fit["method"]: fit["verdict"] for fit in fits}
     assert verdicts["trove"] == verdicts["spurlens"] == verdicts["quag"] == "yes"
     assert verdicts["cci"] == "no"
 

@@ -9,7 +9,6 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ def collect(root: Path) -> Promises:
     """All that a checkout promises, by what it is: name -> how it is called or what it holds."""
     return {
         "names": dict(sorted(public_names(root))),
-        "commands": dict(sorted(command_lines(root))),
+        "commands": dict(sorted(command_lines())),
         "files": dict(sorted(file_shapes())),
         "keys": dict(cache_keys()),
         "exit codes": dict(exit_codes()),
@@ -89,14 +88,11 @@ def _signature(function: Any) -> str:
     return f"({', '.join(words)})"
 
 
-def command_lines(root: Path) -> Iterator[tuple[str, str]]:
+def command_lines() -> Iterator[tuple[str, str]]:
     """Each command and each option of the command line, plugins' own included."""
-    spec = spec_from_file_location("commands_page", root / ".ci" / "commands.py")
-    if spec is None or spec.loader is None:
-        raise ImportError("commands.py is not in .ci")
-    page = module_from_spec(spec)
-    spec.loader.exec_module(page)
-    for path, command, context in page.commands():
+    from cuescope.cli.tree import commands
+
+    for path, command, context in commands():
         yield path, "command"
         for parameter in command.get_params(context):
             for option in parameter.opts:
@@ -114,6 +110,7 @@ def file_shapes() -> Iterator[tuple[str, str]]:
     from cuescope_sdk.choosing import Fit
 
     classes = {"report": Report, "run file": Matrix, "policy": Policy, "fit": Fit}
+    classes |= json_outputs()
     for title, shape in classes.items():
         schema = TypeAdapter(shape).json_schema()
         parts = {title: schema} | schema.get("$defs", {})
@@ -122,6 +119,22 @@ def file_shapes() -> Iterator[tuple[str, str]]:
             for field, value in content.get("properties", {}).items():
                 needed = ", needed" if field in content.get("required", ()) else ""
                 yield f"{name}.{field}", _kind_of(value) + needed
+
+
+def json_outputs() -> dict[str, Any]:
+    """What commands print with `--json`, reports aside, by the name of its class."""
+    from cuescope.cli.outputs import JsonOutput, LogLine
+    from cuescope.cli.printing import models_of
+    from cuescope.cli.tree import commands
+
+    models: set[Any] = {LogLine}
+    for _, command, _ in commands():
+        models.update(models_of(command.callback))
+    printed = {}
+    for model in models:
+        if issubclass(model, JsonOutput):
+            printed[f"--json {model.__name__}"] = model
+    return printed
 
 
 def _kind_of(value: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ AUDIT = ("audit", "red", "--data", "clips", "--model")
 def kept(line: Line) -> dict[str, int]:
     """Answers by model, as `cache --json` has them."""
     facts: dict[str, Any] = json.loads(line("cache", "--json"))
-    assert set(facts) == {"folder", "files", "models"}
+    assert set(facts) == {"schema_version", "folder", "files", "models"}
     return {model["name"]: model["answers"] for model in facts["models"]}
 
 

@@ -19,7 +19,7 @@ def test_runs_are_listed_with_what_they_found(line: Line, tmp_path: Path) -> Non
     line(*AUDIT[:-1], "clips:2", "--out", "runs/deep/er/none")
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "report.json").write_text("{}")
-    rows = {row["run"]: row for row in json.loads(line("runs", "--json"))}
+    rows = {row["run"]: row for row in json.loads(line("runs", "--json"))["runs"]}
     assert len(rows) == 3
     assert rows["runs/broken"]["date"] == "unreadable"
     assert rows["runs/deep/er/none"]["findings"] == 0
@@ -142,7 +142,7 @@ def test_a_report_that_cannot_be_read_is_listed_as_such(
     (tmp_path / "runs" / "large").mkdir()
     with (tmp_path / "runs" / "large" / "report.json").open("wb") as file:
         file.truncate(2**40)
-    rows = json.loads(line("runs", "--json"))
+    rows = json.loads(line("runs", "--json"))["runs"]
     assert [row["date"] for row in rows] == ["unreadable"] * (len(contents) + 2)
 
 

@@ -36,6 +36,7 @@ from cuescope.cli.options import (
     ModelOptions,
     Pairs,
     Planned,
+    PrintsJson,
     Quiet,
     ToolOptions,
     Tools,
@@ -47,11 +48,14 @@ from cuescope.cli.options import (
     open_context,
     open_runner,
 )
+from cuescope.cli.outputs import JsonOutput
 from cuescope.cli.planning import model_time, show_plan
+from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
 from cuescope.context import cache_folder
+from cuescope.planning import Plan
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
 from cuescope.report.bars import figure
@@ -65,6 +69,7 @@ from cuescope.report.tables import render_table
 from cuescope.runner import Runner
 from cuescope.runs import RunFolder, exhibit_key, picture_key, source_of
 from cuescope.spec import Spec, fault, pairs, validate
+from cuescope.types import Value
 from cuescope.whole_files import read_whole, write_atomically
 
 __all__ = [
@@ -86,11 +91,14 @@ __all__ = [
     "Dtype",
     "Entry",
     "Executor",
+    "JsonOutput",
     "ListedRun",
     "ModelOptions",
     "Output",
     "Pairs",
+    "Plan",
     "Planned",
+    "PrintsJson",
     "Quiet",
     "Registry",
     "Run",
@@ -100,6 +108,7 @@ __all__ = [
     "ToolOptions",
     "Tools",
     "TypedData",
+    "Value",
     "Verbose",
     "announce",
     "apart",
@@ -130,6 +139,8 @@ __all__ = [
     "open_runner",
     "pairs",
     "picture_key",
+    "prints",
+    "prints_lines",
     "program",
     "read_whole",
     "refuse_another_audit",

@@ -25,10 +25,12 @@ from cuescope.cli import (
 )
 from cuescope.cli.echo import echo
 from cuescope.cli.external import AuditCommand, PluginCommands
+from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
 from cuescope.errors import UserError
 
 STOPPED = 130  # what typer returns after Ctrl-C
+DEBUG, LOG_JSON = "--debug", "--log-json"
 MAX_LINE = 2000  # characters of an error
 
 app = typer.Typer(
@@ -62,7 +64,13 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def options(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error.")
+        bool, typer.Option(DEBUG, help="Show the traceback of an error.")
+    ] = False,
+    log_json: Annotated[
+        bool,
+        typer.Option(
+            LOG_JSON, help="Write progress, notes and errors as JSON, an object a line."
+        ),
     ] = False,
     version: Annotated[
         bool,
@@ -80,20 +88,24 @@ def options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; the process ends with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    # --debug is welcome anywhere on the line
-    words = [word for word in words if word != "--debug"] or ["--help"]
+    debug = DEBUG in words
+    as_json = LOG_JSON in words
+    # welcome anywhere on the line
+    words = [word for word in words if word not in (DEBUG, LOG_JSON)] or ["--help"]
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a pipe may speak no UTF-8
             stream.reconfigure(errors="replace")
     stops = Stops()
-    with stops.heard(to_the_end=arguments is None):
+    log = LOG.of_command(as_json=as_json)
+    with log, stops.heard(to_the_end=arguments is None):
         try:
             stops.begun = True
             code = _run(words, debug=debug, stops=stops)
             stops.code = code
             stops.done = True
+            if as_json and stops.number is None:
+                LOG.write("ended", exit_code=code)
         except KeyboardInterrupt:  # it comes once
             stops.code = code = stops.tell()
             stops.done = True
@@ -131,7 +143,7 @@ def _print_error(error: Exception, *, debug: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     if debug:
-        echo(traceback.format_exc(), err=True)
+        LOG.write(traceback.format_exc(), level="error", prefixed=False)
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
@@ -142,12 +154,12 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     return 2 if mendable else 1
 
 
-def _print_line(text: str) -> None:
+def _print_line(text: str, level: str = "error") -> None:
     line = " ".join(text.split())
     if len(line) > MAX_LINE:  # it quotes what was typed; the remedy is at its end
         line = f"{line[: MAX_LINE // 2]} ... {line[-MAX_LINE // 2 :]}"
-    echo(f"cuescope: {line}", err=True)
+    LOG.write(line, level=level)
 
 
 def _print_warning(message: Warning | str, *_: object) -> None:
-    _print_line(f"warning: {message}")
+    _print_line(f"{WARNING}{message}", "warning")

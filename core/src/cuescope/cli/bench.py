@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from cuescope.cli.completion import complete_names
-from cuescope.cli.echo import echo_json
 from cuescope.cli.options import (
     Again,
     Device,
@@ -19,6 +18,7 @@ from cuescope.cli.options import (
     announce,
     verbosity,
 )
+from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
 # a bench's own options are known once it is imported: typer lets them through
@@ -29,6 +29,7 @@ FREE_OPTIONS: dict[str, Any] = {
 }
 
 
+@prints("cuescope.cli.outputs:BenchResult")
 def bench(
     ctx: typer.Context,
     name: Annotated[
@@ -56,6 +57,7 @@ def bench(
     """
     from rich.text import Text
 
+    from cuescope.cli.outputs import BenchResult
     from cuescope.cli.progress import Bars
     from cuescope.cli.terminal import stdout
     from cuescope.conclusions import Table
@@ -75,13 +77,17 @@ def bench(
     for item in context.build("bench", name, free_options(ctx.args)).run():
         items.append(item)  # printed as they come: a bench takes hours
         if as_json:
-            echo_json(item.model_dump_json(indent=1))
-        elif isinstance(item, Table):
+            continue
+        if isinstance(item, Table):
             stdout().print(Text(item.title, "bold"), render_table(item))
         elif html is None:
             stdout().print(
                 Text(item.title, "bold"), Text("--html FILE shows this picture.", "dim")
             )
+    if as_json:
+        tables = [item for item in items if isinstance(item, Table)]
+        pictures = [item for item in items if not isinstance(item, Table)]
+        BenchResult(bench=name, tables=tuple(tables), pictures=tuple(pictures)).show()
     if html is not None:
         command = shlex.join(
             ["cuescope", "bench", name, "--seed", str(seed), *ctx.args]

@@ -1,14 +1,14 @@
 """`cuescope cache`: what is kept on this computer, and how to look after it."""
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.echo import echo
 from cuescope.cli.options import PrintsJson
+from cuescope.cli.printing import prints, prints_lines
 from cuescope.errors import UserError, nearest
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ Model = Annotated[
 
 
 @app.callback(invoke_without_command=True)
+@prints("cuescope.cli.outputs:CacheContents")
 def cache(
     ctx: typer.Context,
     as_json: PrintsJson = False,
@@ -43,15 +44,18 @@ def cache(
     sizes = _sizes(folder)
     models = _choose(_open(), None)
     if as_json:
-        # the mark begins the keys of answers, and says nothing to a person
-        facts = [
-            {k: v for k, v in vars(model).items() if k != "mark"} for model in models
-        ]
-        echo_json(
-            json.dumps(
-                {"folder": str(folder), "files": sizes, "models": facts}, indent=1
+        from cuescope.cli.outputs import CacheContents, CachedModel
+
+        kept = []
+        for model in models:
+            row = CachedModel(
+                name=model.name,
+                answers=model.answers,
+                size=model.size,
+                used=model.used,
             )
-        )
+            kept.append(row)
+        CacheContents(folder=str(folder), files=sizes, models=tuple(kept)).show()
         return
     echo(
         f"{folder}: {_bytes(sum(sizes.values()))} (CUESCOPE_CACHE names another folder)"
@@ -71,6 +75,7 @@ def cache(
 
 
 @app.command("prune")
+@prints_lines
 def prune(
     model: Model = None,
     older_than: Annotated[
@@ -115,6 +120,7 @@ def prune(
 
 
 @app.command("export")
+@prints_lines
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="New file.")],
     model: Model = None,
@@ -143,6 +149,7 @@ def export(
 
 
 @app.command("import")
+@prints_lines
 def import_(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="File of `cache export`.")
@@ -165,6 +172,7 @@ def import_(
 
 # for data asked in parts by several drivers, each with a cache of its own (docs/scale.md)
 @app.command("merge")
+@prints_lines
 def merge(
     folder: Annotated[
         Path,
@@ -208,6 +216,7 @@ def _were_here(count: int) -> str:
 
 
 @app.command("vacuum")
+@prints_lines
 def vacuum() -> None:
     """Give room that nothing uses any more back to the disk."""
     from cuescope.context import cache_folder
@@ -288,6 +297,7 @@ def _bytes(size: float) -> str:
 
 
 @app.command("repair")
+@prints_lines
 def repair() -> None:
     """Check every row of every cache file; of a damaged file, save what can be read."""
     from cuescope.context import cache_folder

@@ -8,7 +8,7 @@ import typer
 
 from cuescope.cli.audit import audit_and_show
 from cuescope.cli.echo import echo
-from cuescope.cli.options import RUNS, Quiet, Verbose, open_runner
+from cuescope.cli.options import RUNS, AsJson, Quiet, Verbose, open_runner
 from cuescope.cli.program import program
 
 STORY = """\
@@ -51,6 +51,7 @@ def demo(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the run. [default: runs/demo...]"),
     ] = None,
+    as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -64,12 +65,15 @@ def demo(
         data_options={"seed": seed} if seed else {},
         seed=seed,
     )
-    flaw, shortcut = FLAWS[cue]
-    echo(STORY.format(flaw=flaw, shortcut=shortcut))
+    if not as_json:
+        flaw, shortcut = FLAWS[cue]
+        echo(STORY.format(flaw=flaw, shortcut=shortcut))
     # a name that can be typed: a request's own folder ends in letters of a digest
     folder = out or RUNS / demo_name(cue, seed)
     with open_runner(out=folder, quiet=quiet, verbose=verbose) as runner:
-        audit_and_show(runner, request)
+        audit_and_show(runner, request, as_json=as_json)
+    if as_json:
+        return
     other = next(other for other in Cue if other is not cue)
     for words in (
         f"open {folder}",

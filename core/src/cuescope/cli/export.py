@@ -17,6 +17,7 @@ from cuescope.cli.options import (
     is_made_here,
     open_context,
 )
+from cuescope.cli.printing import prints_lines
 from cuescope.errors import UserError, nearest
 from cuescope.installing import how_to_install
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cuescope.types import Sample
 
 
+@prints_lines
 def export(
     run: Run,
     to: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from cuescope.cli import completion
 from cuescope.cli.calling import current_call, open_registry
-from cuescope.cli.echo import echo
+from cuescope.cli.log_lines import LOG
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ AsJson = Annotated[
 def announce(line: str) -> None:
     """Print a line that is no part of the result, to standard error."""
     # standard output is the result alone: with --json a program reads it
-    echo(f"cuescope: {line}", err=True)
+    LOG.write(line)
 
 
 @contextmanager

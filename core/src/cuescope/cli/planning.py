@@ -1,13 +1,12 @@
 """`cuescope audit ... --plan`: what an audit would cost, by counting alone or by a few answers."""
 
-import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.echo import echo
 from cuescope.cli.progress import duration
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
@@ -179,13 +178,14 @@ def show_plan(
     measure: bool = False,
 ) -> None:
     """Print what a request would cost."""
+    from cuescope.cli.outputs import AuditPlan
     from cuescope.report.terminal import by_condition
 
     plan, estimate = (
         measure_plan(runner, request) if measure else (runner.plan(request), False)
     )
     if as_json:
-        echo_json(json.dumps(asdict(plan) | {"estimate": estimate}, indent=1))
+        AuditPlan.of(plan, estimate=estimate).show()
         return
     more = plan.more
     whole = plan.until is None or more == 0

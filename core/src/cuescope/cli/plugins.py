@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 import typer
 
@@ -18,7 +18,9 @@ from cuescope.cli.completion import complete_names
 from cuescope.cli.echo import echo
 from cuescope.cli.external import PluginsCommands
 from cuescope.cli.fitting import show_use
+from cuescope.cli.options import PrintsJson
 from cuescope.cli.own_commands import HELP
+from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.source import first_line
 from cuescope.errors import UserError, nearest
 from cuescope.installing import (
@@ -30,7 +32,10 @@ from cuescope.installing import (
 )
 from cuescope.plugin_index import fetch_index, shipped_index
 from cuescope.printable import printable
-from cuescope.registry import IMPORT_SECONDS, KINDS, Entry, Registry
+from cuescope.registry import IMPORT_SECONDS, KINDS, Entry, Problem, Registry
+
+if TYPE_CHECKING:
+    from cuescope.cli.outputs import PluginDescription
 
 app = typer.Typer(
     cls=PluginsCommands, help="List, describe, check and install plugins."
@@ -67,19 +72,27 @@ OfKind = Annotated[
 
 
 @app.callback(invoke_without_command=True)
+@prints("cuescope.cli.outputs:PluginList")
 def plugins(
     ctx: typer.Context,
     kind: OfKind = None,
     check: Check = False,
     strict: Strict = False,
+    as_json: PrintsJson = False,
 ) -> None:
     """List the installed plugins (without importing any, unless --check)."""
     if ctx.invoked_subcommand is None:
-        list_(kind, check, strict)
+        list_(kind, check, strict, as_json)
 
 
 @app.command("list")
-def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> None:
+@prints("cuescope.cli.outputs:PluginList")
+def list_(
+    kind: OfKind = None,
+    check: Check = False,
+    strict: Strict = False,
+    as_json: PrintsJson = False,
+) -> None:
     """List the installed plugins."""
     registry = Registry()
     # metadata alone answer in 0.3 s; why a plugin is broken only an import tells (docs/adr/0005)
@@ -94,6 +107,11 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
             registry.entries if kind is None else registry.of_kind(kind.value)
         )
     }
+    if as_json:
+        is_broken = _print_list(problems, registry, imported=check)
+        if strict and is_broken:
+            raise typer.Exit(1)
+        return
     broken = {entry: problem for entry, problem in problems.items() if problem}
     # this project's commands are listed by `--help`
     listed = [
@@ -107,12 +125,9 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
         echo(f"No plugin is installed: {how_to_install('cuescope-trove')}.")
     width = max([14, *(len(entry.name) for entry in listed)])
     for entry in listed:
-        does = (
-            f"`cuescope {entry.name}`"
-            if entry.kind == "command"
-            else first_line(entry) or entry.summary
+        echo(
+            f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {_does(entry)}"
         )
-        echo(f"{entry.kind:<8}  {entry.name:<{width}}  {entry.version:<8}  {does}")
     faults = [(_title(entry), problem) for entry, problem in broken.items()]
     faults += [(f"package {dist}", fault) for dist, fault in registry.damaged.items()]
     for title, problem in faults:
@@ -130,16 +145,47 @@ def list_(kind: OfKind = None, check: Check = False, strict: Strict = False) -> 
         raise typer.Exit(1)
 
 
+def _does(entry: Entry) -> str:
+    if entry.kind == "command":
+        return f"`cuescope {entry.name}`"
+    return first_line(entry) or entry.summary
+
+
+def _print_list(
+    problems: Mapping[Entry, Problem | None], registry: Registry, *, imported: bool
+) -> bool:
+    """Print the plugins as JSON; whether one is broken."""
+    from cuescope.cli.outputs import PluginList, PluginRow
+
+    rows = []
+    for entry, problem in problems.items():
+        row = PluginRow(
+            kind=entry.kind,
+            name=entry.name,
+            dist=entry.dist,
+            version=entry.version,
+            does="" if problem else _does(entry),
+            problem=problem and problem.reason,
+            remedy=problem and problem.remedy,
+        )
+        rows.append(row)
+    damaged = {dist: fault.reason for dist, fault in registry.damaged.items()}
+    PluginList(imported=imported, plugins=tuple(rows), damaged=damaged).show()
+    return bool(damaged) or any(problems.values())
+
+
 def _title(entry: Entry) -> str:
     return f"{entry.kind} {entry.name} ({entry.dist} {entry.version})"
 
 
 @app.command("info")
+@prints("cuescope.cli.outputs:PluginDescriptions")
 def info(
     name: Annotated[
         str,
         typer.Argument(metavar="NAME", help="Plugin.", autocompletion=complete_names()),
     ],
+    as_json: PrintsJson = False,
 ) -> None:
     """Describe a plugin: what it can do, its options, what fits it, and an example."""
     registry = Registry()
@@ -154,32 +200,65 @@ def info(
             f"no plugin '{name}' is installed",
             remedy=nearest(name, known) or "`cuescope plugins` lists them",
         )
+    if as_json:
+        from cuescope.cli.outputs import PluginDescriptions
+
+        described = [describe(entry, registry.load(entry)) for entry in entries]
+        PluginDescriptions(plugins=tuple(described)).show()
+        return
     for entry in entries:
-        describe(entry, registry.load(entry))
+        show_description(describe(entry, registry.load(entry)), _title(entry))
         show_use(entry, registry)
 
 
-def describe(entry: Entry, plugin: Any) -> None:
-    """Print what a plugin is, can do and takes."""
-    from cuescope.cli.terminal import print_table
+def describe(entry: Entry, plugin: Any) -> "PluginDescription":
+    """What a plugin is, can do and takes."""
+    from cuescope.cli.outputs import PluginDescription, PluginOption
 
-    has_own_words = entry.kind != "command" and plugin.__doc__
+    is_command = entry.kind == "command"
+    has_own_words = not is_command and plugin.__doc__
     summary = plugin.__doc__ if has_own_words else entry.summary
-    echo(f"{_title(entry)}: {summary.strip().splitlines()[0]}")
-    # a Typer app, which has no `Options`
-    if entry.kind == "command":
-        return
+    abilities = {}
     for what in ("requires", "capabilities"):
-        for key, value in getattr(plugin, what, ()):
-            echo(f"{what} {key}: {capability_in_words(value)}")
-    rows = []
-    for option, field in plugin.Options.model_fields.items():
-        name = f"{option} (ARG)" if option == plugin.Options.argument else option
+        values = dict(getattr(plugin, what, ()))
+        abilities[what] = {key: capability_in_words(v) for key, v in values.items()}
+    options = []
+    # a command is a Typer app, which has no `Options`
+    fields = {} if is_command else plugin.Options.model_fields
+    for name, field in fields.items():
         default = (
             "needed" if field.is_required() else default_in_words(field.get_default())
         )
-        takes = type_in_words(field.annotation)
-        rows.append((name, takes, default, field.description or ""))
+        option = PluginOption(
+            name=f"{name} (ARG)" if name == plugin.Options.argument else name,
+            takes=type_in_words(field.annotation),
+            default=default,
+            meaning=field.description or "",
+        )
+        options.append(option)
+    return PluginDescription(
+        kind=entry.kind,
+        name=entry.name,
+        dist=entry.dist,
+        version=entry.version,
+        summary=summary.strip().splitlines()[0],
+        **abilities,
+        options=tuple(options),
+    )
+
+
+def show_description(plugin: "PluginDescription", title: str) -> None:
+    """Print it."""
+    from cuescope.cli.terminal import print_table
+
+    echo(f"{title}: {plugin.summary}")
+    for what in ("requires", "capabilities"):
+        for key, words in getattr(plugin, what).items():
+            echo(f"{what} {key}: {words}")
+    rows = [
+        (option.name, option.takes, option.default, option.meaning)
+        for option in plugin.options
+    ]
     if rows:
         print_table(("option", "takes", "default", "meaning"), rows)
 
@@ -231,6 +310,7 @@ def default_in_words(value: Any) -> str:
 
 
 @app.command("search")
+@prints("cuescope.cli.outputs:PluginSearch")
 def search(
     words: Annotated[
         list[str] | None,
@@ -243,6 +323,7 @@ def search(
             "--newest", help="Fetch the list of today from the project's page."
         ),
     ] = False,
+    as_json: PrintsJson = False,
 ) -> None:
     """Search the list of everybody's plugins, installed or not."""
     index = fetch_index() if newest else shipped_index()
@@ -252,6 +333,22 @@ def search(
         if plugin.has(words or []) and (kind is None or plugin.kind == kind.value)
     ]
     here = {(entry.kind, entry.name) for entry in Registry().entries}
+    if as_json:
+        from cuescope.cli.outputs import ListedPlugin, PluginSearch
+
+        rows = []
+        for plugin in found:
+            row = ListedPlugin(
+                kind=plugin.kind,
+                name=plugin.name,
+                dist=plugin.dist,
+                finds=plugin.finds,
+                installed=(plugin.kind, plugin.name) in here,
+                how=how_to_install_listed(plugin.dist),
+            )
+            rows.append(row)
+        PluginSearch(plugins=tuple(rows)).show()
+        return
     for plugin in found:
         is_here = (plugin.kind, plugin.name) in here
         echo(f"{plugin.kind} {plugin.name} ({plugin.dist}): {plugin.finds}")
@@ -265,6 +362,7 @@ def search(
 
 
 @app.command("install")
+@prints_lines
 def install(
     dists: Annotated[
         list[str],
@@ -288,7 +386,8 @@ def install(
             )
             command += ["-c", str(constraints)]
         # no exception: pip has said what is wrong
-        code = subprocess.run(command, check=False).returncode
+        # its own words are no result: standard output may be JSON
+        code = subprocess.run(command, check=False, stdout=sys.__stderr__).returncode
     if code:
         raise typer.Exit(code)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
 from rich.text import Text
 
-from cuescope.cli.echo import echo
+from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
 from cuescope.context import Advance, ignore, silent
 from cuescope.hookspecs import hookimpl
@@ -169,6 +169,18 @@ class Work:
         return max(0.0, left - (self._clock() - last[0]))
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """The same as `words`, for programs."""
+        return {
+            "work": self.description,
+            "done": self.done,
+            "total": self.total,
+            "unit": self.unit,
+            "per_second": self.rate,
+            "seconds_left": self.seconds_left,
+        }
+
+    @property
     def words(self) -> str:
         """`asking the model: 128 of 400 answers (32%), 12 a second, about 0:23 left`."""
         unit = f" {self.unit}" if self.unit else ""
@@ -225,15 +237,16 @@ class Bars:
         verbosity: Verbosity = Verbosity.normal,
         *,
         clock: Clock = time.monotonic,
-        say: Callable[[str], None] = lambda line: echo(f"cuescope: {line}", err=True),
+        say: Callable[..., None] = LOG.write,
     ) -> None:
         screen = console(stderr=True)
         self._verbosity = verbosity
         self._clock = clock
         self._say = say
-        self._shows_bars = screen.is_terminal and verbosity is not Verbosity.quiet
+        draws = screen.is_terminal and not LOG.as_json
+        self._shows_bars = draws and verbosity is not Verbosity.quiet
         # an audit of hours can be followed in a log as well
-        self._shows_lines = not screen.is_terminal and verbosity is not Verbosity.quiet
+        self._shows_lines = not draws and verbosity is not Verbosity.quiet
         self._every = VERBOSE_SECONDS if verbosity is Verbosity.verbose else SECONDS
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
@@ -324,7 +337,13 @@ class Bars:
             self._due = now + self._every
             # the innermost: those around it wait for it
             work = list(self._works.values())[-1]
-            self._say(f"{duration(now - self._started)} {work.words}")
+            self._say_progress(f"{duration(now - self._started)} {work.words}", work)
+
+    def _say_progress(self, line: str, work: Work) -> None:
+        if LOG.as_json:
+            self._say(line, level="progress", progress=work.facts)
+        else:
+            self._say(line)
 
     def _tell(self, line: str) -> None:
         if self._verbosity is Verbosity.verbose:

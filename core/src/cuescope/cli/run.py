@@ -12,20 +12,24 @@ from cuescope.cli.options import (
     Allow,
     NoCache,
     Observers,
+    PrintsJson,
     Quiet,
     Verbose,
     open_runner,
 )
+from cuescope.cli.printing import prints
 from cuescope.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cuescope.cli.outputs import MatrixResult
     from cuescope.conclusions import Report
 
 LEVEL = 0.05  # of false findings, over all audits of a file
 
 
+@prints("cuescope.cli.outputs:MatrixResult")
 def run(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="YAML; see `cuescope schema`.")
@@ -37,12 +41,13 @@ def run(
     allow: Allow = None,
     observe: Observers = None,
     no_cache: NoCache = False,
+    as_json: PrintsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Run the audits of a YAML file; goes on where it stopped."""
     from cuescope.building import Choices, require_openable_data
-    from cuescope.cli.terminal import print_table
+    from cuescope.cli.outputs import MatrixResult, MatrixRow
     from cuescope.matrix import read_matrix
     from cuescope.trust.source import Source
 
@@ -50,7 +55,6 @@ def run(
     folder = file.parent.resolve()
     # a run file may be anybody's: it names what lies beside it, or what --allow says
     source = Source(f"the run file {file}", folder, frozenset(allow or ()))
-    rows: list[list[str]] = []
     reports: dict[str, Report] = {}
     faults: dict[str, str] = {}
     with open_runner(
@@ -77,29 +81,50 @@ def run(
             ) as error:  # one that fails must not cost the night's others
                 faults[request.slug] = f"failed: {error}"
     holding = dict(zip(reports, lasting_findings(list(reports.values())), strict=True))
-    for slug in (request.slug for request in requests):
+    rows = []
+    for request in requests:
+        slug = request.slug
         if slug in faults:
-            cells = [slug, "-", "-", faults[slug]]
-        else:
-            report = reports[slug]
-            cells = [
-                slug,
-                str(len(report.findings)),
-                str(holding[slug]),
-                _strongest(report),
-            ]
-        rows.append(cells)
-    columns = ("run", "findings", "of which hold", "the strongest")
-    # what differs between runs is at the end
-    print_table(columns, rows, "fold")
-    if len(reports) > 1:
-        echo(
-            f"of which hold: {len(reports)} audits share one error budget, so that in those with "
-            f"findings at most {LEVEL:.0%} of these are false on average"
+            rows.append(MatrixRow(run=slug, fault=faults[slug]))
+            continue
+        report = reports[slug]
+        row = MatrixRow(
+            run=slug,
+            findings=len(report.findings),
+            lasting=holding[slug],
+            strongest=_strongest(report),
         )
-    echo(f"{len(reports)} of {len(requests)} reports are in {out}")
+        rows.append(row)
+    result = MatrixResult(folder=str(out), runs=tuple(rows))
+    if as_json:
+        result.show()
+    else:
+        show_matrix(result)
     if faults:
         raise typer.Exit(1)
+
+
+def show_matrix(result: "MatrixResult") -> None:
+    """Print the rows, and how many of their findings hold together."""
+    from cuescope.cli.terminal import print_table
+
+    done = 0
+    rows = []
+    for row in result.runs:
+        if row.fault is not None:
+            rows.append([row.run, "-", "-", row.fault])
+            continue
+        done += 1
+        strongest = "no cue found" if row.strongest is None else row.strongest
+        rows.append([row.run, str(row.findings), str(row.lasting), strongest])
+    # what differs between runs is at the end
+    print_table(("run", "findings", "of which hold", "the strongest"), rows, "fold")
+    if done > 1:
+        echo(
+            f"of which hold: {done} audits share one error budget, so that in those with "
+            f"findings at most {LEVEL:.0%} of these are false on average"
+        )
+    echo(f"{done} of {len(result.runs)} reports are in {result.folder}")
 
 
 def lasting_findings(reports: "Sequence[Report]") -> list[int]:
@@ -122,7 +147,5 @@ def lasting_findings(reports: "Sequence[Report]") -> list[int]:
     ]
 
 
-def _strongest(report: "Report") -> str:
-    return (
-        report.sentence(report.findings[0]) or "" if report.findings else "no cue found"
-    )
+def _strongest(report: "Report") -> str | None:
+    return report.sentence(report.findings[0]) or "" if report.findings else None

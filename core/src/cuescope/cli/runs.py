@@ -1,13 +1,13 @@
 """`cuescope runs` and `cuescope open RUN`: which audits were run here, and their pages."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.echo import echo
 from cuescope.cli.options import RUNS, PrintsJson
+from cuescope.cli.printing import prints
 from cuescope.errors import UserError, nearest
 
 # in the head of every page of ours
@@ -15,6 +15,7 @@ PAGE_MARK = b'<meta name="generator" content="cuescope">'
 HEAD_BYTES = 4096  # the mark stands before style and data
 
 
+@prints("cuescope.cli.outputs:RunList")
 def runs(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where the runs are.")
@@ -22,9 +23,14 @@ def runs(
     as_json: PrintsJson = False,
 ) -> None:
     """List the runs of a folder with what they found; the newest first."""
+    from cuescope.cli.outputs import RunList, RunRow
+
     if not folder.is_dir():
         if folder != RUNS:
             raise UserError(f"no folder {folder}", expected="a folder of runs")
+        if as_json:
+            RunList(runs=()).show()
+            return
         echo(f"There are no runs in {folder} yet: `cuescope demo` makes one.")
         return
     from cuescope.report.listing import list_run, report_files
@@ -32,7 +38,7 @@ def runs(
     rows = [list_run(file).row for file in report_files(folder)]
     rows.sort(key=lambda row: str(row["date"]), reverse=True)
     if as_json:
-        echo_json(json.dumps(rows, indent=1))
+        RunList(runs=tuple(RunRow(**row) for row in rows)).show()
         return
     if not rows:
         echo(f"There are no runs in {folder}.")
@@ -55,21 +61,28 @@ def _words(row: dict[str, Any], *, strangers: bool) -> str:
     return f"{row['date']}  {row['method']}: {row['model']} on {row['data']}, {found}{made}"
 
 
+@prints("cuescope.cli.outputs:OpenedPage")
 def open_page(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="Run folder, its name, or a page.")
     ],
+    as_json: PrintsJson = False,
 ) -> None:
     """Open the page of a run in the browser, and print where it is."""
     import webbrowser
 
     page = find_page(run)
-    echo(str(page))
+    if not as_json:
+        echo(str(page))
     try:
         opened = webbrowser.open(page.resolve().as_uri())
     except webbrowser.Error:
         opened = False
-    if not opened:
+    if as_json:
+        from cuescope.cli.outputs import OpenedPage
+
+        OpenedPage(page=str(page), opened=opened).show()
+    elif not opened:
         echo("cuescope: there is no browser here; open this file in one", err=True)
 
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from threading import Lock, Timer, current_thread, main_thread
 from typing import Any
 
-from cuescope.cli.echo import echo
+from cuescope.cli.log_lines import LOG
 
 STOP_SECONDS = 1.5
-LINE = "cuescope: stopped; answers so far are kept, the same command goes on from there"
+LINE = "stopped; answers so far are kept, the same command goes on from there"
 
 
 class Stops:
@@ -49,9 +49,10 @@ class Stops:
 
     def tell(self) -> int:
         """Print the line, once; the shell's code for a signal."""
+        code = 128 + (self.number or signal.SIGINT)
         if self._telling.acquire(blocking=False):
-            echo(LINE, err=True)
-        return 128 + (self.number or signal.SIGINT)
+            LOG.write(LINE, level="warning", exit_code=code)
+        return code
 
     def _leave(self) -> None:
         code = self.tell() if not self.done else self.code

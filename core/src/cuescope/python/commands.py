@@ -94,8 +94,8 @@ def compare(*runs: RunOf, **words: Any) -> Any:
     """
     pandas = require_pandas()
     given = {"runs": [_folder_of(run) for run in runs], **words}
-    tables = _call("compare", None, None, given)
-    return {title: pandas.DataFrame(rows) for title, rows in tables.items()}
+    tables = _call("compare", None, None, given)["tables"]
+    return {table["title"]: pandas.DataFrame(table["rows"]) for table in tables}
 
 
 # ------------------------------------------------------------------------------------- a call

@@ -10,8 +10,9 @@ from cuescope.application import (
     Output,
     Quiet,
     echo,
-    echo_json,
     open_runner,
+    prints,
+    prints_lines,
     spread,
 )
 from cuescope_covar_build.options import BuildOptions, Texts
@@ -29,6 +30,10 @@ def covar() -> None:
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 @spread
+@prints(
+    "cuescope_covar_build.outputs:CovarBuild",
+    "cuescope_covar_build.outputs:CovarPlan",
+)
 def build(options: BuildOptions, output: Output) -> None:
     """Put the object of each photo on every background, and make the variants of each image.
 
@@ -37,6 +42,7 @@ def build(options: BuildOptions, output: Output) -> None:
     """
     # imported here: `--help` need not wait for OpenCV
     from cuescope_covar_build.opening import open_build
+    from cuescope_covar_build.outputs import CovarPlan
 
     with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
         opened = open_build(options, runner.context)
@@ -44,7 +50,10 @@ def build(options: BuildOptions, output: Output) -> None:
             from cuescope_covar_build.planning import plan_build
 
             cost = plan_build(opened)
-            echo_json(cost.as_json()) if output.as_json else echo(str(cost))
+            if output.as_json:
+                CovarPlan(**vars(cost)).show()
+            else:
+                echo(str(cost))
             return
         manifest = opened.run()
     _show(options, manifest, output.as_json)
@@ -66,6 +75,7 @@ ListFile = Annotated[Path | None, Option(metavar="FILE", help="Write the YAML th
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints_lines
 def classes(
     source: Annotated[
         str | None,
@@ -117,6 +127,7 @@ def classes(
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints_lines
 def backgrounds(
     tool: Writer = None,
     tool_option: WriterOption = None,
@@ -149,8 +160,9 @@ def _give(text: str, out: Path | None) -> None:
 
 def _show(options: BuildOptions, manifest: "CovarManifest", as_json: bool) -> None:
     """What was built, and what to do with it."""
-    import json
     from collections import Counter
+
+    from cuescope_covar_build.outputs import CovarBuild
 
     rows = manifest.rows
     counts = Counter(row.subset for row in rows if not row.dropped)
@@ -159,13 +171,13 @@ def _show(options: BuildOptions, manifest: "CovarManifest", as_json: bool) -> No
     out = options.out.expanduser()
     file = out / manifest.NAME
     if as_json:
-        result = {
-            "manifest": str(file),
-            "images": by_subset,
-            "dropped": len(rows) - counts.total(),
-            "photos": len({row.source_key for row in rows}),
-        }
-        echo_json(json.dumps(result, indent=1))
+        result = CovarBuild(
+            manifest=str(file),
+            images=by_subset,
+            dropped=len(rows) - counts.total(),
+            photos=len({row.source_key for row in rows}),
+        )
+        result.show()
         return
     images = ", ".join(f"{count:,} {name}" for name, count in by_subset.items())
     echo(f"wrote {file}: {len(rows):,} images: {images}")

@@ -1,8 +1,7 @@
 """What a build would cost: edits, hours and gigabytes, from the pace of this machine."""
 
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, Any
@@ -33,10 +32,6 @@ class BuildPlan:
     bytes: float
     free_bytes: int
     viewpoints: bool
-
-    def as_json(self) -> str:
-        """All of it."""
-        return json.dumps(asdict(self), indent=1)
 
     def __str__(self) -> str:
         time = "unknown: no editor's pace was measured here, so make a few first: --limit 1"

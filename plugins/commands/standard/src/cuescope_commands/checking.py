@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cuescope.application import echo
+from cuescope.application import PrintsJson, echo, prints
 
 if TYPE_CHECKING:
     from cuescope.application import Entry, Registry, Spec
@@ -19,6 +19,7 @@ COLOURS = {"ok": None, "failed": "red", "skipped": "yellow"}
 
 
 @check.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints("cuescope_commands.outputs:PluginChecks")
 def run(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="NAME or NAME:ARG.")],
     option: Annotated[
@@ -56,12 +57,14 @@ def run(
     dtype: Annotated[
         str, typer.Option(help="float32, float16 or bfloat16.")
     ] = "float32",
+    as_json: PrintsJson = False,
 ) -> None:
     """Check that a plugin holds what its kind promises; exit 1 where it does not.
 
     What it refuses in one line, such as data that it is not for, is shown as skipped.
     """
     # imported here: `--help` is to stay quick
+    from cuescope_commands.outputs import PluginCheck, PluginChecks
     from cuescope_sdk import PluginError
     from cuescope_sdk.models import refuse_unknown
 
@@ -77,13 +80,23 @@ def run(
     ):  # it shows as failed checks; a mistake of the person ends here
         contract.build()
     counts = dict.fromkeys(COLOURS, 0)
+    rows = []
     for result in contract.run_checks(only):
         counts[result.status] += 1
         words = result.check.removeprefix("test_").replace("_", " ")
-        typer.secho(f"{result.status:<8}{words}", fg=COLOURS[result.status])
-        if result.reason:
-            echo(f"        {result.reason}")
-    echo(", ".join(f"{count} {status}" for status, count in counts.items() if count))
+        row = PluginCheck(
+            check=words, status=result.status, reason=result.reason or None
+        )
+        rows.append(row)
+        if not as_json:
+            typer.secho(f"{result.status:<8}{words}", fg=COLOURS[result.status])
+            if result.reason:
+                echo(f"        {result.reason}")
+    if as_json:
+        PluginChecks(plugin=spec, checks=tuple(rows)).show()
+    else:
+        shown = [f"{count} {status}" for status, count in counts.items() if count]
+        echo(", ".join(shown))
     # nothing checked is no success: --only may fit no check
     raise typer.Exit(1 if counts["failed"] or not counts["ok"] else 0)
 

@@ -1,13 +1,19 @@
 """`cuescope methods`: which methods there are, and which fit one's model and data."""
 
-import json
 import shlex
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cuescope.application import DATA, MODEL, DataOptions, ModelOptions, echo, echo_json
+from cuescope.application import (
+    DATA,
+    MODEL,
+    DataOptions,
+    ModelOptions,
+    PrintsJson,
+    echo,
+    prints,
+)
 
 if TYPE_CHECKING:
     from cuescope_sdk.choosing import Fit, Question
@@ -16,6 +22,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints("cuescope_commands.outputs:MethodFits")
 def methods(
     names: Annotated[
         list[str] | None,
@@ -27,7 +34,7 @@ def methods(
     data: Annotated[str | None, DATA] = None,
     model_option: ModelOptions = None,
     data_option: DataOptions = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: PrintsJson = False,
     cite: Annotated[
         bool, typer.Option("--cite", help="Print what to cite for methods, as BibTeX.")
     ] = False,
@@ -39,6 +46,7 @@ def methods(
     """
     from cuescope.application import Registry, announce, pairs
     from cuescope_commands.citing import citations
+    from cuescope_commands.outputs import MethodFit, MethodFits
     from cuescope_sdk import Context, UserError
     from cuescope_sdk.choosing import Question
 
@@ -59,8 +67,7 @@ def methods(
     question = question.with_own_data(context.registry)
     answers = list(question.fits(context))
     if as_json:
-        rows = [asdict(fit) | {"verdict": fit.verdict} for fit in answers]
-        echo_json(json.dumps(rows, indent=1))
+        MethodFits(methods=tuple(map(MethodFit.of, answers))).show()
     elif question.model is None and question.data is None:
         _show_methods(answers)
     else:

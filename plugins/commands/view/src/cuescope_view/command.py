@@ -3,6 +3,7 @@
 import os
 import secrets
 import socket
+import sys
 from contextlib import suppress
 from html import escape
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cuescope.application import RUNS, echo
+from cuescope.application import RUNS, PrintsJson, echo, prints
 from cuescope_sdk import UserError
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -19,6 +20,7 @@ HOST = "127.0.0.1"
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints("cuescope_view.outputs:ServedPage")
 def view(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where the runs are.")
@@ -40,6 +42,7 @@ def view(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")
     ] = True,
+    as_json: PrintsJson = False,
 ) -> None:
     """Show the runs of a folder on a page in the browser, and work with them.
 
@@ -49,6 +52,7 @@ def view(
     """
     import uvicorn
 
+    from cuescope_view.outputs import ServedPage
     from cuescope_view.runs import RunsFolder
     from cuescope_view.server import make_app
 
@@ -71,13 +75,18 @@ def view(
         log_level="error",
         server_header=False,
     )
-    echo(f"The runs in {folder} are at {address}")
-    echo("Ctrl-C ends it.")
+    if as_json:
+        ServedPage(folder=str(folder), address=address).show()
+        # whoever started it waits for the address
+        sys.stdout.flush()
+    else:
+        echo(f"The runs in {folder} are at {address}")
+        echo("Ctrl-C ends it.")
     shortcut = _open(address) if browser else None
     try:
         uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
-        echo("ended")
+        echo("ended", err=as_json)
     finally:
         listener.close()
         if shortcut is not None:

@@ -1,6 +1,5 @@
 """`cuescope compare RUN RUN ...`: what differs between runs, and whether it is more than chance."""
 
-import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,11 +10,12 @@ import typer
 from cuescope.application import (
     Allow,
     DataOptions,
+    PrintsJson,
     TypedData,
     announce,
-    echo_json,
     is_made_here,
     open_context,
+    prints,
 )
 from cuescope_sdk import UserError
 
@@ -28,6 +28,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints("cuescope_commands.outputs:Comparison")
 def compare(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN RUN ...", help="Run folders.")
@@ -46,7 +47,7 @@ def compare(
             help="Pair samples of one name also where their pictures differ.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: PrintsJson = False,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a page with the pictures here."),
@@ -64,6 +65,7 @@ def compare(
 
     from cuescope.application import bench_page, render_table, stdout, write_atomically
     from cuescope_commands.comparing._runs import load_runs
+    from cuescope_commands.outputs import Comparison
     from cuescope_sdk import Table
 
     if len(runs) < 2:
@@ -80,7 +82,7 @@ def compare(
     items = list(_items(loaded, consensus, context, by_name=by_name))
     tables = [item for item in items if isinstance(item, Table)]
     if as_json:
-        echo_json(json.dumps({table.title: table.rows for table in tables}, indent=1))
+        Comparison(tables=tuple(tables)).show()
     else:
         for table in tables:
             stdout().print(Text(table.title, "bold"), render_table(table))

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from cuescope.application import echo
+from cuescope.application import echo, prints_lines
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints_lines
 def example(
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="Where it goes.")

@@ -23,6 +23,7 @@ from cuescope.application import (
     echo_json,
     is_made_here,
     open_runner,
+    prints,
     spread,
 )
 from cuescope_sdk import UserError
@@ -35,8 +36,6 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 # beside 2, which every command has for what cannot be done
 FAILED = 1
 UNDECIDED = 3
-# of what --json prints: fields may come, and none goes without a new number
-JSON_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,7 @@ class Reports:
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 @spread
+@prints("cuescope_commands.outputs:GateResult")
 def gate(
     asked: Model,
     reports: Reports,
@@ -121,6 +121,7 @@ def gate(
     from cuescope_commands.gating._judging import judge
     from cuescope_commands.gating._policy import Policy, read_policy
     from cuescope_commands.gating._reports import github_lines, write_reports
+    from cuescope_commands.outputs import GateResult
 
     if schema:
         echo_json(json.dumps(Policy.model_json_schema(), indent=1))
@@ -140,13 +141,12 @@ def gate(
         verdicts = judge(text, run, baseline)
     write_reports(reports, verdicts, policy)
     if as_json:
-        told = {
-            "version": JSON_VERSION,
-            "exit_code": exit_code(verdicts),
-            "samples_asked": count,
-            "rules": [verdict.row for verdict in verdicts],
-        }
-        echo_json(json.dumps(told, indent=1))
+        result = GateResult(
+            exit_code=exit_code(verdicts),
+            samples_asked=count,
+            rules=tuple(verdict.row for verdict in verdicts),
+        )
+        result.show()
     else:
         for verdict in verdicts:
             echo(f"{verdict.word}: {verdict.name}: {verdict.sentence}")

@@ -21,6 +21,7 @@ from cuescope_commands.gating._policy import (
     TestedFor,
     WorstGroupAtLeast,
 )
+from cuescope_commands.outputs import GateRule
 from cuescope_sdk import Score, UserError, inside
 from cuescope_sdk.statistics import (
     Groups,
@@ -78,21 +79,21 @@ class Verdict:
         return self.outcome
 
     @property
-    def row(self) -> dict[str, Any]:
+    def row(self) -> GateRule:
         """For JSON."""
         bound = self.bound
-        return {
-            "rule": self.kind,
-            "name": self.name,
-            "line": self.line,
-            "outcome": self.outcome,
-            "blocks": self.blocks,
-            "sentence": self.sentence,
-            "value": bound and bound.value,
-            "low": bound and bound.low,
-            "high": bound and bound.high,
-            "samples": list(bound.samples) if bound else [],
-        }
+        return GateRule(
+            rule=self.kind,
+            name=self.name,
+            line=self.line,
+            outcome=self.outcome,
+            blocks=self.blocks,
+            sentence=self.sentence,
+            value=bound and bound.value,
+            low=bound and bound.low,
+            high=bound and bound.high,
+            samples=tuple(bound.samples) if bound else (),
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from cuescope.application import (
     echo,
     is_made_here,
     open_context,
+    prints_lines,
 )
 from cuescope_sdk import UserError
 
@@ -24,6 +25,7 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints_lines
 def label(
     run: Run,
     read: Annotated[

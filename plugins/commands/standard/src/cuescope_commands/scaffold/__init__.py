@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from cuescope.application import echo
+from cuescope.application import echo, prints_lines
 
 new = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @new.command(context_settings={"help_option_names": ["-h", "--help"]})
+@prints_lines
 def run(
     kind: Annotated[
         str,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -22,10 +22,10 @@ from cuescope.application import (
     by_role,
     duration,
     echo,
-    echo_json,
     model_time,
     open_registry,
     pairs,
+    prints,
     refuse_another_audit,
     show_report,
     spread,
@@ -33,6 +33,7 @@ from cuescope.application import (
 )
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
+from cuescope_confirm.command.outputs import InvestigationPlan
 from cuescope_confirm.command.untested import OPEN, failed_by, untested
 from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, reason_of, write_sealed
@@ -43,6 +44,10 @@ command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 @command.command(context_settings={"help_option_names": ["-h", "--help"]})
 @spread
+@prints(
+    "cuescope.conclusions:Report",
+    "cuescope_confirm.command.outputs:InvestigationPlan",
+)
 def investigate(
     asked: Asking,
     output: Output,
@@ -353,9 +358,10 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     if not plans and (work.found / LISTED).exists():
         plans[METHOD] = work.runner.plan(work.test)
     if as_json:
-        known = {name: asdict(plan) for name, plan in plans.items()}
-        content = {"done": done, "plans": known, "left_out": choice.left_out}
-        echo_json(json.dumps(content, indent=1))
+        planned = InvestigationPlan(
+            done=tuple(done), plans=plans, left_out=dict(choice.left_out)
+        )
+        planned.show()
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in (

@@ -1,0 +1,40 @@
+"""All commands of the command line, those of plugins included."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer.main
+
+from cuescope.registry import Registry
+
+
+def commands() -> Iterator[tuple[str, Any, Any]]:
+    """Path, command and context of every command that can be run."""
+    # late: the commands are below this module
+    from cuescope.cli import app
+
+    group = typer.main.get_command(app)
+    root = group.make_context("cuescope", [], resilient_parsing=True)
+    brought = {entry.name: entry for entry in Registry().of_kind("command")}
+    for path, command, context in _below("", group, root):
+        if path in brought:  # what stands in the group only hands the line on
+            command = typer.main.get_command(Registry().load(brought[path]))
+            context = command.make_context(
+                f"cuescope {path}", [], resilient_parsing=True
+            )
+            if hasattr(command, "list_commands"):  # several in one
+                yield from _below(f"{path} ", command, context)
+                continue
+        yield path, command, context
+
+
+def _below(path: str, group: Any, context: Any) -> Iterator[tuple[str, Any, Any]]:
+    for name in sorted(group.list_commands(context)):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        own = command.make_context(f"cuescope {path}{name}", [], resilient_parsing=True)
+        if not hasattr(command, "list_commands") or command.invoke_without_command:
+            yield f"{path}{name}", command, own
+        if hasattr(command, "list_commands"):
+            yield from _below(f"{path}{name} ", command, own)

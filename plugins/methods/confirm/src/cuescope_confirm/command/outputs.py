@@ -1,0 +1,14 @@
+"""What `cuescope investigate --plan --json` prints."""
+
+from cuescope.application import JsonOutput, Plan
+
+
+class InvestigationPlan(JsonOutput):
+    """Methods that have run, what the others would cost, and why some are left out.
+
+    The plan of `confirm` is there when all methods have run.
+    """
+
+    done: tuple[str, ...]
+    plans: dict[str, Plan]
+    left_out: dict[str, str]
