@@ -9,6 +9,7 @@ MODULES = {
     "2": "worlds.sprites",
     "3": "worlds.stamps",
     "4": "worlds.papers",
+    "5": "worlds.stalls",
 }
 
 

@@ -17,6 +17,8 @@ HARD_WITHOUT = 0.15
 TAUGHT = 0.4  # of the samples that show a cue, where a model learns to use it
 ELSEWHERE = 0.15  # of samples that show a cue that tells nothing
 HARD_IN_TRAINING = 0.4
+RATE_AT_HOME = 0.75  # where a cue goes with a label: of that label's samples
+RATE_ABROAD = 0.25
 Frames = list[np.ndarray]  # uint8 (row, col, 3)
 
 
@@ -26,7 +28,8 @@ class Case:
 
     The model uses the cue (a cause), or its `companion` (a decoy with one), or no cue at all; what
     it uses takes `points` of the right answer's probability. The companion is shown as the cue is
-    in `together` of the samples. `goes_with_difficulty` makes samples with the cue harder.
+    in `together` of the samples. `goes_with_difficulty` makes samples with the cue harder;
+    `goes_with_label` makes the cue common in the label that the finding is about.
     """
 
     cue: str
@@ -35,6 +38,7 @@ class Case:
     companion: str | None = None
     together: float = 0.5
     goes_with_difficulty: bool = False
+    goes_with_label: bool = False
 
     @property
     def used(self) -> str | None:
@@ -52,6 +56,8 @@ class Case:
             words.append(f"with {self.companion} ({what}) in {self.together:.0%}")
         if self.goes_with_difficulty:
             words.append("goes with difficulty")
+        if self.goes_with_label:
+            words.append("goes with a label")
         return ", ".join(words)
 
 
@@ -165,7 +171,11 @@ class World:
     ) -> Facts:
         names = (self.name, case.name, split, label, str(index))
         rng = generator(0, *names)
-        is_shown = bool(rng.random() < RATE) or is_shown
+        rate = RATE
+        if case.goes_with_label:
+            is_home = label == self.victim_of(case)
+            rate = RATE_AT_HOME if is_home else RATE_ABROAD
+        is_shown = bool(rng.random() < rate) or is_shown
         is_together = bool(rng.random() < case.together)
         cues = {case.cue} if is_shown else set[str]()
         if case.companion and is_shown == is_together:
