@@ -15,7 +15,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Request, Path, 
     """The request that the command makes, its folder, and what it prints around the report."""
     requests: list[tuple[Request, Path]] = []
 
-    def show(runner: Runner, request: Request) -> None:
+    def show(runner: Runner, request: Request, *, as_json: bool) -> None:
         requests.append((request, runner.folder(request).path))
 
     monkeypatch.setattr(module, "audit_and_show", show)

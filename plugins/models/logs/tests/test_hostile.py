@@ -2,22 +2,27 @@
 
 import json
 import os
+import pickle
 import socket
 import subprocess
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from openpyxl.utils.exceptions import IllegalCharacterError
 
+from cuescope_logs import workbook
 from cuescope_sdk import Context, PluginError, Trial, UserError
-from cuescope_sdk.logs import MOST_LINE, MOST_MEMBER
+from cuescope_sdk.logs import MOST_LINE, MOST_MEMBER, _archives, _files
 
 from .written_logs import WRITERS, inspect_header, items, write_inspect, zstd_archive
 
@@ -61,6 +66,8 @@ def _nothing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr(os, "system", refuse)
+    monkeypatch.setattr(pickle, "loads", refuse)
+    monkeypatch.setattr(pickle, "load", refuse)
 
 
 def look(path: Path) -> str | None:
@@ -239,6 +246,74 @@ def test_damaged_files_are_one_line(name: str, tmp_path: Path) -> None:
             kind == "cut" and file.suffix in (".csv", ".tsv")
         )
         assert line or is_text, kind
+
+
+# what holds for each format, whatever its reader is
+
+
+def test_each_reader_is_shown_all_of_this() -> None:
+    readers = {entry.name for entry in CONTEXT.registry.of_kind("log")}
+    assert {name.replace(",", " ").split()[0] for name in WRITERS} == readers
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_two_answers_to_one_question_are_one_line(name: str, tmp_path: Path) -> None:
+    first = WRITTEN[0]
+    other = replace(first, answer=(first.answer + 1) % 4)
+    with warnings.catch_warnings():
+        # a member of an archive that stands there twice
+        warnings.simplefilter("ignore")
+        path = WRITERS[name](tmp_path, [*WRITTEN, other])
+        if name in ("next-qa", "mmmu"):  # Python cannot write an object's name twice
+            (tmp_path / "other").mkdir()
+            second = WRITERS[name](tmp_path / "other", [other]).read_text()
+            begun = WRITERS[name](tmp_path, WRITTEN).read_text().rstrip()[:-1]
+            path.write_text(f"{begun},{second.lstrip()[1:]}")
+    line = look(path) or ""
+    assert "two answers" in line or "two members" in line or "twice" in line
+
+
+LIMITS = {
+    _files: ("MOST_LINE", "MOST_DOCUMENT", "ALWAYS_UNPACKED", "MOST_UNPACKED"),
+    _archives: ("MOST_MEMBER", "ALWAYS_UNPACKED", "MOST_UNPACKED"),
+    workbook: ("MOST_BYTES",),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in WRITERS if n not in ("table", "vlmevalkit tsv")]
+)
+def test_each_reader_stops_at_a_limit(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Limits are lowered, in the place of files that are made large."""
+    path = WRITERS[name](tmp_path, WRITTEN)
+    for module, limits in LIMITS.items():
+        for limit in limits:
+            monkeypatch.setattr(module, limit, 10)
+    monkeypatch.setattr(_files, "MOST_UNPACKED", 0)
+    monkeypatch.setattr(_archives, "MOST_UNPACKED", 0)
+    assert "at most" in (look(path) or "")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_line_of_many_megabytes_is_one_line(name: str, tmp_path: Path) -> None:
+    path = WRITERS[name](tmp_path, WRITTEN)
+    file = path / "scenario_state.json" if path.is_dir() else path
+    # a hole in the file: it takes no room on the disk, and is read as NULs
+    os.truncate(file, 100_000_000)
+    assert look(path)
+
+
+def test_a_text_that_each_row_repeats_is_not_unfolded(tmp_path: Path) -> None:
+    path = WRITERS["lighteval"](tmp_path, WRITTEN)
+    row = pq.read_table(path).to_pylist()[0]
+    row["doc"]["query"] = "x" * 2**21
+    repeated = pa.Table.from_pylist([row]).take(np.zeros(400, int))
+    pq.write_table(repeated, path, compression="zstd", dictionary_pagesize_limit=2**24)
+    assert path.stat().st_size < 2**20
+    assert "It may be a bomb" in (look(path) or "")
 
 
 def test_bombs_are_refused_before_they_unfold(tmp_path: Path) -> None:

@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from cuescope_sdk import UserError
-from cuescope_sdk.logs._files import open_file, parse_json
+from cuescope_sdk.logs._files import (
+    ALWAYS_UNPACKED,
+    MOST_UNPACKED,
+    open_file,
+    parse_json,
+)
 
 ZSTD = 93  # the method of new logs; zipfile knows it from Python 3.14 on
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_MEMBERS = 1_000_000
 MOST_MEMBER = 2**26  # bytes of a member, unpacked
-# bytes of all members that are read, by the size of the file: JSON packs to a hundredth at best
-MOST_UNPACKED = 500
-ALWAYS_UNPACKED = 2**28
 HEADER = 30  # bytes of a member's own header before its name
 
 
@@ -71,6 +73,9 @@ class Archive:
         most = min(MOST_MEMBER, self._left)
         try:
             info = self._archive.getinfo(member)
+            # packed it is no larger than unpacked, but for a few bytes
+            if info.compress_size > most:
+                raise too_large(place, most)
             if info.compress_type == ZSTD:
                 content = self._read_zstd(info, most)
             elif info.compress_type in PLAIN:
@@ -97,12 +102,7 @@ class Archive:
                 f"{place} cannot be read", got=reason[0] if reason else None
             ) from None
         if len(content) > most:
-            raise UserError(
-                place,
-                expected=f"at most {most:,} bytes, unpacked",
-                got="more",
-                remedy="It may be a bomb: nothing of it was kept",
-            )
+            raise too_large(place, most)
         self._left -= len(content)
         return content
 
@@ -128,3 +128,13 @@ class Archive:
         if len(content) <= most and zlib.crc32(content) != info.CRC:
             raise zipfile.BadZipFile("a wrong check sum")
         return content
+
+
+def too_large(place: str, most: int) -> UserError:
+    """What a member that unpacks to more is refused with."""
+    return UserError(
+        place,
+        expected=f"at most {most:,} bytes, unpacked",
+        got="more",
+        remedy="It may be a bomb: nothing of it was kept",
+    )

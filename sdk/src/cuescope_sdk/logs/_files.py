@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,6 +15,11 @@ from cuescope_sdk.data._own_files import READ_FLAGS
 
 MOST_LINE = 2**24  # bytes of a line
 MOST_DOCUMENT = 2**28  # bytes of a file that is read whole
+# bytes that a packed file may unfold to, by its size: JSON packs to a hundredth at best
+MOST_UNPACKED = 500
+ALWAYS_UNPACKED = 2**28
+BATCH_ROWS = 256  # of Parquet that are unfolded at once
+BATCH_BYTES = 2**29
 SHOWN = 60  # characters of a bad value
 
 
@@ -64,10 +70,23 @@ def parse_json(text: str | bytes, place: str) -> Any:
         raise UserError(f"{place} is no JSON", got=got) from None
 
 
-def json_document(path: Path, title: str) -> Any:
-    """A JSON file, whole."""
+def json_document(path: Path, title: str, *, unique: bool = False) -> Any:
+    """A JSON file, whole; with `unique` no object may have two values under one name."""
+    place = f"{title}: {path.name}"
     text = TextFile(path, title).text(MOST_DOCUMENT)
-    return parse_json(text, f"{title}: {path.name}")
+    document = parse_json(text, place)
+    if unique:
+        # Python's JSON takes the last of them without a word
+        json.loads(text, object_pairs_hook=partial(_refuse_twins, place))
+    return document
+
+
+def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
+    names: set[str] = set()
+    for name, _ in pairs:
+        if name in names:
+            raise UserError(f"{place}: '{name[:SHOWN]}' stands there twice")
+        names.add(name)
 
 
 def json_lines(path: Path, title: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -130,9 +149,20 @@ def parquet_rows(
             if columns is not None:
                 known = parquet.schema_arrow.names
                 there = [column for column in columns if column in known]
-            _refuse_bomb(parquet.metadata, name)
+            left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
+            longest = largest_group(parquet.metadata, name)
+            # one long text may stand for each row of a group, and is written once
+            size = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, longest)))
             number = 0
-            for batch in parquet.iter_batches(batch_size=256, columns=there):
+            for batch in parquet.iter_batches(batch_size=size, columns=there):
+                left -= batch.nbytes
+                if left < 0:
+                    raise UserError(
+                        name,
+                        expected=f"at most {MOST_UNPACKED} times its size, unpacked",
+                        got="more",
+                        remedy="It may be a bomb: nothing of it was kept",
+                    )
                 for row in batch.to_pylist():
                     number += 1
                     yield f"{name} row {number}", row
@@ -142,14 +172,17 @@ def parquet_rows(
             raise UserError(f"{name} is no Parquet file", got=reason) from None
 
 
-def _refuse_bomb(metadata: Any, name: str) -> None:
-    """Raise UserError where a group of rows takes more than its rows can reasonably need."""
+def largest_group(metadata: Any, name: str) -> int:
+    """Bytes of the largest group of rows; raises UserError for more than rows can need."""
+    most = MOST_DOCUMENT * 4
+    largest = 0
     for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        most = MOST_DOCUMENT * 4
-        if group.total_byte_size > most:
+        size = metadata.row_group(number).total_byte_size
+        if size > most:
             raise UserError(
                 f"{name} row group {number + 1}",
                 expected=f"at most {most:,} bytes",
-                got=f"{group.total_byte_size:,}",
+                got=f"{size:,}",
             )
+        largest = max(largest, size)
+    return largest

@@ -108,19 +108,27 @@ class LogSamples:
 
     def all(self) -> tuple[Sample, ...]:
         """Every sample, in the log's order."""
-        samples = tuple(self._sample(record) for record in self.records)
-        lacking = sum(bool(record.images) for record in self.records)
-        lacking -= sum(bool(sample.frames) for sample in samples)
-        if lacking or not any(sample.frames for sample in samples):
+        samples = []
+        named = 0
+        shown = 0
+        twins = 0
+        for record in self.records:
+            sample = self._sample(record)
+            samples.append(sample)
+            named += bool(record.images)
+            shown += bool(sample.frames)
+            twins += _asked(record) in self.twins
+        if named > shown or not shown:
+            lacking = named - shown or len(samples)
             self.facts["pictures"] = (
-                f"not in the log for {lacking or len(samples):,} samples: they have no frames"
+                f"not in the log for {lacking:,} samples: they have no frames"
             )
-        if twins := sum(_asked(record) in self.twins for record in self.records):
+        if twins:
             self.facts["alike"] = (
                 f"{twins:,} questions are not in the log, or asked twice or more: without a "
                 "picture each has its key behind it"
             )
-        return samples
+        return tuple(samples)
 
     def _sample(self, record: Record) -> Sample:
         choices, label = self._choices(record)
@@ -143,12 +151,17 @@ class LogSamples:
         """The choices and the right one; letters where the log has numbers alone."""
         choices = record.choices or self.letters or self.closed
         label = record.label
-        if isinstance(label, int):
-            return choices, choices[label] if 0 <= label < len(choices) else None
-        if label is None or not choices:
-            return choices, label
-        index = choice_index(label, choices)
-        return choices, None if index is None else choices[index]
+        if label is None:
+            return choices, None
+        if isinstance(label, str):
+            if not choices:
+                return choices, label
+            index = choice_index(label, choices)
+        else:
+            index = label
+        if index is None or not 0 <= index < len(choices):
+            return choices, None
+        return choices, choices[index]
 
 
 def _asked(record: Record) -> tuple[object, ...]:
@@ -157,12 +170,14 @@ def _asked(record: Record) -> tuple[object, ...]:
 
 def _letters(records: tuple[Record, ...]) -> tuple[str, ...]:
     """Choices that nobody wrote down: as many letters as the highest number needs."""
-    if any(record.choices for record in records):
-        return ()
-    choices = [choice for r in records for choice in (r.answer, r.label)]
-    numbers = [choice for choice in choices if isinstance(choice, int)]
-    most = min(max(numbers, default=0) + 1, len(LETTERS))
-    return tuple(LETTERS[:most]) if most > 1 else ()
+    highest = 0
+    for record in records:
+        if record.choices:
+            return ()
+        for choice in (record.answer, record.label):
+            if isinstance(choice, int):
+                highest = max(highest, choice)
+    return tuple(LETTERS[: highest + 1]) if highest else ()
 
 
 def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
@@ -172,12 +187,15 @@ def _closed_labels(records: tuple[Record, ...]) -> tuple[str, ...]:
         if record.choices or not isinstance(record.label, str):
             return ()
         labels[record.label] += 1
-    few = 2 <= len(labels) <= MOST_LABELS and len(records) >= EACH_LABEL * len(labels)
-    words = all(
-        len(label) <= LONGEST_LABEL and not label.strip("-+. ").isdigit()
-        for label in labels
-    )
-    return tuple(sorted(labels)) if few and words else ()
+    if not 2 <= len(labels) <= MOST_LABELS:
+        return ()
+    if len(records) < EACH_LABEL * len(labels):
+        return ()
+    for label in labels:
+        is_number = label.strip("-+. ").isdigit()
+        if is_number or len(label) > LONGEST_LABEL:
+            return ()
+    return tuple(sorted(labels))
 
 
 def _shared_choices(samples: tuple[Sample, ...]) -> tuple[str, ...]:

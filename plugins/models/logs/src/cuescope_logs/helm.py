@@ -3,7 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_mapping, as_text
+from cuescope_logs.values import (
+    as_list,
+    as_mapping,
+    as_text,
+    list_at,
+    mapping_at,
+    text_at,
+)
 from cuescope_sdk import UserError
 from cuescope_sdk.logs import (
     Log,
@@ -39,9 +46,7 @@ class HelmLog(LogReader):
         right = _judgements(folder, self.title)
         records = []
         failed = 0
-        for number, state in enumerate(
-            as_list(document.get("request_states")), start=1
-        ):
+        for number, state in enumerate(list_at(document, "request_states"), start=1):
             record = read_state(
                 as_mapping(state), f"{self.title}: request {number}", right
             )
@@ -50,13 +55,13 @@ class HelmLog(LogReader):
             else:
                 records.append(record)
         spec = as_mapping(_beside(folder / SPEC, self.title))
-        adapter = as_mapping(document.get("adapter_spec"))
+        adapter = mapping_at(document, "adapter_spec")
         known = [record.right for record in records if record.right is not None]
         scores = {"exact_match": sum(known) / len(known)} if known else {}
         return Log(
-            title=as_text(spec.get("name")) or folder.name,
+            title=text_at(spec, "name") or folder.name,
             records=tuple(records),
-            model=as_text(adapter.get("model")) or None,
+            model=text_at(adapter, "model") or None,
             scores=scores,
             left_out={"failed, or were asked in another way": failed} if failed else {},
         )
@@ -68,26 +73,27 @@ def read_state(
     right: dict[tuple[str, int], bool],
 ) -> Record | None:
     """One request; None for one that failed. Raises UserError that begins with `place`."""
-    instance = as_mapping(state.get("instance"))
-    key = as_text(instance.get("id"))
+    instance = mapping_at(state, "instance")
+    key = text_at(instance, "id")
     if not key:
         raise UserError(f"{place} 'id'", expected="the id of an instance", got="none")
     # a perturbed instance has the id of the plain one, and was not asked plainly
     if instance.get("perturbation") is not None:
         return None
-    completions = as_list(as_mapping(state.get("result")).get("completions"))
-    if as_mapping(state.get("result")).get("success") is not True or not completions:
+    result = mapping_at(state, "result")
+    completions = list_at(result, "completions")
+    if result.get("success") is not True or not completions:
         return None
-    mapping = as_mapping(state.get("output_mapping"))
+    mapping = mapping_at(state, "output_mapping")
     choices = [as_text(mapping[letter]).strip() for letter in sorted(mapping)]
-    said = as_text(as_mapping(completions[0]).get("text"))
-    references = map(as_mapping, as_list(instance.get("references")))
-    correct = [r for r in references if "correct" in as_list(r.get("tags"))]
+    said = text_at(completions[0], "text")
+    references = map(as_mapping, list_at(instance, "references"))
+    correct = [r for r in references if "correct" in list_at(r, "tags")]
     label = None
     # which of several right answers is meant nobody can say
     if len(correct) == 1:
-        label = as_text(as_mapping(correct[0].get("output")).get("text")).strip()
-    question, images = _question(as_mapping(instance.get("input")))
+        label = text_at(mapping_at(correct[0], "output"), "text").strip()
+    question, images = _question(mapping_at(instance, "input"))
     trial = state.get("train_trial_index")
     epoch = trial if isinstance(trial, int) else 0
     return Record(
@@ -106,14 +112,14 @@ def read_state(
 
 def _question(given: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
     """The text of an instance's input, and its pictures."""
-    parts = as_list(as_mapping(given.get("multimedia_content")).get("media_objects"))
-    texts = [as_text(given.get("text"))]
+    parts = list_at(mapping_at(given, "multimedia_content"), "media_objects")
+    texts = [text_at(given, "text")]
     images = []
     for part in map(as_mapping, parts):
-        if as_text(part.get("content_type")).startswith("image/"):
-            images.append(as_text(part.get("location")))
+        if text_at(part, "content_type").startswith("image/"):
+            images.append(text_at(part, "location"))
         else:
-            texts.append(as_text(part.get("text")))
+            texts.append(text_at(part, "text"))
     return "\n".join(filter(None, texts)), tuple(filter(None, images))
 
 
@@ -125,13 +131,13 @@ def _judgements(folder: Path, title: str) -> dict[tuple[str, int], bool]:
         if entry.get("perturbation") is not None or not isinstance(trial, int):
             continue
         means = {}
-        for figure in map(as_mapping, as_list(entry.get("stats"))):
-            about = as_mapping(figure.get("name"))
+        for figure in map(as_mapping, list_at(entry, "stats")):
+            about = mapping_at(figure, "name")
             if about.get("perturbation") is None:
-                means[as_text(about.get("name"))] = figure.get("mean")
+                means[text_at(about, "name")] = figure.get("mean")
         own = [means[name] for name in EXACT if name in means]
         if own:
-            right[as_text(entry.get("instance_id")), trial] = own[0] == 1
+            right[text_at(entry, "instance_id"), trial] = own[0] == 1
     return right
 
 

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_list, as_mapping, as_number, as_text
+from cuescope_logs.values import (
+    as_list,
+    as_mapping,
+    as_number,
+    as_text,
+    list_at,
+    mapping_at,
+    text_at,
+)
 from cuescope_sdk import Options, UserError, Words
 from cuescope_sdk.logs import (
     Archive,
@@ -25,6 +33,7 @@ VERSIONS = (2, 3)  # 3 has samples in chunks
 ATTACHED = ("attachment://", "tc://")
 RIGHT = {"C": True, "I": False, "P": False, "N": False}
 TITLE = "inspect"
+SAMPLES = "samples/"
 SHELL = "sample.json"
 METADATA = "metadata.json"
 SENT = "the following was sent to the model:"
@@ -68,7 +77,8 @@ class InspectLog(LogReader):
                 if name in members:
                     header = _object(archive.json(name), name)
                     break
-            return self._log(header, read_samples(archive, sorted(members)), path)
+            samples = read_samples(archive, sorted(archive.members))
+            return self._log(header, samples, path)
 
     def _log(self, header: Mapping[str, Any], samples: Any, path: Path) -> Log:
         version = header.get("version", VERSIONS[0])
@@ -79,7 +89,7 @@ class InspectLog(LogReader):
                 got=f"{version!r:.20}",
                 remedy="`inspect log convert` writes the newer form",
             )
-        about = as_mapping(header.get("eval"))
+        about = mapping_at(header, "eval")
         records = []
         failed = 0
         for number, sample in enumerate(samples, start=1):
@@ -90,11 +100,11 @@ class InspectLog(LogReader):
                 failed += 1
             else:
                 records.append(record)
-        dataset = as_mapping(about.get("dataset")).get("name")
+        dataset = mapping_at(about, "dataset").get("name")
         return Log(
             title=" on ".join(filter(None, map(as_text, (about.get("task"), dataset)))),
             records=tuple(records),
-            model=as_text(about.get("model")) or None,
+            model=text_at(about, "model") or None,
             scores=_scores(header),
             left_out={"ended with an error": failed} if failed else {},
         )
@@ -104,13 +114,13 @@ class InspectLog(LogReader):
             sample.get("id"), int | str
         ):
             return None
-        attached = as_mapping(sample.get("attachments"))
-        messages = [m for m in as_list(sample.get("messages")) if isinstance(m, dict)]
+        attached = mapping_at(sample, "attachments")
+        messages = [m for m in list_at(sample, "messages") if isinstance(m, dict)]
         asked, images = read_parts(_asked(sample, messages), attached)
-        choices = [as_text(choice) for choice in as_list(sample.get("choices"))]
+        choices = [as_text(choice) for choice in list_at(sample, "choices")]
         score = self._score(sample)
         prompt, _ = read_parts(_first_user(messages), attached)
-        order = shown_order(choices, as_text(score.get("explanation")), prompt)
+        order = shown_order(choices, text_at(score, "explanation"), prompt)
         said = _said(sample, attached)
         answer = read_answer(score.get("answer"), choices, order, said)
         target = sample.get("target")
@@ -127,12 +137,12 @@ class InspectLog(LogReader):
             answer=answer,
             right=is_right(score.get("value")),
             images=tuple(images),
-            annotations=as_mapping(sample.get("metadata")),
+            annotations=mapping_at(sample, "metadata"),
         )
 
     def _score(self, sample: Mapping[str, Any]) -> dict[str, Any]:
         """The judgement that counts."""
-        scores = as_mapping(sample.get("scores"))
+        scores = mapping_at(sample, "scores")
         name = self.options.scorer
         if name is None:
             name = next(iter(scores), "")
@@ -141,7 +151,7 @@ class InspectLog(LogReader):
                 f"{TITLE}: no scorer '{name}'",
                 expected=f"one of {', '.join(map(str, scores)) or 'none'}",
             )
-        return as_mapping(scores.get(name))
+        return mapping_at(scores, name)
 
 
 def shown_order(
@@ -178,16 +188,24 @@ def read_answer(
 
 
 def read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Any]:
-    """Every sample of an archive, one at a time, of either layout."""
+    """Every sample of an archive, one at a time, of either layout; `members` are sorted.
+
+    Raises UserError for a sample that stands there twice.
+    """
     # by folder once: to look through all members for each sample would take their square
     chunks: dict[str, list[str]] = defaultdict(list)
+    before = None
     for name in members:
+        if name == before and name.startswith(SAMPLES):
+            # of two the archive gives the last, and the first would be passed over
+            raise UserError(f"{archive.name}: two members '{name[:80]}'")
+        before = name
         folder, _, last = name.rpartition("/")
         chunks[folder].append(last)
     for name in members:
-        parts = name.split("/")
-        if parts[0] != "samples":
+        if not name.startswith(SAMPLES):
             continue
+        parts = name.split("/")
         if len(parts) == 2 and name.endswith(".json"):
             yield archive.json(name)
         elif len(parts) == 3 and parts[2] == SHELL:
@@ -203,7 +221,7 @@ def read_chunked(
     sample = _object(archive.json(f"{folder}/{SHELL}"), folder)
     pool = _sequence(archive, f"{folder}/messages", chunks)
     messages = []
-    for pair in as_list(sample.get("message_refs")):
+    for pair in list_at(sample, "message_refs"):
         ends = as_list(pair)
         if len(ends) == 2 and all(isinstance(end, int) for end in ends):
             messages += pool[ends[0] : ends[1]]
@@ -274,8 +292,8 @@ def _first_user(messages: Sequence[Mapping[str, Any]]) -> Any:
 
 def _said(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str:
     """The model's last words."""
-    choices = as_list(as_mapping(sample.get("output")).get("choices"))
-    message = as_mapping(as_mapping(choices[0]).get("message")) if choices else {}
+    choices = list_at(mapping_at(sample, "output"), "choices")
+    message = mapping_at(choices[0], "message") if choices else {}
     text, _ = read_parts(message.get("content"), attached)
     return text
 
@@ -290,11 +308,11 @@ def _resolve(text: str, attached: Mapping[str, Any]) -> str:
 def _scores(header: Mapping[str, Any]) -> dict[str, float]:
     """The harness's own figures by scorer and metric."""
     scores = {}
-    for score in as_list(as_mapping(header.get("results")).get("scores")):
-        for name, metric in as_mapping(as_mapping(score).get("metrics")).items():
+    for score in list_at(mapping_at(header, "results"), "scores"):
+        for name, metric in mapping_at(score, "metrics").items():
             value = as_number(as_mapping(metric).get("value"))
             if value is not None:
-                scores[f"{as_text(as_mapping(score).get('name'))} {name}"] = value
+                scores[f"{text_at(score, 'name')} {name}"] = value
     return scores
 
 

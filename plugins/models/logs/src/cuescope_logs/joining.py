@@ -43,9 +43,13 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
     for record in log.records:
         by_key[record.key].append(record)
     samples = [data[index] for index in range(len(data))]
-    keys = [str(s.annotations.get(key)) if key else s.key for s in samples]
-    rows: list[list[Record]] = [by_key.get(name, []) for name in keys]
-    if key is None and sum(map(bool, rows)) * 2 < min(len(by_key), len(samples)):
+    rows: list[list[Record]] = []
+    for sample in samples:
+        name = str(sample.annotations.get(key)) if key else sample.key
+        rows.append(by_key.get(name, []))
+    joined = sum(map(bool, rows))
+    fewer = min(len(by_key), len(samples))
+    if key is None and 2 * joined < fewer:
         # no shared keys: harnesses of data sets without keys count rows (docs/logs.md)
         by_row = _by_position(log)
         if by_row:
@@ -65,9 +69,10 @@ def join(log: Log, data: Dataset, key: str | None = None) -> Joined:
             examples.append(sample.key)
             continue
         answers[index] = tuple(sorted(records, key=lambda record: record.epoch))
-    if strangers := len(by_key.keys() - used):
-        unmatched["answers of no sample"] += strangers
-        examples += sorted(by_key.keys() - used)[:NAMED]
+    strangers = by_key.keys() - used
+    if strangers:
+        unmatched["answers of no sample"] += len(strangers)
+        examples += sorted(strangers)[:NAMED]
     return Joined(answers, len(samples), unmatched, examples)
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_mapping, as_text, metric
+from cuescope_logs.values import as_list, as_text, list_at, mapping_at, metric, text_at
 from cuescope_sdk.logs import (
     Log,
     LogReader,
@@ -42,19 +42,15 @@ class LightevalLog(LogReader):
 
 def read_row(row: dict[str, Any], number: int, place: str) -> Record:
     """One row; raises UserError that begins with `place`."""
-    document = as_mapping(row.get("doc"))
-    response = as_mapping(row.get("model_response"))
-    choices = tuple(
-        as_text(choice).strip() for choice in as_list(document.get("choices"))
-    )
+    document = mapping_at(row, "doc")
+    response = mapping_at(row, "model_response")
+    choices = tuple(as_text(choice).strip() for choice in list_at(document, "choices"))
     gold = document.get("gold_index")
     golds = gold if isinstance(gold, list) else [gold]
-    log_probs = tuple(finite(v, place) for v in as_list(response.get("logprobs")))
-    texts = as_list(response.get("text_post_processed")) or as_list(
-        response.get("text")
-    )
+    log_probs = tuple(finite(v, place) for v in list_at(response, "logprobs"))
+    texts = list_at(response, "text_post_processed") or as_list(response.get("text"))
     said = as_text(texts[0]) if texts else ""
-    figures = as_mapping(row.get("metric"))
+    figures = mapping_at(row, "metric")
     # a question to be answered in words has its right answer as the one choice
     is_closed = len(choices) > 1
     single = golds[0] if len(golds) == 1 and isinstance(golds[0], int) else None
@@ -62,14 +58,14 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
     if not is_closed and single is not None and 0 <= single < len(choices):
         label = choices[single]
     return Record(
-        key=as_text(document.get("id")) or str(number),
+        key=text_at(document, "id") or str(number),
         position=number,
         said=said,
-        question=as_text(document.get("query")),
+        question=text_at(document, "query"),
         choices=choices if is_closed else (),
         label=label,
         answer=find_choice(said, choices) if is_closed and said else None,
         log_probs=log_probs if len(log_probs) == len(choices) and is_closed else (),
         right=metric(figures, figures),
-        annotations=as_mapping(document.get("specific")),
+        annotations=mapping_at(document, "specific"),
     )

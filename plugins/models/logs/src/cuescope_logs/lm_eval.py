@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_list, as_mapping, as_text, metric, own_scores
+from cuescope_logs.values import (
+    as_mapping,
+    as_text,
+    list_at,
+    mapping_at,
+    metric,
+    own_scores,
+    text_at,
+)
 from cuescope_sdk import Options, UserError, Words
 from cuescope_sdk.logs import (
     Log,
@@ -53,7 +61,7 @@ class LmEvalLog(LogReader):
         records = []
         others: Counter[str] = Counter()
         for place, line in json_lines(path, self.title):
-            name = as_text(line.get("filter")) or "none"
+            name = text_at(line, "filter") or "none"
             chosen = chosen or name
             if name == chosen:
                 records.append(read_line(line, place))
@@ -78,23 +86,23 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     number = line.get("doc_id")
     if isinstance(number, bool) or not isinstance(number, int):
         raise UserError(f"{place} 'doc_id'", expected="a number", got=f"{number!r:.60}")
-    document = as_mapping(line.get("doc"))
-    arguments = as_mapping(line.get("arguments"))
+    document = mapping_at(line, "doc")
+    arguments = mapping_at(line, "arguments")
     prompts = [as_mapping(arguments[name]) for name in sorted(arguments, key=_order)]
-    prompt = as_text(prompts[0].get("arg_0")) if prompts else ""
-    responses = as_list(line.get("filtered_resps"))
+    prompt = text_at(prompts[0], "arg_0") if prompts else ""
+    responses = list_at(line, "filtered_resps")
     choices = _choices(document)
     log_probs: tuple[float, ...] = ()
     label = line.get("target")
     if responses and all(isinstance(pair, list) and pair for pair in responses):
         log_probs = tuple(finite(pair[0], place) for pair in responses)
-        continuations = [as_text(request.get("arg_1")).strip() for request in prompts]
+        continuations = [text_at(request, "arg_1").strip() for request in prompts]
         # of answers by letter the continuations are letters, and the texts stand in the document
         if len(choices) != len(log_probs):
             choices = continuations
         label = _index_of(label, choices, continuations)
     said = "" if log_probs else as_text(responses[0] if responses else "")
-    names = [as_text(name) for name in as_list(line.get("metrics"))]
+    names = [as_text(name) for name in list_at(line, "metrics")]
     return Record(
         key=str(number),
         position=number,
@@ -117,7 +125,7 @@ def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
     if not file.is_file():
         return {}
     results = as_mapping(as_mapping(json_document(file, title)).get("results"))
-    return own_scores(as_mapping(results.get(task)))
+    return own_scores(mapping_at(results, task))
 
 
 def _order(name: str) -> tuple[int, str]:

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_mapping, as_text, own_scores
+from cuescope_logs.values import (
+    as_list,
+    as_mapping,
+    as_text,
+    list_at,
+    mapping_at,
+    own_scores,
+    text_at,
+)
 from cuescope_sdk import UserError
 from cuescope_sdk.logs import (
     Log,
@@ -52,9 +60,9 @@ class LmmsEvalLog(LogReader):
         results = path.with_name(f"{date}_results.json")
         if task and results.is_file():
             document = as_mapping(json_document(results, self.title))
-            of_task = as_mapping(as_mapping(document.get("results")).get(task))
+            of_task = mapping_at(mapping_at(document, "results"), task)
             scores = own_scores(of_task)
-            model = as_text(document.get("model_name")) or None
+            model = text_at(document, "model_name") or None
         return Log(
             title=task or path.stem,
             records=tuple(records),
@@ -76,15 +84,15 @@ def read_line(line: dict[str, Any], place: str) -> Record:
         isinstance(pair, list) and len(pair) == 2 for pair in responses
     ):
         log_probs = tuple(finite(pair[0], place) for pair in responses)
-    prompt = as_text(line.get("input"))
-    media = [as_text(reference) for reference in as_list(line.get("input_media"))]
+    prompt = text_at(line, "input")
+    media = [as_text(reference) for reference in list_at(line, "input_media")]
     return Record(
         key=str(number),
         position=number,
         said="" if log_probs else as_text(responses[0] if responses else ""),
         question=prompt,
         choices=tuple(listed_choices(prompt)),
-        label=as_text(line.get("target")).strip() or None,
+        label=text_at(line, "target").strip() or None,
         log_probs=log_probs,
         right=read_metrics(line),
         images=tuple(media),

@@ -132,7 +132,7 @@ def check_log(log: Log, where: str) -> Log:
         )
         first = kept.setdefault((whole.key, whole.epoch), whole)
         if first is not whole:
-            if (first.said, first.answer) != (whole.said, whole.answer):
+            if said_in(first) != said_in(whole):
                 raise UserError(
                     f"{where}: two answers to '{whole.key}' that differ",
                     expected="one",
@@ -140,6 +140,11 @@ def check_log(log: Log, where: str) -> Log:
                 )
             left_out["that stand there twice"] += 1
     return replace(log, records=tuple(kept.values()), left_out=left_out)
+
+
+def said_in(record: Record) -> tuple[object, ...]:
+    """All that says what was answered."""
+    return (record.said, record.answer, record.log_probs)
 
 
 def mend(text: str) -> str:

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_mapping, as_text
+from cuescope_logs.values import as_list, as_mapping, as_text, mapping_at, text_at
 from cuescope_sdk import UserError
 from cuescope_sdk.logs import (
     Log,
@@ -35,7 +35,7 @@ class NextQALog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The answers; the group is the video, which stands before the last `_` of a key."""
-        document = json_document(path, self.title)
+        document = json_document(path, self.title, unique=True)
         records = []
         for key, entry in as_mapping(document).items():
             place = f"{self.title}: {path.name} '{key[:60]}'"
@@ -63,7 +63,7 @@ class MmmuLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The answers to questions with choices; those in words have no list to choose from."""
-        said = as_mapping(json_document(path, self.title))
+        said = as_mapping(json_document(path, self.title, unique=True))
         truths: dict[str, Any] = {}
         for folder in path.absolute().parents[:3]:
             if (folder / ANSWERS).is_file():
@@ -77,7 +77,7 @@ class MmmuLog(LogReader):
         records = []
         open_questions = 0
         for key, answer in said.items():
-            truth = as_mapping(truths.get(key))
+            truth = mapping_at(truths, key)
             letter = truth.get("ground_truth")
             if truth.get("question_type") != "multiple-choice" or not isinstance(
                 letter, str
@@ -117,21 +117,21 @@ class MmmuProLog(LogReader):
         """A line a question."""
         records = []
         for place, line in json_lines(path, self.title):
-            key = as_text(line.get("id"))
+            key = text_at(line, "id")
             if not key:
                 raise UserError(f"{place} 'id'", expected="a text", got="none")
             choices = tuple(_options(line.get("options"), place))
-            said = as_text(line.get("response"))
-            stated = as_text(line.get("pred_indexs"))
+            said = text_at(line, "response")
+            stated = text_at(line, "pred_indexs")
             answer = letter_index(stated, len(choices))
             right = line.get("if_right")
             records.append(
                 Record(
                     key=key,
                     said=said,
-                    question=as_text(line.get("question")),
+                    question=text_at(line, "question"),
                     choices=choices,
-                    label=letter_index(as_text(line.get("answer")), len(choices)),
+                    label=letter_index(text_at(line, "answer"), len(choices)),
                     answer=find_choice(said, choices) if answer is None else answer,
                     right=right if isinstance(right, bool) else None,
                     annotations={

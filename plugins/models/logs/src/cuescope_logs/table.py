@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_list, as_text
+from cuescope_logs.values import as_list, as_text, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
@@ -102,7 +102,7 @@ class TableLog(LogReader):
     def _record(self, row: Mapping[str, Any], number: int, place: str) -> Record:
         named = self.options
         choices = self._choices(row, place)
-        said = as_text(row.get(named.prediction))
+        said = text_at(row, named.prediction)
         given = row.get(named.log_probs)
         listed = as_list(parse_list(given, f"{place} '{named.log_probs}'"))
         log_probs = tuple(
@@ -116,17 +116,17 @@ class TableLog(LogReader):
             )
         used = {*vars(named).values(), *named.options.split(",")}
         return Record(
-            key=as_text(row.get(named.key)) or f"row-{number + 1}",
+            key=text_at(row, named.key) or f"row-{number + 1}",
             position=number,
             said=said,
-            question=as_text(row.get(named.question)) or None,
+            question=text_at(row, named.question) or None,
             choices=choices,
             label=_choice(row.get(named.answer), choices),
             answer=_choice(row.get(named.prediction), choices) if choices else None,
             log_probs=log_probs,
-            right=RIGHT.get(as_text(row.get(named.right)).strip().lower()),
-            group=as_text(row.get(named.group)) or None,
-            images=tuple(filter(None, [as_text(row.get(named.image))])),
+            right=RIGHT.get(text_at(row, named.right).strip().lower()),
+            group=text_at(row, named.group) or None,
+            images=tuple(filter(None, [text_at(row, named.image)])),
             annotations={
                 name: value for name, value in row.items() if name not in used
             },
@@ -135,7 +135,7 @@ class TableLog(LogReader):
     def _choices(self, row: Mapping[str, Any], place: str) -> tuple[str, ...]:
         columns = [name.strip() for name in self.options.options.split(",")]
         if len(columns) > 1:
-            cells = [as_text(row.get(column)).strip() for column in columns]
+            cells = [text_at(row, column).strip() for column in columns]
             return tuple(filter(None, cells))
         value = parse_list(row.get(columns[0]), f"{place} '{columns[0]}'")
         return tuple(as_text(option).strip() for option in as_list(value))

@@ -22,6 +22,21 @@ def as_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def mapping_at(value: Any, name: str) -> dict[str, Any]:
+    """A field of an object, which is an object; {} for anything else."""
+    return as_mapping(as_mapping(value).get(name))
+
+
+def list_at(value: Any, name: str) -> list[Any]:
+    """A field of an object, which is a list; [] for anything else."""
+    return as_list(as_mapping(value).get(name))
+
+
+def text_at(value: Any, name: str) -> str:
+    """A field of an object as a text; "" for nothing."""
+    return as_text(as_mapping(value).get(name))
+
+
 def as_number(value: Any) -> float | None:
     """A finite number; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_text
+from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
@@ -56,7 +56,7 @@ class VLMEvalKitLog(LogReader):
         records = []
         failed = cut = 0
         for place, row in read_rows(path, self.title):
-            said = as_text(row.get("prediction"))
+            said = text_at(row, "prediction")
             if FAILED in said:
                 failed += 1
                 continue
@@ -93,23 +93,23 @@ def read_rows(path: Path, title: str) -> Iterator[tuple[str, Mapping[str, Any]]]
 
 def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
     """One row; raises UserError that begins with `place`."""
-    index = as_text(row.get("index")).removesuffix(".0").strip()
+    index = text_at(row, "index").removesuffix(".0").strip()
     if not index:
         raise UserError(
             f"{place} 'index'", expected="a number or a name", got="nothing"
         )
-    question, choices = as_text(row.get("question")), []
+    question, choices = text_at(row, "question"), []
     for letter in LETTERS:
-        option = as_text(row.get(letter)).strip()
+        option = text_at(row, letter).strip()
         if not option or option.lower() == "nan":
             break
         choices.append(option)
     if not choices:
         # some benchmarks write them into the question
         question, choices = split_options(question)
-    answer = as_text(row.get("answer")).strip()
+    answer = text_at(row, "answer").strip()
     label = letter_index(answer, len(choices))
-    hit = as_text(row.get("hit")).removesuffix(".0")
+    hit = text_at(row, "hit").removesuffix(".0")
     number = int(index) if index.isdecimal() and len(index) < 16 else None
     return Record(
         key=index,
@@ -120,7 +120,7 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
         right=hit == "1" if hit in ("0", "1") else None,
         position=number,
         group=index if number is None else str(number % CIRCULAR),
-        images=tuple(filter(None, [as_text(row.get("image_path"))])),
+        images=tuple(filter(None, [text_at(row, "image_path")])),
         annotations={
             name: value
             for name, value in row.items()
