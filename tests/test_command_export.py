@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pytest
@@ -16,7 +17,8 @@ from cuescope.cli import main
 from cuescope.findings import FINDINGS
 from cuescope.report.export import encode
 from cuescope.runs import load_report
-from cuescope_sdk import Frame, Report, Sample
+from cuescope_folder import Folder, FolderOptions
+from cuescope_sdk import Context, Detection, Frame, Report, Sample
 
 Line = Callable[..., str]
 FAKES = {"methods": "FakeMethod", "models": "FakeModel", "datasets": "FakeDataset"}
@@ -122,6 +124,26 @@ def test_image_files_are_named_where_they_are_or_linked(tmp_path: Path) -> None:
     for row, file in zip(rows, files, strict=True):
         assert (manifest.parent / row["path"]).read_bytes() == file.read_bytes()
         assert (manifest.parent / row["mask"]).read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_boxes_are_read_back(
+    tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
+) -> None:
+    picture = tmp_path / "a.png"
+    Image.new("RGB", (4, 4)).save(picture)
+    boxes = (Detection(name="disc", score=1.0, box=(0.0, 0.5, 2.0, 3.0)),)
+    sample = Sample(
+        key="a",
+        frames=(Frame.from_file(picture),),
+        label="x",
+        annotations={"boxes": boxes},
+    )
+    manifest = tmp_path / f"m.{form}"
+    rows, _ = manifest_rows({"a": sample}, {}, manifest)
+    manifest.write_bytes(encode(pa.Table.from_pylist(rows), form))
+    data = Folder(FolderOptions(path=manifest), Context(cache=tmp_path / "cache"))
+    assert data[0].annotations["boxes"] == boxes
 
 
 def test_formulas_do_no_harm_and_are_read_back(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The samples that a cue hurts, as a manifest that the data set `folder` reads."""
 
+import json
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -114,7 +115,8 @@ def manifest_rows(
             "choices": list(sample.choices) or None,
             "group": sample.group,
             "mask": mask_path,
-            "boxes": boxes or None,
+            # text: no column of Arrow holds names beside numbers
+            "boxes": json.dumps(boxes) if boxes else None,
             "sample": sample.key,
             "predicted": answer.get("prediction") or answer.get("text"),
         }
