@@ -419,6 +419,11 @@ def test_on_a_python_that_is_here_everything_is_proved(tmp_path: Path) -> None:
     ]
 
 
+def test_a_program_that_is_missing_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match=r"^no-such-uv is not on this machine$"):
+        building.run("no-such-uv", "pip", at=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("told", "outcome"),
     [

@@ -30,14 +30,17 @@ class ReleaseError(Exception):
 
 def run(*words: str | Path, at: Path, **variables: str) -> str:
     """What a command prints; raises ReleaseError with its last line where it fails."""
-    done = subprocess.run(
-        words,
-        cwd=at,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            words,
+            cwd=at,
+            env=os.environ | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ReleaseError(f"{words[0]} is not on this machine") from error
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
         raise ReleaseError(f"{Path(words[0]).name} {words[1]}: {lines[-1]}")
