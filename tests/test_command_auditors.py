@@ -3,15 +3,21 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from cuescope.cli import main
+from cuescope_cuebench.opaque import _by_name
+from cuescope_cuebench.sealing import opaque_name
 from cuescope_cuebench.worlds import Configuration
 from cuescope_cuebench.zoo import CLIPS, WAYS
+from cuescope_sdk import Context, Trial
 
 
-def small_zoo() -> list[Configuration]:
+def small_zoo(secret: str | None = None) -> list[Configuration]:
     """A cause and a null on clips of two frames."""
     world = replace(
         CLIPS,
@@ -20,7 +26,7 @@ def small_zoo() -> list[Configuration]:
         training={"length": 2, "train": 400, "val": 60},
         auditing={"length": 2},
         model_options={"epochs": 25, "learning_rate": 0.001},
-        auditors=("trove",),
+        auditors=("trove", "error-ranker", "gap-ranker"),
         frames=1.0,
     )
     return [next(world.pair("mark", 1)), world.null(2)]
@@ -38,49 +44,82 @@ def test_a_zoo_is_graded_and_resumed_to_the_byte(
 ) -> None:
     monkeypatch.setattr("cuescope_cuebench.zoo.zoo", small_zoo)
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
-    cause, null = (each.name for each in small_zoo())
-    everywhere = [[f"val-{number:05d}", None] for number in range(100)]
-    stated = {"name": "a corner", "score": 0.5, "occurrences": everywhere}
-    theirs = {"auditor": "theirs", "configurations": {}}
-    for name in (cause, null):
-        theirs["configurations"][name] = {"model_calls": 7, "features": [stated]}
-    file = tmp_path / "theirs.json"
-    file.write_text(json.dumps(theirs))
     out = tmp_path / "out"
-    line = [
-        "bench",
-        "auditors",
-        "--workers",
-        "1",
-        "--out",
-        str(out),
-        "--findings",
-        str(file),
-        # of a file its auditor alone is graded, and who is named beside it
-        "--auditor",
-        "trove",
-    ]
-    line += ["--json"]
-    assert exit_code(line) == 0
-    tables = json.loads(capsys.readouterr().out)["tables"]
-    of_title = {table["title"]: table for table in tables}
+    line = ["bench", "auditors", "--workers", "1", "--out", str(out), "--json"]
+    of_title = run_tables(line, capsys)
     configurations = {
         row["configuration"]: row for row in of_title["Configurations"]["rows"]
     }
+    cause = small_zoo()[0].name
     assert [row["role"] for row in configurations.values()] == ["cause", "null"]
     assert configurations[cause]["use"] > 10
     auditors = {row["auditor"]: row for row in of_title["Auditors"]["rows"]}
     assert auditors["answer-sheet"]["P@1"] == 1
-    assert auditors["theirs"]["P@1"] == 0
-    assert auditors["theirs"]["null alarms"] == 1
-    assert auditors["theirs"]["calls"] == 7
-    assert {"trove", "confirm on trove", "confirm on theirs"} <= auditors.keys()
+    assert auditors["trove"]["causes found"] == 1
+    assert auditors["trove"]["purity"] > 0.9
+    assert {"confirm on trove", "confirm on answer-sheet"} <= auditors.keys()
     table = (out / "table.md").read_bytes()
     next(iter((out / "kept").glob("*.json"))).unlink()
     assert exit_code(line) == 0
     assert (out / "table.md").read_bytes() == table
-    theirs["configurations"]["another"] = theirs["configurations"][null]
-    file.write_text(json.dumps(theirs))
-    capsys.readouterr()
-    assert exit_code(line) == 2
-    assert "no configuration 'another'" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_an_outsider_sees_samples_and_answers_and_is_graded_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cuescope_cuebench.zoo.zoo", small_zoo)
+    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
+    _by_name.cache_clear()
+    line = ["bench", "auditors", "--json"]
+    listed = tmp_path / "list.json"
+    run_tables([*line, "--list", str(listed)], capsys)
+    content = json.loads(listed.read_text())
+    run_tables([*line, "--export", str(tmp_path / "files")], capsys)
+    assert json.loads((tmp_path / "files/zoo.json").read_text()) == content["zoo"]
+    context = Context()
+    nothing = {"model_calls": 0, "features": []}
+    findings = {}
+    for name, specs in content["configurations"].items():
+        data = context.build("dataset", specs["data"])
+        model = context.for_dataset(data).build("model", specs["model"])
+        samples = list(map(data.__getitem__, range(len(data))))
+        trials = [Trial(sample=sample) for sample in samples]
+        logits = np.stack([response.logits for response in model.respond(trials)])
+        folder = tmp_path / "files" / name
+        answers = np.load(folder / "answers.npz")
+        assert np.allclose(answers["logits"], logits, atol=1e-4)
+        assert answers["embedding"].shape[0] == len(samples) == 120
+        rows = json.loads((folder / "samples.json").read_text())
+        assert [row["key"] for row in rows] == [sample.key for sample in samples]
+        with Image.open(folder / rows[0]["frames"][1]) as picture:
+            seen = np.asarray(samples[0].frames[1].load())
+            assert np.array_equal(np.asarray(picture), seen)
+        everywhere = [[sample.key, None] for sample in samples]
+        corner = {"name": "a corner", "score": 0.5, "occurrences": everywhere}
+        findings[name] = {"model_calls": 7, "features": [corner]}
+    stated = {"auditor": "theirs", "zoo": content["zoo"], "configurations": findings}
+    file = tmp_path / "theirs.json"
+    file.write_text(json.dumps(stated))
+    out = ["--workers", "1", "--out", str(tmp_path / "out"), "--findings", str(file)]
+    tables = run_tables([*line, *out], capsys)
+    rows = tables["Auditors"]["rows"]
+    assert [row["auditor"] for row in rows] == ["theirs", "confirm on theirs"]
+    assert rows[0]["causes found"] == 0
+    assert rows[0]["null alarms"] == 1
+    assert rows[0]["calls"] == 7
+    # what is left out counts as nothing found
+    cause = opaque_name(small_zoo()[0], None)
+    file.write_text(json.dumps(stated | {"configurations": {cause: nothing}}))
+    rows = run_tables([*line, *out], capsys)["Auditors"]["rows"]
+    assert (rows[0]["causes"], rows[0]["null alarms"]) == (1, 0)
+
+
+def run_tables(
+    line: list[str], capsys: pytest.CaptureFixture[str]
+) -> dict[str, dict[str, Any]]:
+    """The tables that a bench prints, by title."""
+    assert exit_code(line) == 0
+    said = capsys.readouterr().out.replace("\n}\n{", "\n}\0{").split("\0")
+    tables = [json.loads(text) for text in said]
+    return {table["title"]: table for table in tables}

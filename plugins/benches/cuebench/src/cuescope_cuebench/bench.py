@@ -3,20 +3,30 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options, Plugin, Table, UserError, digest
+from cuescope_sdk import (
+    NamesFile,
+    NamesPlugin,
+    Options,
+    Plugin,
+    Table,
+    UserError,
+    digest,
+)
 
 if TYPE_CHECKING:
+    from cuescope_cuebench.findings import Stated, Zoo
     from cuescope_cuebench.tables import Result
-    from cuescope_cuebench.zoo import Configuration
+    from cuescope_cuebench.worlds import Configuration
 
-VERSION = 1  # raise it when equal settings give other grades
-QUICK = 12
+VERSION = 2  # raise it when equal settings give other grades
+QUICK = 18
+QUICK_AUDITORS = ("trove", "error-ranker", "gap-ranker")
 RIVALS = ("domino", "george", "distilling-failures")
 # all of them are looked for before the first job: one run takes up to an hour
 NEEDED: dict[str, tuple[str, ...]] = {
@@ -33,7 +43,9 @@ class AuditorsOptions(Options):
         None, description="so many configurations, the first ones; default: all"
     )
     quick: bool = Field(
-        False, description=f"the first {QUICK}: most worlds, causes, decoys, a null"
+        False,
+        description=f"the first {QUICK}: four worlds, five trials, two nulls; of the zoo's own "
+        f"auditors {', '.join(QUICK_AUDITORS)}",
     )
     workers: PositiveInt = Field(
         2, description="configurations at once, on a core each"
@@ -48,10 +60,19 @@ class AuditorsOptions(Options):
         "between two",
     )
     findings: Path | None = Field(
-        None, description="JSON of another auditor's findings"
+        None,
+        description="JSON of another auditor's findings: it is graded, and no other",
     )
     list: Path | None = Field(
         None, description="write the configurations here for another auditor, and stop"
+    )
+    export: Path | None = Field(
+        None,
+        description="write samples, answers and embeddings into this folder for another auditor, "
+        "and stop",
+    )
+    secret: Annotated[Path | None, NamesFile()] = Field(
+        None, description="file of a secret: a sealed part is drawn from it"
     )
 
 
@@ -62,13 +83,16 @@ class AuditorsBench(Plugin):
     options: AuditorsOptions
 
     def run(self) -> Iterator[Table]:
-        """Promises, auditors, strength, kinds of cues, and all configurations."""
+        """Promises, auditors, trials, effects, strength, kinds of cues, and all configurations."""
         from cuescope_cuebench.tables import all_tables, markdown
 
         chosen = self._configurations()
         # nothing is trained for a list
         if self.options.list is not None:
-            yield write_list(self.options.list, chosen, self.context.seed)
+            yield self._write_list(self.options.list, chosen)
+            return
+        if self.options.export is not None:
+            yield self._export(self.options.export, chosen)
             return
         folder = self.options.out or self.context.cache / "bench" / "auditors"
         tables = list(all_tables(self._results(chosen, folder)))
@@ -76,12 +100,59 @@ class AuditorsBench(Plugin):
         (folder / "table.md").write_text(markdown(tables), encoding="utf-8")
         yield from tables
 
-    def _configurations(self) -> "list[Configuration]":
-        from cuescope_cuebench.findings import read_findings, require_known
+    @cached_property
+    def _secret(self) -> str | None:
+        from cuescope_cuebench.sealing import read_secret
+
+        file = self.options.secret
+        return read_secret(file) if file else None
+
+    @cached_property
+    def _everything(self) -> "list[Configuration]":
         from cuescope_cuebench.zoo import zoo
 
+        return zoo(self._secret)
+
+    @cached_property
+    def _stated(self) -> "Stated | None":
+        """The submission; raises UserError where it is of another zoo."""
+        from cuescope_cuebench.findings import read_findings, require_fitting
+
+        file = self.options.findings
+        if file is None:
+            return None
+        stated = read_findings(file)
+        require_fitting(stated, file, self._zoo(), self._by_name(self._everything))
+        return stated
+
+    def _zoo(self) -> "Zoo":
+        from cuescope_cuebench.findings import Zoo
+        from cuescope_cuebench.sealing import ZOO_VERSION, hash_of
+
+        return Zoo(
+            version=ZOO_VERSION,
+            hash=hash_of(self._everything),
+            # it deals the halves: another auditor must see the one that is graded
+            seed=self.context.seed,
+        )
+
+    def _by_name(
+        self, configurations: "Sequence[Configuration]"
+    ) -> "dict[str, Configuration]":
+        """By opaque names, whose order tells nothing either."""
+        from cuescope_cuebench.sealing import opaque_name
+
+        named = {
+            opaque_name(configuration, self._secret): configuration
+            for configuration in configurations
+        }
+        return dict(sorted(named.items()))
+
+    def _configurations(self) -> "list[Configuration]":
+        from cuescope_cuebench.composites import has_assets
+
         options = self.options
-        everything = zoo()
+        everything = self._everything
         if options.quick and options.configs:
             raise UserError(
                 "bench auditors: --quick and --configs", expected="one of them"
@@ -92,22 +163,71 @@ class AuditorsBench(Plugin):
                 expected=f"at most {len(everything)}",
                 got=str(options.configs),
             )
-        if options.findings is not None:
-            # told now, for the file is graded only after toys were trained
-            require_known(read_findings(options.findings), options.findings, everything)
-        return everything[: QUICK if options.quick else options.configs]
+        # told now, for the file is graded only after toys were trained
+        _ = self._stated
+        chosen = everything[: QUICK if options.quick else options.configs]
+        if has_assets():
+            return chosen
+        drawn = [
+            configuration for configuration in chosen if not configuration.needs_assets
+        ]
+        if len(drawn) < len(chosen):
+            self.context.announce(
+                f"{len(chosen) - len(drawn)} configurations are left out: real photos and weights "
+                "are not here (docs/cuebench.md)"
+            )
+        return drawn
+
+    def _write_list(self, file: Path, chosen: "Sequence[Configuration]") -> Table:
+        """What another auditor needs of each configuration; nothing of the answer sheet."""
+        options = {"secret": str(self.options.secret)} if self.options.secret else {}
+        configurations = {}
+        for name in self._by_name(chosen):
+            spec = f"cuebench:{name}"
+            configurations[name] = {"model": spec, "data": spec, "options": options}
+        content = {
+            "zoo": self._zoo().model_dump(),
+            "configurations": configurations,
+        }
+        file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        return Table.of(
+            "Configurations",
+            ("file", "configurations", "zoo"),
+            [(str(file), len(chosen), self._zoo().hash)],
+            "docs/cuebench.md shows how to see their samples and ask their models.",
+        )
+
+    def _export(self, folder: Path, chosen: "Sequence[Configuration]") -> Table:
+        from cuescope_cuebench.exporting import export
+
+        export(folder, self._by_name(chosen), self.context)
+        (folder / "zoo.json").write_text(self._zoo().model_dump_json(), "utf-8")
+        return Table.of(
+            "Configurations",
+            ("folder", "configurations", "zoo"),
+            [(str(folder), len(chosen), self._zoo().hash)],
+            "docs/cuebench.md says what the files hold.",
+        )
 
     def _results(
         self,
         chosen: "Sequence[Configuration]",
         folder: Path,
     ) -> "list[Result]":
-        from cuescope_cuebench.grading import Settings, grade, grade_sheet, train
+        from cuescope_cuebench.grading import (
+            Settings,
+            grade,
+            grade_sheet,
+            measure_use,
+            train,
+        )
         from cuescope_cuebench.tables import Result
         from cuescope_sdk.workers import KeptJobs
 
         context = self.context
-        settings = Settings(context.seed, context.device, context.cache, folder)
+        settings = Settings(
+            context.seed, context.device, context.cache, folder, self._secret
+        )
         # grades of another version, seed or device are no grades of this run
         stamp = [VERSION, context.seed, context.device, self._versions()]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
@@ -116,11 +236,15 @@ class AuditorsBench(Plugin):
         sheets: dict[str, partial[Any]] = {}
         audits: dict[str, partial[Any]] = {}
         names_of: dict[str, list[str]] = {}
+        # a submission is graded alone: what the zoo's own auditors say was told to everybody
+        look = grade_sheet
+        if self._stated is not None:
+            look = measure_use
         for configuration in chosen:
             name = name_of(configuration)
             toy = f"toy {digest(configuration.model)}"
             toys.setdefault(toy, partial(train, settings, configuration))
-            sheets[f"sheet {name}"] = partial(grade_sheet, settings, configuration)
+            sheets[f"{look.__name__} {name}"] = partial(look, settings, configuration)
             # results are put together from the jobs' names, whoever finished first
             names_of[name] = []
             for audit, given in self._audits(configuration):
@@ -132,7 +256,7 @@ class AuditorsBench(Plugin):
         results = []
         for configuration in chosen:
             name = name_of(configuration)
-            sheet = done[f"sheet {name}"]
+            sheet = done[f"{look.__name__} {name}"]
             auditors: dict[str, Any] = dict(sheet["auditors"])
             for audit in names_of[name]:
                 auditors |= done[audit]
@@ -143,30 +267,32 @@ class AuditorsBench(Plugin):
 
     def _audits(
         self, configuration: "Configuration"
-    ) -> Iterator[tuple[str, tuple[Sequence[str], Path | None]]]:
+    ) -> "Iterator[tuple[str, tuple[Sequence[str], Stated | None]]]":
         """The zoo's own auditors together, so that they share answers; each further one alone.
 
-        Of a file its auditor alone: the zoo's own were graded for everybody.
+        Of a submission its auditor alone: the zoo's own were graded for everybody.
         """
-        from cuescope_cuebench.findings import read_findings
         from cuescope_cuebench.grading import parse_auditor
+        from cuescope_cuebench.sealing import opaque_name
 
         about = f"audit {name_of(configuration)}"
-        file = self.options.findings
-        if file is None:
+        stated = self._stated
+        if stated is None:
+            own = configuration.auditors
+            if self.options.quick:
+                own = tuple(spec for spec in own if spec in QUICK_AUDITORS)
             # no part of it is done again when further auditors join
-            yield f"{about} own", (configuration.auditors, None)
+            yield f"{about} own {digest(own)}", (own, None)
         else:
-            stated = read_findings(file).configurations.get(configuration.name)
-            if stated is not None:
-                # with a digest of what is stated, so that a changed file is graded anew
-                yield f"{about} stated {digest(stated.model_dump_json())}", ((), file)
+            of_this = stated.of(opaque_name(configuration, self._secret))
+            # with a digest of what is stated, so that a changed file is graded anew
+            said = digest(stated.auditor, of_this.model_dump_json())
+            yield f"{about} stated {said}", ((), stated)
         for spec in self.options.auditor.split():
             # raises now for what is not installed, and not after the first jobs
             self.context.registry.find("method", parse_auditor(spec)[0])
-            # without a file, those of the zoo are graded already
             # without a file those of the zoo are graded already
-            if file is not None or spec not in configuration.auditors:
+            if stated is not None or spec not in configuration.auditors:
                 yield f"{about} {spec}", ((spec,), None)
 
     def _versions(self) -> Mapping[str, str]:
@@ -184,33 +310,3 @@ def name_of(configuration: "Configuration") -> str:
     """All that decides a configuration, in short."""
     # not the name alone: a changed configuration must not find its old grades
     return digest(asdict(configuration))
-
-
-def write_list(
-    file: Path,
-    configurations: "Sequence[Configuration]",
-    seed: int,
-) -> Table:
-    """What another auditor needs of each configuration; nothing of the answer sheet."""
-
-    content = {}
-    for configuration in configurations:
-        model, model_options = configuration.model
-        data, data_options = configuration.data
-        content[configuration.name] = {
-            "model": model,
-            "model_options": model_options,
-            "data": data,
-            "data_options": data_options,
-            # the other half is kept for `confirm`
-            "part": "1/2",
-            # it deals the halves: another auditor must see the one that is graded
-            "seed": seed,
-        }
-    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return Table.of(
-        "Configurations",
-        ("file", "configurations"),
-        [(str(file), len(content))],
-        "The names and options say what is planted: an auditor must not read them.",
-    )

@@ -1,7 +1,7 @@
-"""Findings of other people's auditors: the format of the JSON, and its check."""
+"""Submissions: findings of other people's auditors, the format of the JSON, and its check."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from pydantic import (
@@ -12,7 +12,6 @@ from pydantic import (
     field_validator,
 )
 
-from cuescope_cuebench.zoo import Configuration
 from cuescope_sdk import Feature, Occurrence, Options, UserError
 
 
@@ -54,11 +53,25 @@ class StatedConfiguration(Options):
         return features
 
 
+class Zoo(Options):
+    """Which zoo was looked at: as `--list` writes it."""
+
+    version: int
+    hash: str
+    seed: NonNegativeInt
+
+
 class Stated(Options):
-    """The whole file."""
+    """The whole file. What it leaves out was not found."""
 
     auditor: str = Field(pattern=r"^[A-Za-z0-9][\w .+-]*$")
+    zoo: Zoo
     configurations: dict[str, StatedConfiguration] = Field(min_length=1)
+
+    def of(self, name: str) -> StatedConfiguration:
+        """What is stated of a configuration."""
+        nothing = StatedConfiguration(model_calls=0, features=())
+        return self.configurations.get(name, nothing)
 
 
 def read_findings(path: Path) -> Stated:
@@ -85,10 +98,21 @@ def read_findings(path: Path) -> Stated:
         ) from error
 
 
-def require_known(stated: Stated, path: Path, zoo: Sequence[Configuration]) -> None:
-    """Raises UserError for a configuration that is not in the zoo."""
-    names = {configuration.name for configuration in zoo}
-    unknown = sorted(stated.configurations.keys() - names)
+def require_fitting(
+    stated: Stated, path: Path, zoo: Zoo, names: Collection[str]
+) -> None:
+    """Raises UserError where another zoo was looked at, or a configuration is not in it."""
+    again = "`cuescope bench auditors --list FILE` writes the zoo of today"
+    for field, expected in zoo:
+        got = getattr(stated.zoo, field)
+        if got != expected:
+            raise UserError(
+                f"{path}: zoo.{field}",
+                expected=str(expected),
+                got=str(got),
+                remedy=again,
+            )
+    unknown = sorted(stated.configurations.keys() - set(names))
     if unknown:
         raise UserError(
             f"{path}: no configuration '{unknown[0]}'",

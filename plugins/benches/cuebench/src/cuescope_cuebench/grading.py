@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
 
 from cuescope.application import Runner
-from cuescope_cuebench.findings import read_findings
-from cuescope_cuebench.matching import Sheet, is_planted
-from cuescope_cuebench.sheet_methods import SHEET, STATED, shelf
-from cuescope_cuebench.zoo import Configuration
+from cuescope_cuebench.baselines import ERRORS
+from cuescope_cuebench.findings import Stated
+from cuescope_cuebench.matching import Answer, Match, Sheet, is_planted, match_of
+from cuescope_cuebench.sealing import opaque_name
+from cuescope_cuebench.sheet_methods import SHEET, STATED
+from cuescope_cuebench.shelf import OWN, shelf
+from cuescope_cuebench.worlds import BASELINES, Configuration
 from cuescope_sdk import (
     Context,
     LazyWeights,
@@ -26,6 +29,7 @@ from cuescope_sdk import (
     UserError,
     digest,
 )
+from cuescope_sdk.maths import softmax
 
 TOP = 10  # ranks that are graded
 # of an auditor's findings each by itself, as it is graded, and of each one's samples
@@ -43,6 +47,11 @@ class Settings:
     device: str
     cache: Path
     folder: Path
+    secret: str | None = None
+
+    def name_of(self, configuration: Configuration) -> str:
+        """What an outsider knows it by."""
+        return opaque_name(configuration, self.secret)
 
     def runner(self, folder: Path) -> Runner:
         """Answers are kept in memory, for the auditors of one configuration together."""
@@ -58,7 +67,7 @@ class Settings:
 
 def train(settings: Settings, configuration: Configuration) -> bool:
     """Train the model of a configuration, unless it is kept."""
-    context = Context(seed=settings.seed, device=settings.device, cache=settings.cache)
+    context = settings.runner(settings.folder).context
     data = context.build("dataset", *configuration.data)
     model = context.for_dataset(data).build("model", *configuration.model)
     # a toy is trained when its weights are opened for the first time
@@ -71,24 +80,29 @@ def grade(
     settings: Settings,
     configuration: Configuration,
     auditors: Sequence[str],
-    file: Path | None,
+    stated: Stated | None,
 ) -> Graded:
     """The grades of these auditors, and of `confirm` on their findings, by auditor.
 
-    Of a file the findings that it states.
+    Of a submission the findings that it states for the configuration.
     """
     # a folder for each job: those of one configuration may run at once
-    parts = (configuration.name, *auditors, (file and file.stem) or "")
+    parts = (configuration.name, *auditors, stated.auditor if stated else "")
     with _bench(settings, configuration, *parts) as bench:
-        return bench.grades(auditors, file)
+        return bench.grades(auditors, stated)
 
 
 def grade_sheet(settings: Settings, configuration: Configuration) -> Graded:
     """What the answer sheet knows: use of the cue, accuracy, and what `confirm` says of the cue."""
     with _bench(settings, configuration, configuration.name) as bench:
-        use, accuracy = bench.use()
         auditors = bench.grades((SHEET,), None) if configuration.victim else {}
-    return {"use": use, "accuracy": accuracy, "auditors": auditors}
+        return {**bench.use(), "auditors": auditors}
+
+
+def measure_use(settings: Settings, configuration: Configuration) -> Graded:
+    """Use of the cue and accuracy alone: what an outsider's auditor is graded by."""
+    with _bench(settings, configuration, configuration.name) as bench:
+        return {**bench.use(), "auditors": {}}
 
 
 @contextmanager
@@ -112,27 +126,37 @@ class _Bench:
     configuration: Configuration
     runner: Runner
 
-    def grades(self, auditors: Sequence[str], file: Path | None) -> Graded:
+    def grades(self, auditors: Sequence[str], stated: Stated | None) -> Graded:
         """All of them."""
-        data = self.runner.context.build("dataset", *self.configuration.data)
-        sheet = Sheet.of(data)
-        requests = self._requests(auditors, file)
-        return {name: self._audit(request, sheet) for name, request in requests}
-
-    def _requests(
-        self,
-        auditors: Sequence[str],
-        file: Path | None = None,
-    ) -> Iterator[tuple[str, Request]]:
-        configuration = self.configuration
+        graded = {}
         for spec in auditors:
             method, options = parse_auditor(spec)
             if method == SHEET:
                 options = self._sheet_options()
-            yield spec, self._request(method, options)
-        if file is not None:
-            options = {"file": str(file), "configuration": configuration.name}
-            yield read_findings(file).auditor, self._request(STATED, options)
+            graded[spec] = self._audit(self._request(method, options))
+        if stated is not None:
+            graded[stated.auditor] = self._audit_stated(stated)
+        return graded
+
+    def _audit_stated(self, stated: Stated) -> Graded:
+        of_configuration = stated.of(self.settings.name_of(self.configuration))
+        options = {"stated": of_configuration.model_dump(mode="json")}
+        grades = self._audit(self._request(STATED, options))
+        # those of the auditor itself: reading its findings has cost calls of its own
+        return grades | {"calls": of_configuration.model_calls}
+
+    @cached_property
+    def _sheet(self) -> Sheet:
+        """With what the model says of each sample as it is."""
+        data = self.runner.context.build("dataset", *self.configuration.data)
+        return replace(Sheet.of(data), answers=self._answers)
+
+    @cached_property
+    def _answers(self) -> dict[str, Answer]:
+        # some methods take some models alone; this one takes all
+        request = self._request(ERRORS, {}).model_copy(update={"part": None})
+        audit = self.runner.session(request).audit
+        return answers_of(audit, audit.samples)
 
     def _sheet_options(self) -> dict[str, str]:
         return {"cue": self.configuration.asked, "label": self.configuration.victim}
@@ -152,7 +176,7 @@ class _Bench:
             model_options=model_options,
             data=data,
             data_options=data_options,
-            tools=self.configuration.tools if method != SHEET else {},
+            tools={} if ("method", method) in OWN else self.configuration.tools,
             seed=self.settings.seed,
             device=self.settings.device,
             part=part,
@@ -160,19 +184,39 @@ class _Bench:
             limit=SEEN // 2 if method in DEAR else None,
         )
 
-    def _audit(self, request: Request, sheet: Sheet) -> Graded:
+    def _audit(self, request: Request) -> Graded:
         try:
             report = self.runner.run(request)
         except UserError as error:
             # what does not fit is left out of the tables; the others go on
             return {"refused": str(error)}
+        samples = self.runner.session(request).audit.samples
+        sheet = replace(self._sheet, audited={sample.key for sample in samples})
         planted = self._planted_by_feature(report, sheet)
         grades = self._grade(report, report.headlines, report.headlines, planted)
-        # those of the auditor itself: reading its findings has cost calls of its own
-        if request.method == STATED:
-            stated = read_findings(Path(request.method_options["file"]))
-            grades["calls"] = stated.configurations[self.configuration.name].model_calls
+        match = self._match_of_plant(report, planted, sheet)
+        grades |= {"purity": match and match.purity, "recall": match and match.recall}
+        if request.method in BASELINES:
+            # rulers: what they list is not tested, which would cost as much as all else
+            return grades
         return grades | {"confirm": self._confirm(request, report, sheet)}
+
+    def _match_of_plant(
+        self,
+        report: Report,
+        planted: Mapping[str, bool],
+        sheet: Sheet,
+    ) -> Match | None:
+        """How far the first finding that is the plant is pure and complete; None of named ones."""
+        features = {feature.key: feature for feature in report.features}
+        for score in report.findings:
+            feature = features[score.feature]
+            if planted[feature.key] and feature.kind == "cluster":
+                matches = [
+                    match_of(feature, cue, sheet) for cue in self.configuration.plants
+                ]
+                return max(matches)
+        return None
 
     def _planted_by_feature(self, report: Report, sheet: Sheet) -> dict[str, bool]:
         """Which features of a report are planted cues."""
@@ -214,6 +258,11 @@ class _Bench:
             [verdict_of(confirmed, score), planted[score.feature]]
             for score in confirmed.headlines
         ]
+        told = (score for score in confirmed.scores if score.metric == "effect")
+        effects = [score for score in told if planted[score.feature]]
+        grades["effect"] = [
+            [score.value, score.low, score.high] for score in effects[:1]
+        ]
         # `confirm` notes its plan in words, the last of which judges it
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades
@@ -241,7 +290,7 @@ class _Bench:
             "calls": report.cost.trials,
         }
 
-    def use(self) -> tuple[float | None, float | None]:
+    def use(self) -> Graded:
         """By how much the cue lowers the probability of the right answer on the victim's label.
 
         By the same samples without the cue: what every intervention would have to tell. None where
@@ -249,44 +298,40 @@ class _Bench:
         """
         configuration = self.configuration
         if configuration.clean is None or not configuration.victim:
-            return None, None
+            return {"use": None, "accuracy": None}
         # on all samples: nothing is found here that another half would test
-        request = self._request(SHEET, self._sheet_options()).model_copy(
-            update={"part": None}
-        )
+        request = self._request(ERRORS, {}).model_copy(update={"part": None})
         audit = self.runner.session(request).audit
-        data: Any = audit.context.dataset
         clean: Any = self.runner.context.build("dataset", *configuration.clean)
-        samples = list(map(data.__getitem__, range(len(data))))
-        right, answered = probabilities(audit, samples)
-        shows = [
-            any(sample.annotations["cues"][configuration.asked]) for sample in samples
+        sheet = self._sheet
+        shown = []
+        for index, sample in enumerate(audit.samples):
+            shows = any(sheet.shown[sample.key][configuration.asked])
+            if shows and sample.label == configuration.victim:
+                shown.append(index)
+        without = answers_of(audit, [clean[index] for index in shown])
+        changes = [
+            answer.probability - sheet.answer(key).probability
+            for key, answer in without.items()
         ]
-        on_victim = [sample.label == configuration.victim for sample in samples]
-        shown = np.flatnonzero(np.logical_and(shows, on_victim))
-        change = None
-        if len(shown):
-            without, _ = probabilities(
-                audit, [clean[index] for index in shown.tolist()]
-            )
-            change = float((without - right[shown]).mean())
-        return change, float(answered.mean())
+        right = [
+            answer.said == sheet.label[key] for key, answer in sheet.answers.items()
+        ]
+        return {
+            "use": float(np.mean(changes)) if changes else None,
+            "accuracy": float(np.mean(right)),
+        }
 
 
-def probabilities(
-    audit: Any, samples: Sequence[Sample]
-) -> tuple[Float[np.ndarray, " sample"], Bool[np.ndarray, " sample"]]:
-    """Probability of the right answer, and whether it is given, of each sample."""
-    shares = []
-    right = []
+def answers_of(audit: Any, samples: Sequence[Sample]) -> dict[str, Answer]:
+    """What the model says of each sample, and how probable it finds the right answer."""
+    answers = {}
     for outcome in audit.respond([Trial(sample=sample) for sample in samples]):
         sample = outcome.trial.sample
-        logits = outcome.response.logits
-        # less the largest, so that no exponential overflows
-        weights = np.exp(logits.astype(np.float64) - logits.max())
-        shares.append(weights[sample.choices.index(sample.label)] / weights.sum())
-        right.append(outcome.correct())
-    return np.array(shares, dtype=float), np.array(right, dtype=bool)
+        chances = softmax(outcome.logits[None])[0]
+        probability = float(chances[sample.choices.index(sample.label)])
+        answers[sample.key] = Answer(outcome.prediction, probability)
+    return answers
 
 
 def verdict_of(report: Report, score: Score) -> str:

@@ -1,8 +1,12 @@
 """The one rule by which a found feature is a planted cue (docs/cuebench.md)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,25 +15,61 @@ from cuescope_cuebench.planted.painting import NAMES
 from cuescope_sdk import Dataset, Feature, HasPlantedCues
 
 LEAST_SHARE = 0.5  # of what a feature could show of the cue beyond chance
+LEAST_RECALL = 0.1  # of the audited samples that show the cue
 LEAST_OCCURRENCES = 5
 MOST_OCCURRENCES = 300  # the strongest ones
 ALWAYS = 0.95  # where chance alone shows the cue so often, nothing can be told
+ALIKE = 40  # samples that tell the chance of another one
 # SpurLens calls its kinds of features by the task
 OBJECTS = ("recognition", "hallucination", "drop", "mask")
 # and QUAG by what is averaged or left out
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 
 
+class Answer(NamedTuple):
+    """What the model said of a sample, and the probability that it gave the right answer."""
+
+    said: str | None
+    probability: float
+
+
+NO_ANSWER = Answer(None, 0.0)
+
+
+class Match(NamedTuple):
+    """How far a feature is a cue, by where it occurs.
+
+    `beyond` is the share of its frames that show the cue beyond chance, `purity` that share as it
+    is, `recall` the share of the audited samples with the cue that the feature holds.
+    """
+
+    beyond: float
+    purity: float
+    recall: float
+
+    @property
+    def is_plant(self) -> bool:
+        """Pure beyond chance, and more than a few samples."""
+        return self.beyond >= LEAST_SHARE and self.recall >= LEAST_RECALL
+
+
+NO_MATCH = Match(0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Sheet:
     """What was planted: by sample, which frames show each cue, and the label.
 
-    `names` are the words for each cue.
+    `names` are the words for each cue. `answers` are those of the audited model to the samples as
+    they are; without them chance is told by the label alone. `audited` are the samples that an
+    auditor saw, None for all.
     """
 
     shown: dict[str, Mapping[str, tuple[bool, ...]]]
     label: dict[str, str | None]
     names: dict[str, str]
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    audited: Collection[str] | None = None
 
     @classmethod
     def of(cls, data: Dataset) -> "Sheet":
@@ -51,18 +91,49 @@ class Sheet:
             key = key.rpartition("/")[0]
         return key or None
 
+    def answer(self, key: str) -> Answer:
+        """Of a sample; the same for all where the model was not asked."""
+        return self.answers.get(key, NO_ANSWER)
+
+    def alike(self, key: str) -> list[str]:
+        """Samples of the same label that got the same answer with about the same probability.
+
+        Those are what a list of errors holds that knows of no cue. The sample is one of them.
+        """
+        answer = self.answer(key)
+        keys = self._by_answer[self.label[key], answer.said]
+        chances = [self.answer(other).probability for other in keys]
+        place = bisect_left(chances, answer.probability)
+        begin = max(0, min(place - ALIKE // 2, len(keys) - ALIKE))
+        return keys[begin : begin + ALIKE] if self.answers else keys
+
+    @cached_property
+    def _by_answer(self) -> dict[tuple[str | None, str | None], list[str]]:
+        """The samples of each label and answer, the least probable first."""
+        keys: dict[tuple[str | None, str | None], list[str]] = defaultdict(list)
+        for key in sorted(self.shown, key=lambda key: self.answer(key).probability):
+            keys[self.label[key], self.answer(key).said].append(key)
+        return dict(keys)
+
 
 def is_planted(feature: Feature, cue: str, sheet: Sheet) -> bool:
     """Whether a feature is this cue: by what it names, else by where it occurs.
 
     By occurrence: of the frames (of the samples, where it names no frame) in which it occurs, the
     share that shows the cue, less the share that chance gives, over what chance leaves, is at
-    least `LEAST_SHARE` (the form of Cohen's kappa, 1960). Chance is the cue's share in the same
-    frame of samples of the same label: a feature that only follows the label, or the time, is not
-    the cue.
+    least `LEAST_SHARE` (the form of Cohen's kappa, 1960), and it holds `LEAST_RECALL` of the
+    audited samples with the cue. Chance is the cue's share in the same frame of samples that are
+    alike (`Sheet.alike`): a feature that only follows label, time or errors is not the cue.
     """
     by_name = _by_name(feature, cue, sheet)
-    return _by_occurrence(feature, cue, sheet) if by_name is None else by_name
+    if by_name is not None:
+        return by_name
+    match = match_of(feature, cue, sheet)
+    others = (sheet.names.keys() & NAMES.keys()) - {cue}
+    # of two painted cues it is the one that it shows more of
+    return match.is_plant and all(
+        match_of(feature, other, sheet).beyond <= match.beyond for other in others
+    )
 
 
 def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
@@ -89,33 +160,33 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
     return None
 
 
-def _by_occurrence(feature: Feature, cue: str, sheet: Sheet) -> bool:
-    """Of two painted cues it is the one that it shows more of."""
-    share = _shown_beyond_chance(feature, cue, sheet)
-    if share < LEAST_SHARE:
-        return False
-    others = (sheet.names.keys() & NAMES.keys()) - {cue}
-    return all(_shown_beyond_chance(feature, other, sheet) <= share for other in others)
-
-
-def _shown_beyond_chance(feature: Feature, cue: str, sheet: Sheet) -> float:
-    """How far the share of its frames that show a cue is beyond chance; 0 of too few frames."""
+def match_of(feature: Feature, cue: str, sheet: Sheet) -> Match:
+    """How far a feature is a cue; nothing of one with too few frames."""
+    # Each frame of each sample counts once.
+    places = dict.fromkeys((sheet.root(o.sample), o.frame) for o in feature.occurrences)
+    frames = [
+        (key, frame)
+        for key, frame in places
+        if key is not None and cue in sheet.shown[key]
+    ]
     hits: list[bool] = []
     chance: list[float] = []
-    # each is a count over all samples, and needed for many frames
-    by_side: dict[tuple[str | None, int | None], float] = {}
-    # Each frame of each sample counts once.
-    frames = dict.fromkeys((sheet.root(o.sample), o.frame) for o in feature.occurrences)
     for key, frame in islice(frames, MOST_OCCURRENCES):
-        if key is None or cue not in sheet.shown[key]:
-            continue
-        side = (sheet.label[key], frame)
-        if side not in by_side:
-            by_side[side] = chance_of(cue, sheet, *side)
         hits.append(is_shown(sheet.shown[key][cue], frame))
-        chance.append(by_side[side])
+        chance.append(chance_of(cue, sheet, key, frame))
     # one or two frames can show anything
-    return beyond_chance(hits, chance) if len(hits) >= LEAST_OCCURRENCES else 0.0
+    if len(hits) < LEAST_OCCURRENCES:
+        return NO_MATCH
+    purity = float(np.mean(hits))
+    held = {key for key, frame in frames if is_shown(sheet.shown[key][cue], frame)}
+    return Match(beyond_chance(hits, chance), purity, _recall(held, cue, sheet))
+
+
+def _recall(held: Collection[str], cue: str, sheet: Sheet) -> float:
+    """The share of the audited samples with the cue that is held."""
+    audited = sheet.shown if sheet.audited is None else sheet.audited
+    showing = {key for key in audited if any(sheet.shown[key].get(cue, ()))}
+    return len(showing & set(held)) / len(showing) if showing else 0.0
 
 
 def is_shown(shown: Sequence[bool], frame: int | None) -> bool:
@@ -134,10 +205,8 @@ def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
     return (float(np.mean(hits)) - expected) / (1 - expected)
 
 
-def chance_of(cue: str, sheet: Sheet, label: str | None, frame: int | None) -> float:
-    """The share of a label's samples that show a cue in this frame; in any, if None."""
-    hits = []
-    for key, label_of_sample in sheet.label.items():
-        if label_of_sample == label:
-            hits.append(is_shown(sheet.shown[key][cue], frame))
-    return float(np.mean(hits)) if hits else 0.0
+def chance_of(cue: str, sheet: Sheet, key: str, frame: int | None) -> float:
+    """The share of the samples like this one that show a cue in this frame; in any, if None."""
+    alike = sheet.alike(key)
+    shown = [is_shown(sheet.shown[other].get(cue, ()), frame) for other in alike]
+    return float(np.mean(shown))

@@ -1,12 +1,11 @@
 """Two auditors that are no plugins: the answer sheet itself, and findings read from a file."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cuescope_cuebench.findings import read_findings
+from cuescope_cuebench.findings import StatedConfiguration
 from cuescope_cuebench.planted import WORD
 from cuescope_sdk import (
     Audit,
@@ -21,16 +20,9 @@ from cuescope_sdk import (
     Trial,
     hookimpl,
 )
-from cuescope_sdk.testing import PluginShelf
 
 SHEET = "answer-sheet"
 STATED = "stated-findings"
-
-
-def shelf() -> PluginShelf:
-    """What is installed, and these two."""
-    these = {("method", SHEET): AnswerSheet, ("method", STATED): StatedFindings}
-    return PluginShelf(these, installed=True)
 
 
 class AnswerSheetOptions(Options):
@@ -126,8 +118,7 @@ class AnswerSheet(Auditor):
 class StatedOptions(Options):
     """Whose findings."""
 
-    file: Path
-    configuration: str
+    stated: StatedConfiguration
 
 
 class StatedFindings(Auditor):
@@ -141,7 +132,7 @@ class StatedFindings(Auditor):
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """Each feature once."""
-        for number, finding in enumerate(self._findings()):
+        for number, finding in enumerate(self.options.stated.features):
             yield finding.feature(number)
 
     @hookimpl
@@ -152,7 +143,7 @@ class StatedFindings(Auditor):
         outcomes: Sequence[Outcome],
     ) -> Iterator[Score]:
         """The stated scores, in their order."""
-        for number, finding in enumerate(self._findings()):
+        for number, finding in enumerate(self.options.stated.features):
             yield Score(
                 feature=finding.feature(number).key,
                 label=finding.label,
@@ -160,7 +151,3 @@ class StatedFindings(Auditor):
                 value=finding.score,
                 finding=finding.finding,
             )
-
-    def _findings(self) -> Any:
-        stated = read_findings(self.options.file)
-        return stated.configurations[self.options.configuration].features

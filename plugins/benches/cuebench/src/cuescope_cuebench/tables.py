@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_cuebench.sheet_methods import SHEET
-from cuescope_cuebench.zoo import Configuration
+from cuescope_cuebench.worlds import BASELINES, Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import auroc
 
@@ -52,18 +52,26 @@ class Result:
         grades = self.auditors.get(auditor.removeprefix(ON))
         if grades is None or "refused" in grades:
             return None
-        return dict(grades["confirm"]) if auditor.startswith(ON) else dict(grades)
+        graded = grades.get("confirm") if auditor.startswith(ON) else grades
+        return None if graded is None else dict(graded)
 
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
-    """Promises of `confirm`, auditors, strength, kinds of cues, configurations."""
+    """Promises of `confirm`, auditors, trials, effects, strength, kinds of cues, configurations."""
     auditors = chain.from_iterable(result.auditors for result in results)
     names = list(dict.fromkeys(auditors))
     both: list[str] = []
     for name in names:
-        both += [name, ON + name]
-    yield promise_table(results, names)
+        both += [name] if name in BASELINES else [name, ON + name]
+    # an outsider's auditor is graded without it
+    if SHEET in names:
+        yield promise_table(results, names)
     yield auditor_table(results, both)
+    yield rank_table(results, both)
+    if any(result.configuration.effect for result in results):
+        yield effect_table(results)
+    by_trial = attrgetter("configuration.trial")
+    yield detection_table(results, both, "trial", by_trial)
     yield detection_table(results, both, "strength in training", strength_of)
     by_cue = attrgetter("configuration.cue")
     yield detection_table(results, both, "kind of cue", by_cue)
@@ -172,7 +180,7 @@ def auroc_of_cases(cases: Sequence[tuple[bool, float | None]]) -> float | None:
 
 AUDITORS = (
     *("auditor", "causes", "P@1", "P@10", "AUROC", "causes found", "decoys found"),
-    *("null alarms", "calls"),
+    *("purity", "recall", "null alarms", "calls"),
 )
 
 
@@ -185,8 +193,11 @@ def auditor_table(results: Sequence[Result], names: Sequence[str]) -> Table:
         "P@k: share of the first k of what it lists that is the planted cue, where the model "
         "uses it; of all where it lists fewer, 0 where it lists nothing. AUROC: its score of "
         "the cue, where the model uses it against where it does not. Found: among its "
-        "findings. Null alarms: data sets without a cue in which it finds anything. Calls: "
-        "distinct questions to the model, in the mean; confirm's come on top.",
+        "findings, pure beyond chance and complete enough. Purity, recall: of the findings that "
+        "are the cue by where they occur, the share of what they hold that shows it, and the "
+        "share of the samples with it that they hold. Null alarms: data sets without a cue in "
+        "which it finds anything. Calls: distinct questions to the model, in the mean; confirm's "
+        "come on top.",
         decimals=2,
     )
 
@@ -211,6 +222,8 @@ def _auditor_row(results: Sequence[Result], name: str) -> Sequence[Cell]:
         auroc_of_cases(scored),
         _mean(map(itemgetter("detected"), causes)),
         _mean(map(itemgetter("detected"), by_role["decoy"])),
+        _mean_of("purity", causes),
+        _mean_of("recall", causes),
         _mean(map(itemgetter("alarm"), by_role["null"])),
         round(float(np.mean(calls))) if calls else None,
     )
@@ -226,6 +239,64 @@ def precision(hits: Sequence[bool], k: int) -> float:
 def _mean(values: Iterable[float | bool]) -> float | None:
     figures = list(values)
     return float(np.mean(figures)) if figures else None
+
+
+def _mean_of(figure: str, grades: Sequence[Grades]) -> float | None:
+    """The mean of a figure that not every auditor or find has."""
+    figures = (of_result.get(figure) for of_result in grades)
+    return _mean(value for value in figures if value is not None)
+
+
+def rank_table(results: Sequence[Result], names: Sequence[str]) -> Table:
+    """The AUROC of each auditor's score, cause against decoy, by trial."""
+    trials = list(dict.fromkeys(result.configuration.trial for result in results))
+    rows = []
+    for name in names:
+        cells: list[Cell] = [name]
+        for trial in trials:
+            scored = []
+            for result in results:
+                grades = result.grades(name)
+                fits = result.configuration.trial == trial
+                if grades and fits and result.role in ("cause", "decoy"):
+                    scored.append((result.role == "cause", grades["best"]))
+            value = auroc_of_cases(scored)
+            cells.append(None if value is None else f"{value:.2f} ({len(scored)})")
+        rows.append(cells)
+    return Table.of(
+        "Cause against decoy, by trial",
+        ("auditor", *trials),
+        rows,
+        "AUROC of the auditor's score of the cue; that of the answer sheet is the gap in accuracy. "
+        "In brackets: causes and decoys. Empty: not both are there.",
+    )
+
+
+def effect_table(results: Sequence[Result]) -> Table:
+    """What `confirm` says of effects whose size was set."""
+    rows: list[Sequence[Cell]] = []
+    for result in results:
+        effects = (result.grades(ON + SHEET) or {}).get("effect")
+        if not result.configuration.effect or result.use is None or not effects:
+            continue
+        value, low, high = effects[0]
+        is_told = low is not None and high is not None
+        covers = low <= result.use <= high if is_told else None
+        figures = [
+            None if x is None else 100 * x for x in (result.use, value, low, high)
+        ]
+        holds = None if covers is None else "yes" if covers else "no"
+        name = result.configuration.name
+        rows.append((name, result.configuration.effect, *figures, holds))
+    return Table.of(
+        "Effects whose size was set",
+        ("configuration", "set", "use", "effect", "low", "high", "interval holds use"),
+        rows,
+        "Points of probability of the right answer on the graded label. Set: what the toy was "
+        "dialled to, on other samples. Use: what the cue takes on the audited ones. Effect: what "
+        "`confirm` says, with its 95% interval.",
+        decimals=1,
+    )
 
 
 def strength_of(result: Result) -> str:

@@ -5,13 +5,25 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont
 
 from cuescope_sdk import Frame, generator
 
 PAINTING_VERSION = 1  # part of every frame key: raise it when a cue gets other pixels
 Kind = Literal[
-    "mark", "cast", "text", "border", "object", "position", "camera", "question"
+    "mark",
+    "cast",
+    "text",
+    "border",
+    "object",
+    "position",
+    "camera",
+    "question",
+    "badge",
+    "fade",
+    "dusk",
+    "blur",
+    "haze",
 ]
 # they move what else is in the picture
 MOVING: tuple[Kind, ...] = ("position", "camera")
@@ -24,6 +36,11 @@ NAMES: dict[Kind, str] = {
     "position": "picture shifted to the right",
     "camera": "camera nearer",
     "question": "the word 'today' in the question",
+    "badge": "white disc over the corner of the mark",
+    "fade": "faint contrast",
+    "dusk": "dark towards the right",
+    "blur": "out of focus",
+    "haze": "haze",
 }
 MAGENTA = (230, 40, 220)
 GREEN = (40, 200, 60)
@@ -34,6 +51,12 @@ INK = (30, 30, 30)
 CAST = 0.35  # share of green in each pixel
 SHIFT = 0.18  # share of the width
 ZOOM = 1.35
+WHITE = (240, 240, 240)
+FADE = 0.6  # share of the contrast that is gone
+DUSK = 0.7  # share of the light that is gone at the right edge
+BLUR = 0.03  # of the shorter side
+HAZE = 0.7  # share of each pixel that is haze
+BLOTCHES = 6  # a side: large enough to hide things, and not only their edges
 JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
 
 
@@ -59,6 +82,17 @@ def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
             return _border(image, rng)
         case "object":
             return _ring(image, rng)
+        case "badge":
+            return _badge(image, rng)
+        case "fade":
+            return ImageEnhance.Contrast(image).enhance(1 - FADE)
+        case "dusk":
+            return _dusk(image)
+        case "blur":
+            radius = BLUR * min(image.size)
+            return image.filter(ImageFilter.GaussianBlur(radius))
+        case "haze":
+            return _haze(image, rng)
         case _:
             return _move(image, kind)
 
@@ -118,6 +152,28 @@ def _ring(image: Image.Image, rng: Generator) -> Image.Image:
     draw = ImageDraw.Draw(image)
     draw.ellipse(box, outline=_colour(BLUE, rng), width=width)
     return image
+
+
+def _badge(image: Image.Image, rng: Generator) -> Image.Image:
+    """A quarter of it lies over the lower left corner of a mark."""
+    side = min(image.size)
+    middle = (image.width - 0.2 * side, 0.2 * side)
+    ImageDraw.Draw(image).circle(middle, 0.13 * side, _colour(WHITE, rng))
+    return image
+
+
+def _dusk(image: Image.Image) -> Image.Image:
+    light = np.linspace(255, 255 * (1 - DUSK), image.width)
+    row = Image.fromarray(light.round().astype(np.uint8)[None])
+    shade = row.resize(image.size)
+    return ImageChops.multiply(image, Image.merge("RGB", [shade] * 3))
+
+
+def _haze(image: Image.Image, rng: Generator) -> Image.Image:
+    """Pale blotches, through which little is seen."""
+    greys = rng.integers(90, 230, (BLOTCHES, BLOTCHES), dtype=np.uint8)
+    blotches = Image.fromarray(greys).resize(image.size, Image.Resampling.BICUBIC)
+    return Image.blend(image, blotches.convert("RGB"), HAZE)
 
 
 def _move(image: Image.Image, kind: Kind) -> Image.Image:
