@@ -23,14 +23,29 @@ NO_WHEELS = re.compile(
     r"no wheels|no usable wheels|no `[^`]+`-compatible wheels|Building from source"
 )
 CHECK = """
+import pkgutil
 import sys
-from importlib.metadata import version
+from importlib import import_module
+from importlib.metadata import metadata, version
+from importlib.util import find_spec
 import cuescope.application
 from cuescope.registry import Registry
 registry = Registry()
 entries = registry.entries
 problems = {f"{e.kind} {e.name}": p.reason for e in entries if (p := registry.check(e))}
 problems |= {name: fault.reason for name, fault in registry.damaged.items()}
+name = sys.argv[1].replace("-", "_")
+modules = [name, *(m.name for m in pkgutil.walk_packages(import_module(name).__path__, name + "."))]
+may_lack = set(modules if metadata(sys.argv[1]).get_all("Provides-Extra") else ())
+if find_spec("torch"):
+    modules.append("cuescope_sdk.torch")
+for module in modules:
+    if not module.endswith("__main__"):
+        try:
+            import_module(module)
+        except ImportError as error:
+            if module not in may_lack:
+                problems[module] = str(error)
 print(version(sys.argv[1]), len(entries), "plugins", problems or "ok")
 sys.exit(bool(problems))
 """

@@ -9,7 +9,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, Self
 
-import huggingface_hub
 import torch
 
 from cuescope.context import Context
@@ -81,6 +80,9 @@ class Source:
                 got="a file" if folder.is_file() else None,
             )
         title = model if revision is None else f"{model}@{revision}"
+        # not above: the door of torch must open where nothing of the hub is installed
+        import huggingface_hub
+
         # no network for what is there: audits must run on a closed machine
         cached = huggingface_hub.try_to_load_from_cache(
             model,
