@@ -49,25 +49,30 @@ def measure(path: str) -> None:
     sys.stdout.write(json.dumps(figures))
 
 
+def write(name: str, folder: str, rows: int) -> None:
+    """Write a log of a format, and print its path."""
+    written = written_logs()
+    path = written.WRITERS[name](Path(folder), written.items(rows))
+    sys.stdout.write(str(path))
+
+
+def in_its_own_process(*words: str) -> str:
+    """What this file prints; the memory of another process is no part of its own."""
+    line = [sys.executable, __file__, *words]
+    return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+
+
 def main() -> None:
     """A row a format."""
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    writers = written_logs().WRITERS
-    made = written_logs().items(rows)
+    rows = sys.argv[1] if len(sys.argv) > 1 else str(ROWS)
     say = sys.stdout.write
     say("format | file MB | seconds | processor seconds | peak MB | accuracy\n")
-    for name in sys.argv[2:] or writers:
+    for name in sys.argv[2:] or written_logs().WRITERS:
         with tempfile.TemporaryDirectory() as folder:
-            path = writers[name](Path(folder), made)
+            path = Path(in_its_own_process("--write", name, folder, rows))
             files = path.iterdir() if path.is_dir() else [path]
             size = sum(file.stat().st_size for file in files) / 1e6
-            done = subprocess.run(
-                [sys.executable, __file__, "--measure", str(path)],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-        row = json.loads(done.stdout)
+            row = json.loads(in_its_own_process("--measure", str(path)))
         say(
             f"{name} | {size:.0f} | {row['seconds']:.1f} | {row['processor']:.1f} | "
             f"{row['megabytes']:.0f} | {row['accuracy']}\n"
@@ -76,7 +81,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measure"]:
-        measure(sys.argv[2])
-    else:
-        main()
+    match sys.argv[1:]:
+        case ["--measure", path]:
+            measure(path)
+        case ["--write", name, folder, rows]:
+            write(name, folder, int(rows))
+        case _:
+            main()

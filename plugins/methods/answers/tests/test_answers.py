@@ -1,12 +1,14 @@
 """Preferences and slices: planted ones are found, an unbiased model earns none."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from cuescope_answers import Answers
+from cuescope_answers.analysis import clusters
 from cuescope_answers.scores import even_choices, preference
 from cuescope_sdk import Capabilities, Options, Plugin, Report, Response, Sample, Trial
 from cuescope_sdk.testing import MethodContract, run_audit
@@ -168,3 +170,21 @@ def test_even_choices_add_up() -> None:
     assert total == pytest.approx(np.ones(2))
     # a model that is always right prefers nothing
     assert not preference(label, label, np.zeros(2, int), counts).any()
+
+
+def test_what_many_clusters_cut_into_pieces_is_one_of_few() -> None:
+    rng = np.random.default_rng(0)
+    # four places of eight samples each on one side, and of as many on the other
+    far = np.repeat([[5.0, 0, 0], [-5.0, 0, 0]], 160, axis=0)
+    near = np.tile(
+        np.repeat([[0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], 40, axis=0), (2, 1)
+    )
+    embedding = far + near + rng.normal(0, 0.01, (320, 3))
+    answers = SimpleNamespace(embedding=embedding, right=np.ones(320))
+    audit = SimpleNamespace(
+        options=Answers.Options(clusters=8), derive_seed=lambda name: 0
+    )
+    shown = [candidate.shows for candidate in clusters(audit, answers)]
+    side = embedding[:, 0] > 0
+    assert not any((shows == side).all() for shows in shown[:8])
+    assert any((shows == side).all() for shows in shown[8:])

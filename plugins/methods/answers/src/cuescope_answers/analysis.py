@@ -353,20 +353,26 @@ def things(samples: Sequence[Sample]) -> Iterator[Candidate]:
 
 
 def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:
-    """Samples that look alike to whatever gave the embeddings."""
+    """Samples that look alike to whatever gave the embeddings, in many groups and in few.
+
+    A cue that is seen from far away (a red background) is cut into pieces by many groups, and one
+    that is seen from near is lost in few.
+    """
     count = min(audit.options.clusters, len(answers.right) // audit.options.min_samples)
-    if answers.embedding.shape[1] == 0 or count < 2:
+    if answers.embedding.shape[1] == 0:
         return
     from cuescope_sdk.maths import normalise, spherical_kmeans
 
     points = normalise(answers.embedding)
     seed = audit.derive_seed("clusters")
-    centres, labels, strength = spherical_kmeans(points, count, seed)
-    for number in range(len(centres)):
-        yield Candidate(
-            f"cluster-{number:02d}",
-            f"pictures that look alike ({number + 1})",
-            "cluster",
-            labels == number,
-            strength,
-        )
+    while count >= 2:
+        centres, labels, strength = spherical_kmeans(points, count, seed)
+        for number in range(len(centres)):
+            yield Candidate(
+                f"cluster-{count}-{number:02d}",
+                f"pictures that look alike ({number + 1} of {count})",
+                "cluster",
+                labels == number,
+                strength,
+            )
+        count //= 2

@@ -33,6 +33,6 @@ class AnswersOptions(Options):
     clusters: int = Field(
         20,
         ge=0,
-        description="groups of samples that look alike, where the model gives embeddings, or a "
-        "tool (--tool embedder=SPEC); 0: none",
+        description="groups of samples that look alike, and half as many, and so on; where the "
+        "model gives embeddings, or a tool (--tool embedder=SPEC); 0: none",
     )
