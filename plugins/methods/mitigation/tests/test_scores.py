@@ -1,17 +1,24 @@
 """The figures of a comparison: intervals, placebos, the rule."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from cuescope_mitigation.analysis import Verdict, verdict_of
+from cuescope_mitigation.analysis import Control, Row, Verdict, verdict_of
+from cuescope_mitigation.report import statement
 from cuescope_mitigation.scores import (
+    CellMeans,
     Change,
     answer_shift,
     change,
     gap_change,
+    groups_change,
     shuffle_within,
     worst_change,
 )
+from cuescope_mitigation.trials import Cue
+from cuescope_sdk import Feature
 from cuescope_sdk.statistics import Bootstrap, Groups
 
 RNG = np.random.default_rng
@@ -43,11 +50,15 @@ def test_the_worst_group_is_among_those_that_are_large_enough() -> None:
     before = np.concatenate([np.ones(30), np.repeat([0, 1], 15), np.zeros(3)])
     after = np.concatenate([np.ones(60), np.zeros(3)])
     draws = Bootstrap.of(Groups.single(63), RNG(0))
-    worst = worst_change(before, after, cells, 5, draws)
-    assert worst is not None
+    ends = [CellMeans.of(values, cells, 5, draws) for values in (before, after)]
+    worst = worst_change(*ends, draws)
     assert (worst.before, worst.after, worst.n) == (0.5, 1.0, 30)
     assert worst.low > 0.2
-    assert worst_change(before, after, cells, 31, draws) is None
+    # the mean of the two groups, whatever their sizes
+    groups = groups_change(*ends, draws)
+    assert (groups.before, groups.after, groups.n) == (0.75, 1.0, 60)
+    assert 0 < groups.low < 0.25 < groups.high
+    assert CellMeans.of(before, cells, 31, draws) is None
 
 
 def test_the_gap_left_has_the_interval() -> None:
@@ -84,21 +95,45 @@ def test_a_shift_gives_answers_as_often(seed: int) -> None:
 
 
 GAIN = Change(0.2, 0.7, 0.3, 0.6, 50)
-BEYOND, NOT_BEYOND = Change(0.3, 0.7, 0.1, 0.6, 50), Change(0.65, 0.7, -0.1, 0.2, 50)
+HARM, CHANCE = Change(0.5, 0.2, -0.5, -0.1, 50), Change(0.65, 0.7, -0.1, 0.2, 50)
+MORE, NOT_MORE = Change(0.3, 0.7, 0.1, 0.6, 50), CHANCE
+BEATEN = Control(gain=CHANCE, beyond=MORE)
+EQUAL = Control(gain=GAIN, beyond=NOT_MORE, groups=CHANCE, groups_beyond=NOT_MORE)
+# it gains as much where the cue is, and pays for it elsewhere
+COSTLY = Control(gain=GAIN, beyond=NOT_MORE, groups=HARM, groups_beyond=MORE)
 
 
 @pytest.mark.parametrize(
-    ("gain", "random", "shifted", "verdict"),
+    ("changes", "verdict"),
     [
-        (GAIN, BEYOND, BEYOND, "helps"),
-        (GAIN, NOT_BEYOND, BEYOND, "not the cue"),
-        (GAIN, BEYOND, NOT_BEYOND, "only moves answers"),
-        (NOT_BEYOND, BEYOND, BEYOND, "no gain shown"),
-        (Change(0.5, 0.2, -0.5, -0.1, 50), BEYOND, BEYOND, "harms"),
-        (GAIN, None, BEYOND, "not tried"),
+        ({}, "helps"),
+        ({"random": EQUAL}, "not the cue"),
+        ({"shifted": EQUAL}, "only moves answers"),
+        # a cue that pulls to one answer: a shift repairs it, and unseen accuracy rises
+        ({"shifted": EQUAL, "groups": MORE}, "helps"),
+        ({"shifted": EQUAL, "groups": HARM}, "only moves answers"),
+        ({"shifted": EQUAL, "groups": MORE, "random": EQUAL}, "not the cue"),
+        ({"refit": EQUAL}, "no better than a refit"),
+        ({"refit": COSTLY}, "helps"),
+        ({"refit": EQUAL, "random": None}, "not tried"),
+        ({"present": CHANCE}, "no gain shown"),
+        ({"present": HARM}, "harms"),
+        ({"random": None}, "not tried"),
+        ({"present": None}, "too few"),
     ],
 )
-def test_the_rule(
-    gain: Change, random: Change | None, shifted: Change | None, verdict: Verdict
-) -> None:
-    assert verdict_of(gain, random, shifted) == verdict
+def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
+    given: dict[str, Any] = {
+        "present": GAIN,
+        "groups": CHANCE,
+        "random": BEATEN,
+        "shifted": BEATEN,
+        "refit": BEATEN,
+    }
+    cue = Cue(Feature(key="c", kind="cluster"), "cat", "a cue", None)
+    row = Row(cue, verdict, 50, **{**given, **changes})
+    assert verdict_of(row) == verdict
+    sentence = statement(row, "A remedy")
+    assert ("knows no cue +50" in sentence) == (row.refit in (EQUAL, COSTLY))
+    is_credited = verdict == "helps" and row.shifted is EQUAL
+    assert ("A shift of all answers gains as much where" in sentence) == is_credited

@@ -9,14 +9,19 @@ import pytest
 import torch
 
 from cuescope_mitigators.asking import NAMED, WAYS, information
-from cuescope_mitigators.choosing import best_setting, gap_left, halves
+from cuescope_mitigators.choosing import best_setting, gap_left
 from cuescope_mitigators.coop import CoOp
+from cuescope_mitigators.dfr import DFR, cut_to_smallest, sparse_head
+from cuescope_mitigators.group_dro import GroupDRO, robust_head
 from cuescope_mitigators.hide import Hide
-from cuescope_mitigators.last_layer import LastLayer, fit_head
+from cuescope_mitigators.jtt import JTT, upweighted_head
+from cuescope_mitigators.last_layer import LastLayer
+from cuescope_mitigators.new_head import Lesson, best_for_worst
 from cuescope_mitigators.prompts import Prompts
+from cuescope_mitigators.refit import Refit
 from cuescope_mitigators.reweight import Reweight
 from cuescope_sdk import Capabilities, Response, Trial, UserError
-from cuescope_sdk.mitigation import Task
+from cuescope_sdk.mitigation import Task, fit_head, halves
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
 
@@ -26,6 +31,25 @@ WORDS, WIDTH, CUE = 40, 12, "red corner"
 
 class TestLastLayer(MitigatorContract):
     plugin = LastLayer
+
+
+class TestRefit(MitigatorContract):
+    plugin = Refit
+
+
+class TestDFR(MitigatorContract):
+    plugin = DFR
+    options = {"draws": 2, "least": 2}
+
+
+class TestJTT(MitigatorContract):
+    plugin = JTT
+    options = {"least": 2}
+
+
+class TestGroupDRO(MitigatorContract):
+    plugin = GroupDRO
+    options = {"steps": 200, "least": 2}
 
 
 class TestHide(MitigatorContract):
@@ -116,6 +140,98 @@ def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
     # what its own head says already, nothing has to be added for
     rest = fit_head(inputs, inputs @ (2 * peer.coef_).T, targets, weights, 0.3)
     assert np.linalg.norm(rest) < np.linalg.norm(head)
+
+
+@pytest.fixture
+def biased() -> Lesson:
+    """Two labels; the first input tells the label a little, the second is a cue that goes with it.
+
+    280 of 300 samples have the cue of their label, 20 that of the other.
+    """
+    rng = np.random.default_rng(0)
+    targets = np.arange(300) % 2
+    cue = np.where(np.arange(300) < 280, targets, 1 - targets)
+    signs = 2 * np.column_stack([targets, cue]) - 1
+    noise = rng.normal(size=(300, 2)) * (1.0, 0.3)
+    inputs = np.column_stack([signs + noise, np.ones(300)])
+    wrong = cue != targets
+    return Lesson(inputs, targets, 2 * targets + cue, wrong, labels=2)
+
+
+def worst_of(lesson: Lesson, head: np.ndarray) -> float:
+    right = (lesson.inputs @ head.T).argmax(axis=1) == lesson.targets
+    return min(right[lesson.groups == group].mean() for group in range(4))
+
+
+def robust(lesson: Lesson, **changes: Any) -> np.ndarray:
+    settings = {"adjustment": 0.0, "decay": 0.0001, "group_step": 0.01, "steps": 1500}
+    rng = np.random.default_rng(0)
+    return robust_head(lesson, **{**settings, **changes}, batch=8, rng=rng)
+
+
+def test_heads_by_the_book_save_the_worst_group(biased: Lesson) -> None:
+    """A training in which all samples are alike leans on the cue; these three do not."""
+    alike = upweighted_head(biased, (1.0, 1.0))
+    cut = biased.take(cut_to_smallest(biased.groups, np.random.default_rng(0)))
+    heads = {
+        "dfr": sparse_head(cut.inputs, cut.targets, 2, 1.0),
+        "jtt": upweighted_head(biased, (14.0, 1.0)),
+        "group-dro": robust(biased),
+    }
+    assert worst_of(biased, alike) < 0.3
+    assert {
+        name for name, head in heads.items() if worst_of(biased, head) < 0.6
+    } == set()
+
+
+def test_a_cut_has_as_many_samples_of_each_group(biased: Lesson) -> None:
+    rows = cut_to_smallest(biased.groups, np.random.default_rng(0))
+    assert np.bincount(biased.groups[rows]).tolist() == [10] * 4
+    assert len(set(rows.tolist())) == 40
+
+
+def test_a_sparse_head_is_where_no_step_helps(biased: Lesson) -> None:
+    """The subgradient of an L1 penalty: 1 / strength against each weight, no more where it is 0."""
+    strength = 0.05
+    head = sparse_head(biased.inputs, biased.targets, 2, strength)
+    logits = biased.inputs @ head.T
+    answers = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    slope = (answers - np.eye(2)[biased.targets]).T @ biased.inputs
+    used = np.abs(head) > 1e-6
+    assert used.any()
+    assert not used.all()
+    np.testing.assert_allclose(slope[used], -np.sign(head[used]) / strength, atol=0.05)
+    assert (np.abs(slope) <= 1 / strength + 0.05).all()
+
+
+def test_the_worst_group_chooses_the_setting(biased: Lesson) -> None:
+    settings = [(1.0, 1.0), (14.0, 1.0)]
+    assert best_for_worst(biased, settings, upweighted_head) == (14.0, 1.0)
+
+
+def losses_of(lesson: Lesson, head: np.ndarray) -> np.ndarray:
+    logits = lesson.inputs @ head.T
+    chance = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    losses = -np.log(chance[np.arange(len(logits)), lesson.targets])
+    return np.array([losses[lesson.groups == group].mean() for group in range(4)])
+
+
+def test_a_group_weighs_more_the_longer_it_is_wrong(biased: Lesson) -> None:
+    """Half of the cueless twos look like ones: of groups that weigh the same, this one loses."""
+    biased.inputs[biased.groups == 2, 0] *= np.where(np.arange(10) < 5, -1, 1)
+    alike = losses_of(biased, robust(biased, group_step=1e-9))
+    fair = losses_of(biased, robust(biased))
+    assert alike.argmax() == 2
+    assert fair.max() < 0.9 * alike.max()
+    # small groups generalise worse, so that an adjustment gives them more
+    adjusted = losses_of(biased, robust(biased, adjustment=3.0))
+    assert adjusted[[1, 2]].sum() < fair[[1, 2]].sum()
+
+
+def test_a_group_that_is_too_small_is_one_line() -> None:
+    contract: Any = type("Check", (TestDFR,), {"options": {"least": 40}})()
+    with pytest.raises(UserError, match="dfr: a label has no group of 40 samples"):
+        contract.build().fit(contract.task())
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:

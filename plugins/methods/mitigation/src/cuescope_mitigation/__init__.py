@@ -35,6 +35,12 @@ METRICS = (
         "cue (-1 to 1)",
     ),
     Metric(
+        name="groups_gain",
+        title="All groups",
+        meaning="change of the mean accuracy of all groups of label, with and without this cue, "
+        "each of which counts the same (-1 to 1)",
+    ),
+    Metric(
         name="overall_gain",
         title="All samples",
         meaning="change of the accuracy over all samples (-1 to 1)",
@@ -43,7 +49,7 @@ METRICS = (
 
 
 class MitigationTrial(Plugin):
-    """Fits a mitigator to the cues of a stored run, and measures it beside two placebos."""
+    """Fits a mitigator to the cues of a stored run, and measures it beside what knows no cue."""
 
     title = "Mitigation: does the remedy help, and is it because of the cue?"
     # which samples show a cue is told by their embeddings

@@ -1,6 +1,6 @@
 """What a remedy did to each cue, beside its placebos, and the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -8,10 +8,12 @@ import numpy as np
 
 from cuescope_mitigation.scores import (
     BoolPerSample,
+    CellMeans,
     Change,
     PerSample,
     change,
     gap_change,
+    groups_change,
     worst_change,
 )
 from cuescope_mitigation.trials import Comparison, Cue
@@ -23,16 +25,39 @@ Verdict = Literal[
     "harms",
     "only moves answers",
     "not the cue",
+    "no better than a refit",
     "not tried",
     "too few",
 ]
 
 
 @dataclass(frozen=True, eq=False)
+class Control:
+    """What something that knows no cue gains, and what the remedy gains beyond it.
+
+    `gain` is of the hurt label where the cue is, `groups` of all groups of label, with and
+    without the cue, `worst` of the worst of these.
+    """
+
+    gain: Change
+    beyond: Change
+    groups: Change | None = None
+    groups_beyond: Change | None = None
+    worst: Change | None = None
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether the remedy gains more, in either."""
+        groups = self.groups_beyond
+        return self.beyond.low > 0 or (groups is not None and groups.low > 0)
+
+
+@dataclass(frozen=True, eq=False)
 class Row:
     """One cue: what was measured of it, and the verdict; None where too few samples show it.
 
-    `random` and `shifted` are what the placebos gain, the others what the remedy gains beyond them.
+    `groups` is of all groups of label, with and without the cue, each of which counts the same;
+    `random`, `shifted` and `refit` are the controls.
     """
 
     cue: Cue
@@ -42,10 +67,10 @@ class Row:
     absent: Change | None = None
     gap: Change | None = None
     worst: Change | None = None
-    random: Change | None = None
-    shifted: Change | None = None
-    beyond_random: Change | None = None
-    beyond_shift: Change | None = None
+    groups: Change | None = None
+    random: Control | None = None
+    shifted: Control | None = None
+    refit: Control | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +80,8 @@ class Results:
     comparison: Comparison
     rows: Sequence[Row]
     overall: Change
+    overall_shift: float
+    overall_refit: float | None
     bootstrap: Bootstrap
 
 
@@ -71,7 +98,15 @@ def measure(comparison: Comparison) -> Results:
     # one figure of all samples, so nothing is corrected
     alone = replace(draws, confidence=parts.options.confidence)
     overall = change(before, comparison.after, everything, alone)
-    return Results(comparison, rows, overall, draws)
+    refit = comparison.refit
+    return Results(
+        comparison,
+        rows,
+        overall,
+        overall_shift=float(comparison.shifted.mean()),
+        overall_refit=None if refit is None else float(refit.mean()),
+        bootstrap=draws,
+    )
 
 
 def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Row:
@@ -88,34 +123,56 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
         return Row(cue, "too few", count)
     before = comparison.before
     after = comparison.after
-
-    def gain(before: PerSample | None, after: PerSample | None) -> Change | None:
-        if before is None or after is None:
-            return None
-        return change(before, after, present, bootstrap)
-
-    random = comparison.random
-    # weights for a training move no answers that a shift could explain
-    shifted = comparison.shifted if comparison.mitigator.changes_answers else None
-    gained = change(before, after, present, bootstrap)
-    # intervals of the differences: two that overlap may still differ
-    beyond_random = gain(random, after)
-    beyond_shift = gain(shifted, after)
     # two cells a label: without the cue and with it
     cells = 2 * comparison.targets + shown
-    return Row(
+
+    def means(values: PerSample) -> CellMeans | None:
+        return CellMeans.of(values, cells, options.least, bootstrap)
+
+    cells_before = means(before)
+    cells_after = means(after)
+
+    def control(other: PerSample | None) -> Control | None:
+        if other is None:
+            return None
+        cells_other = means(other)
+        # intervals of the differences: two that overlap may still differ
+        return Control(
+            gain=change(before, other, present, bootstrap),
+            beyond=change(other, after, present, bootstrap),
+            groups=_if_both(groups_change, cells_before, cells_other, bootstrap),
+            groups_beyond=_if_both(groups_change, cells_other, cells_after, bootstrap),
+            worst=_if_both(worst_change, cells_before, cells_other, bootstrap),
+        )
+
+    # weights for a training move no answers that a shift could explain
+    moves = comparison.mitigator.changes_answers
+    row = Row(
         cue,
-        verdict_of(gained, beyond_random, beyond_shift),
+        "not tried",
         count,
-        present=gained,
+        present=change(before, after, present, bootstrap),
         absent=change(before, after, without, bootstrap),
         gap=gap_change(before, after, without, present, bootstrap),
-        worst=worst_change(before, after, cells, options.least, bootstrap),
-        random=gain(before, random),
-        shifted=gain(before, shifted),
-        beyond_random=beyond_random,
-        beyond_shift=beyond_shift,
+        worst=_if_both(worst_change, cells_before, cells_after, bootstrap),
+        groups=_if_both(groups_change, cells_before, cells_after, bootstrap),
+        random=control(comparison.random),
+        shifted=control(comparison.shifted if moves else None),
+        refit=control(comparison.refit),
     )
+    return replace(row, verdict=verdict_of(row))
+
+
+def _if_both(
+    figure: Callable[[CellMeans, CellMeans, Bootstrap], Change],
+    before: CellMeans | None,
+    after: CellMeans | None,
+    bootstrap: Bootstrap,
+) -> Change | None:
+    # too few samples of all groups but one
+    if before is None or after is None:
+        return None
+    return figure(before, after, bootstrap)
 
 
 def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:
@@ -126,18 +183,37 @@ def of_label(comparison: Comparison, cue: Cue) -> BoolPerSample:
     return np.asarray(comparison.targets == number)
 
 
-def verdict_of(gain: Change, random: Change | None, shifted: Change | None) -> Verdict:
-    """The rule: a gain beyond chance, and beyond what either placebo gains."""
+def verdict_of(row: Row) -> Verdict:
+    """The rule: a gain beyond chance, and beyond what each control gains."""
+    gain = row.present
+    if gain is None:
+        return "too few"
     if gain.high < 0:
         return "harms"
     if gain.low <= 0:
         return "no gain shown"
     # a shift needs no cue at all: it is asked about first
-    if shifted is not None and shifted.low <= 0:
+    if row.shifted is not None and only_moves(row, row.shifted):
         return "only moves answers"
-    if random is None:  # --placebos 0: nobody knows why it gains
+    if row.random is None:  # --placebos 0: nobody knows why it gains
         return "not tried"
-    return "helps" if random.low > 0 else "not the cue"
+    # where the cue is: both answer there and nowhere else
+    if row.random.beyond.low <= 0:
+        return "not the cue"
+    if row.refit is not None and not row.refit.is_beaten:
+        return "no better than a refit"
+    return "helps"
+
+
+def only_moves(row: Row, shifted: Control) -> bool:
+    """Whether what one label wins another loses: a shift wins as much, and all groups win nothing.
+
+    Where the cue pulls to one answer, pushing back is the repair, and a shift of all answers may
+    win as much where the cue is. So unseen accuracy decides: that of all groups of label, with the
+    cue and without, each of which counts the same.
+    """
+    is_repair = row.groups is not None and row.groups.low > 0
+    return shifted.beyond.low <= 0 and not is_repair
 
 
 def other_gaps(results: Results) -> list[tuple[str, str, Change]]:

@@ -1,9 +1,10 @@
 """Rows, tables and sentences: before and after, beside what chance and a shift do."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from cuescope_mitigation.analysis import (
+    Control,
     Results,
     Row,
     Verdict,
@@ -21,6 +22,7 @@ from cuescope_sdk import Accuracy, Cell, Score, Table
 OTHERS = 8  # other cues in the table
 NAMES = ("cue", "label")
 PLACEBOS = ("random cues", "shift", "beyond random", "beyond shift")
+REFIT = "a plain refit that knows no cue"
 ENDS: Mapping[Verdict, str] = {
     "helps": "The remedy helps, and it helps because of the cue.",
     "no gain shown": "No gain is shown: it may be chance.",
@@ -28,6 +30,8 @@ ENDS: Mapping[Verdict, str] = {
     "only moves answers": "The remedy only moves answers: a constant added to each gains as much.",
     "not tried": "It is not known whether the gain comes from the cue: no placebo was tried.",
     "not the cue": "The gain does not come from the cue: random cues gain as much.",
+    "no better than a refit": "The remedy helps, but no more than a plain refit of the last layer, "
+    "which knows no cue.",
     "too few": "",
 }
 
@@ -44,14 +48,7 @@ def scores(comparison: Comparison) -> Iterator[Score]:
             "answers",
             "this mitigator does not change the model: train with its weights",
         )
-    helped = [row.verdict for row in results.rows].count("helps")
-    result = "No remedy: no cue shows a gain that comes from the cue itself."
-    if helped:
-        result = (
-            f"The remedy helps for {helped} of {len(results.rows)} cues, "
-            "and because of these cues."
-        )
-    audit.note("result", result)
+    audit.note("result", result(results.rows))
     folder = comparison.parts.options.save
     if folder is not None and SAVING not in audit.failures:
         audit.note("audit the mitigated model", f"-M mitigated={folder}")
@@ -73,6 +70,23 @@ def scores_of_failure(parts: Parts) -> Iterator[Score]:
             always_reported=True,
             statement=f"{where}: the remedy failed, so nothing is known of it.",
         )
+
+
+def result(rows: Sequence[Row]) -> str:
+    """What came of all cues together."""
+    verdicts = [row.verdict for row in rows]
+    sentences = []
+    if helped := verdicts.count("helps"):
+        sentences.append(
+            f"The remedy helps for {helped} of {len(rows)} cues, and because of these cues."
+        )
+    if equalled := verdicts.count("no better than a refit"):
+        sentences.append(
+            f"For {equalled} of {len(rows)} cues it helps no more than {REFIT} (--with refit)."
+        )
+    return " ".join(sentences) or (
+        "No remedy: no cue shows a gain that comes from the cue itself."
+    )
 
 
 def _rank(row: Row) -> float:
@@ -100,6 +114,7 @@ def scores_of(row: Row, overall: Change, title: str) -> Iterator[Score]:
     yield headline(value=gain.gain, low=gain.low, high=gain.high)
     figures = {
         "worst_group_gain": row.worst,
+        "groups_gain": row.groups,
         "overall_gain": overall,
         "gap_after": row.gap,
     }
@@ -127,13 +142,31 @@ def statement(row: Row, title: str) -> str:
         f"with the cue on screen the model is right on {gain.after:.0%} instead of "
         f"{gain.before:.0%} of {gain.n} samples ({points(gain.gain)} points, {between(gain)})"
     )
-    placebos = []
-    if row.random is not None:
-        placebos.append(f"cues drawn at random {points(row.random.gain)}")
-    if row.shifted is not None:
-        placebos.append(f"the same shift of all answers {points(row.shifted.gain)}")
-    beside = f" For comparison, {' and '.join(placebos)}." if placebos else ""
-    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}"
+    controls = {
+        "cues drawn at random": row.random,
+        "the same shift of all answers": row.shifted,
+        REFIT: row.refit,
+    }
+    gains = [
+        f"{name} {points(control.gain.gain)}"
+        for name, control in controls.items()
+        if control is not None
+    ]
+    beside = f" For comparison, {', '.join(gains)}." if gains else ""
+    return f"{where}: {figures}.{beside} {ENDS[row.verdict]}{credit(row)}"
+
+
+def credit(row: Row) -> str:
+    """Why a remedy is no mere shift, where a shift gains as much on the hurt label."""
+    shifted = row.shifted
+    is_remedy = row.verdict in ("helps", "no better than a refit")
+    if not is_remedy or shifted is None or shifted.beyond.low > 0 or row.groups is None:
+        return ""
+    return (
+        " A shift of all answers gains as much where the cue is; over all groups with and without "
+        f"it the remedy gains {points(row.groups.gain)} points ({between(row.groups)}), the shift "
+        f"{points(shifted.groups.gain if shifted.groups else 0)}."
+    )
 
 
 def of_measured(comparison: Comparison) -> Accuracy:
@@ -153,6 +186,7 @@ def tables(results: Results) -> Iterator[Table]:
     # weights for a training leave the answers: there is nothing after
     if comparison.mitigator.changes_answers:
         yield placebo_table(results)
+        yield groups_table(results)
         yield from papers_tables(comparison)
         yield other_cues(results)
 
@@ -195,10 +229,11 @@ def placebo_table(results: Results) -> Table:
     for row in results.rows:
         if row.present is None:
             continue
-        placebos = (row.random, row.shifted, row.beyond_random, row.beyond_shift)
-        figures = map(_gain, (row.present, *placebos, row.worst))
-        about = row.cue.name, row.cue.label or "any"
-        rows.append([*about, *figures, row.verdict])
+        random, beyond_random = _gains(row.random)
+        shift, beyond_shift = _gains(row.shifted)
+        about = row.cue.name, row.cue.label or "any", _gain(row.present)
+        placebos = random, shift, beyond_random, beyond_shift
+        rows.append([*about, *placebos, _gain(row.worst), row.verdict])
     return Table.of(
         "The remedy beside two placebos (points of accuracy where the cue is)",
         (*NAMES, "gain", *PLACEBOS, "worst group", "verdict"),
@@ -208,6 +243,62 @@ def placebo_table(results: Results) -> Table:
         "each is given as often as by the mitigated model.",
         f"Intervals hold for all cues together ({results.bootstrap.confidence:.1%} each).",
     )
+
+
+def groups_table(results: Results) -> Table:
+    """Accuracies of the groups of label and cue: the remedy, the shift and the plain refit."""
+    rows: list[list[Cell]] = []
+    overall = results.overall
+    for row in results.rows:
+        refit = row.refit
+        shifted = row.shifted
+        if row.groups is None or row.worst is None or row.present is None:
+            continue
+        about: list[Cell] = [row.cue.name, row.cue.label or "any"]
+        as_was = (row.present.before, row.worst.before, row.groups.before)
+        rows.append([*about, "as it was", *_percent(as_was, overall.before), None])
+        remedy = (row.present.after, row.worst.after, row.groups.after)
+        cells = [*_percent(remedy, overall.after), _range(row.groups)]
+        rows.append([*about, "the remedy", *cells])
+        for name, control, all_after in (
+            ("shift of answers", shifted, results.overall_shift),
+            ("plain refit", refit, results.overall_refit),
+        ):
+            if control is None or control.groups is None or control.worst is None:
+                continue
+            figures = (control.gain.after, control.worst.after, control.groups.after)
+            cells = [*_percent(figures, all_after), _range(control.groups)]
+            rows.append([*about, name, *cells])
+    return Table.of(
+        "All groups of label, with the cue and without, beside what knows no cue (%)",
+        (
+            *NAMES,
+            "model",
+            "with it",
+            "worst group",
+            "all groups",
+            "all",
+            "change of groups",
+        ),
+        rows,
+        "With it: the hurt label where the cue is. All groups: their mean, each counts the same. "
+        "Plain refit: the last layer is trained on, on the same samples as the remedy, which all "
+        "count the same.",
+    )
+
+
+def _percent(
+    figures: tuple[float, ...], overall: float | None
+) -> tuple[float | None, ...]:
+    whole = None if overall is None else 100 * overall
+    return (*(100 * figure for figure in figures), whole)
+
+
+def _gains(control: Control | None) -> tuple[str | None, str | None]:
+    """What a control gains, and what the remedy gains beyond it."""
+    if control is None:
+        return None, None
+    return _gain(control.gain), _gain(control.beyond)
 
 
 def _gain(figure: Change | None) -> str | None:

@@ -63,36 +63,50 @@ def gap_change(
     return Change(float(gap_before), float(gap_after), low, high, count)
 
 
-def worst_change(
-    before: PerSample,
-    after: PerSample,
-    cells: IntPerSample,
-    least: int,
-    bootstrap: Bootstrap,
-) -> Change | None:
-    """The lowest mean among the cells with at least so many samples, before and after.
+@dataclass(frozen=True, eq=False)
+class CellMeans:
+    """The mean of each cell of samples, and that of each draw; NaN where it drew none of them."""
 
-    None where fewer than two cells have them.
-    """
-    sizes = np.bincount(cells)
-    members = [cells == cell for cell in np.flatnonzero(sizes >= least)]
-    if len(members) < 2:
-        return None
+    means: Float[np.ndarray, " cell"]
+    draws: Float[np.ndarray, "cell draw"]
+    sizes: Int[np.ndarray, " cell"]
 
-    def means(values: PerSample) -> Float[np.ndarray, " cell"]:
-        return np.array([values[member].mean() for member in members])
-
-    def lowest(values: PerSample) -> Float[np.ndarray, " draw"]:
+    @classmethod
+    def of(
+        cls,
+        values: PerSample,
+        cells: IntPerSample,
+        least: int,
+        bootstrap: Bootstrap,
+    ) -> "CellMeans | None":
+        """Of the cells with at least so many samples; None where fewer than two have them."""
+        sizes = np.bincount(cells)
+        enough = np.flatnonzero(sizes >= least)
+        if len(enough) < 2:
+            return None
+        members = [cells == cell for cell in enough]
+        means = [values[member].mean() for member in members]
         draws = [bootstrap.means(values, member) for member in members]
-        # a draw may hold no sample of a cell, whose mean is NaN then
-        return np.asarray(np.nanmin(draws, axis=0))
+        return cls(np.array(means), np.stack(draws), sizes[enough])
 
+
+def worst_change(before: CellMeans, after: CellMeans, bootstrap: Bootstrap) -> Change:
+    """The lowest mean among the cells, before and after; `n` is the size of the worst before."""
     # each its own lowest: after a remedy another group may be the worst
-    low, high = bootstrap.interval(lowest(after) - lowest(before))
-    worst = members[means(before).argmin()]
-    worst_before = float(means(before).min())
-    worst_after = float(means(after).min())
-    return Change(worst_before, worst_after, low, high, int(worst.sum()))
+    draws = np.nanmin(after.draws, axis=0) - np.nanmin(before.draws, axis=0)
+    low, high = bootstrap.interval(draws)
+    count = int(before.sizes[before.means.argmin()])
+    return Change(float(before.means.min()), float(after.means.min()), low, high, count)
+
+
+def groups_change(before: CellMeans, after: CellMeans, bootstrap: Bootstrap) -> Change:
+    """The mean over the cells, before and after: a rare one counts as much as any other."""
+    # pair by pair: a cell that a draw misses is missing in both
+    low, high = bootstrap.interval(np.nanmean(after.draws - before.draws, axis=0))
+    count = int(before.sizes.sum())
+    return Change(
+        float(before.means.mean()), float(after.means.mean()), low, high, count
+    )
 
 
 def shuffle_within(

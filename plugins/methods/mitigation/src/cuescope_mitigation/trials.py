@@ -32,7 +32,14 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.mitigation import CueRouter, Mitigation, Mitigator, Router, Task
+from cuescope_sdk.mitigation import (
+    CueRouter,
+    Mitigation,
+    Mitigator,
+    Router,
+    Task,
+    plain_refit,
+)
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import (
     baseline_trials,
@@ -322,7 +329,8 @@ class Comparison:
     """Logits of the measured samples before and after, and how often each is right.
 
     `random` is the mean over the placebos that were fitted to cues drawn at random, None without
-    them; `shifted` is the model as it was with its answers shifted as far as the remedy does.
+    them; `shifted` is the model as it was with its answers shifted as far as the remedy does,
+    `refit` the model with its head fitted on, by a training that knows no cue.
     """
 
     parts: Parts
@@ -333,6 +341,7 @@ class Comparison:
     after: PerSample
     random: PerSample | None
     shifted: PerSample
+    refit: PerSample | None
 
     @property
     def targets(self) -> IntPerSample:
@@ -434,6 +443,11 @@ def compare(parts: Parts) -> Comparison:
         with audit.spare(f"placebo {number + 1}", _plain(parts)):
             placebo = fit(shows, FixedRouter(shown), names)
             draws.append(right(logits(placebo)))
+    refit = None
+    # weights for a training leave the answers as they are: there is nothing to compare
+    if mitigator.changes_answers:
+        with audit.spare("plain refit", _plain(parts)):
+            refit = right(refit_logits(parts, before))
     # of the fitting part: a shift that is fitted to measured samples knows too much
     wanted = after[parts.fitted].argmax(axis=1)
     shift = answer_shift(before[parts.fitted], wanted)
@@ -447,7 +461,18 @@ def compare(parts: Parts) -> Comparison:
         # of several draws, for a single one may be lucky
         random=np.mean(draws, axis=0) if draws else None,
         shifted=right(before + shift),
+        refit=refit,
     )
+
+
+def refit_logits(parts: Parts, logits: Logits) -> Logits:
+    """The logits of all samples after a plain refit on the same part as the remedy."""
+    embedding = stack_embeddings(parts.outcomes).astype(np.float64)
+    fitted = parts.fitted
+    weights, bias = plain_refit(
+        embedding[fitted], logits[fitted], parts.targets[fitted]
+    )
+    return np.asarray(logits + embedding @ weights.T + bias)
 
 
 def mitigator_name(options: MitigationOptions) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from cuescope_mitigation.analysis import (
+    Control,
     Results,
     Row,
     between,
     measure,
+    only_moves,
     other_gaps,
     points,
 )
@@ -30,28 +32,43 @@ def evidence(comparison: Comparison) -> Iterator[Evidence]:
 
 
 def placebo_checks(row: Row) -> Iterator[Evidence]:
-    """Whether the gain is larger than what each placebo gains."""
+    """Whether the gain is larger than what each control gains."""
     gain = row.present
-    placebos = (
-        ("random cues", row.random, row.beyond_random),
-        ("shift of answers", row.shifted, row.beyond_shift),
-    )
-    for name, placebo, beyond in placebos:
-        if gain is None or placebo is None or beyond is None:
-            continue
-        verdict: Verdict = "supported" if beyond.low > 0 else "refuted"
+    if gain is None:
+        return
+    checks: list[tuple[str, Control, bool]] = []
+    if row.random is not None:
+        checks.append(("placebo: random cues", row.random, row.random.beyond.low > 0))
+    if row.shifted is not None:
+        is_repair = not only_moves(row, row.shifted)
+        checks.append(("placebo: shift of answers", row.shifted, is_repair))
+    if row.refit is not None:
+        checks.append(("control: plain refit", row.refit, row.refit.is_beaten))
+    for name, control, holds in checks:
+        verdict: Verdict = "supported" if holds else "refuted"
         yield Evidence(
-            check=f"placebo: {name}",
+            check=name,
             # without a gain beyond chance there is nothing to compare
             verdict="inconclusive" if gain.low <= 0 else verdict,
             detail=f"the remedy gains {points(gain.gain)} points, the placebo "
-            f"{points(placebo.gain)} ({between(placebo)}); the difference lies {between(beyond)}",
-            value=beyond.gain,
+            f"{points(control.gain.gain)} ({between(control.gain)}); the difference lies "
+            f"{between(control.beyond)}{over_groups(row, control)}",
+            value=control.beyond.gain,
             threshold=0.0,
             n=row.n,
             feature=row.cue.feature.key,
             label=row.cue.label,
         )
+
+
+def over_groups(row: Row, control: Control) -> str:
+    """The same of all groups, where there are two or more."""
+    if row.groups is None or control.groups is None:
+        return ""
+    return (
+        f"; over all groups with and without the cue {points(row.groups.gain)} "
+        f"({between(row.groups)}) and {points(control.groups.gain)}"
+    )
 
 
 def overall_check(results: Results) -> Evidence:

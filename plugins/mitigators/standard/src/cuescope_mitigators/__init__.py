@@ -1,1 +1,1 @@
-"""Five mitigators: learned prompts, a last layer, hiding, chosen prompts, weights for training."""
+"""Nine mitigators: prompts, last layers, hiding, weights for training, and a plain refit."""

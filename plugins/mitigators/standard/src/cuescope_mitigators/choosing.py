@@ -6,7 +6,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cuescope_sdk import generator
 from cuescope_sdk.mitigation import Task
 
 Setting = TypeVar("Setting", bound=float)
@@ -18,17 +17,6 @@ class Loss(NamedTuple):
 
     value: float
     error: float = 0.0
-
-
-def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " row"]:
-    """0 or 1 for each row, each stratum in turns."""
-    half = np.zeros(len(strata), int)
-    rng = generator(seed, "halves")
-    for stratum in np.unique(strata):
-        rows = rng.permutation(np.flatnonzero(strata == stratum))
-        # in turns: a rare group has as many samples in either half
-        half[rows] = np.arange(len(rows)) % 2
-    return half
 
 
 def best_setting(

@@ -9,11 +9,11 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_mitigators.choosing import best_setting, gap_left, halves
+from cuescope_mitigators.choosing import best_setting, gap_left
 from cuescope_mitigators.reading import Trials, best_cues, wants_logits
 from cuescope_sdk import Options, Requirements, Response, UserError
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
+from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task, halves
 
 if TYPE_CHECKING:
     from cuescope_mitigators.prompt_learning import Parts

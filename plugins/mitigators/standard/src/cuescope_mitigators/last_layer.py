@@ -7,13 +7,20 @@ import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
-from cuescope_mitigators.choosing import best_setting, gap_left, halves, worst_group
-from cuescope_mitigators.reading import Trials, best_cues, wants_logits
+from cuescope_mitigators.choosing import best_setting, gap_left, worst_group
+from cuescope_mitigators.reading import Trials, best_cues, require_labels, wants_logits
 from cuescope_mitigators.weighing import balanced_weights
-from cuescope_sdk import Options, Requirements, Response, UserError
-from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
-
-STEPS = 300  # of the search for a head; it is convex
+from cuescope_sdk import Options, Requirements, Response
+from cuescope_sdk.mitigation import (
+    Ask,
+    Mitigation,
+    Mitigator,
+    Router,
+    Scaler,
+    Task,
+    fit_head,
+    halves,
+)
 
 
 class LastLayerOptions(Options):
@@ -54,10 +61,13 @@ class Head(Mitigation):
 
     def answer(self, trials: Trials, ask: Ask) -> list[Response]:
         """By the new head where the sample shows a cue; without one, as before."""
-        cues = best_cues(self.router, trials, wants_logits, ask)
+        # a head for all samples need not know which of them show a cue
+        cues = [0] * len(trials)
+        if not self.everywhere:
+            cues = best_cues(self.router, trials, wants_logits, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
-            if cues[place] < 0 and not self.everywhere:
+            if cues[place] < 0:
                 return np.asarray(answer.logits)
             embedding = np.asarray(answer.embedding, np.float64)
             gains = self.weights @ embedding + self.bias
@@ -84,14 +94,7 @@ class LastLayer(Mitigator):
 
     def fit(self, task: Task) -> Head:
         """A new head; raises UserError where the part to fit on has a single label."""
-        missing = set(task.labels) - {sample.label for sample in task.samples}
-        if missing:
-            raise UserError(
-                "last-layer: a label has no sample in the part that is fitted on",
-                expected="samples of each label",
-                got=f"none of {', '.join(sorted(missing)[:4])}",
-                remedy="Take more samples, or fewer labels",
-            )
+        require_labels(task, "last-layer")
         learns = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
         if len(np.unique(task.targets[learns])) < 2:
             task.context.announce(
@@ -101,19 +104,14 @@ class LastLayer(Mitigator):
             learns[:] = True
         rows = np.flatnonzero(learns)
         embedding = task.embedding[rows]
-        centre = embedding.mean(axis=0)
-        # one number for all: with a spread for each dimension noise would weigh as much
-        spread = embedding.std() or 1.0
-        standard = (embedding - centre) / spread
-        # the constant among them is penalised too: a shift of answers is not free
-        inputs = np.column_stack([standard, np.ones(len(rows))])
-        head = self._head(task, rows, inputs)
-        # back to embeddings as the model gives them
-        weights = head[:, :-1] / spread
+        # one spread for all: with one for each dimension noise would weigh as much
+        scaler = Scaler.of(embedding)
+        head = self._head(task, rows, scaler.inputs(embedding))
+        weights, bias = scaler.unscaled(head)
         return Head(
             labels=task.labels,
             weights=weights,
-            bias=head[:, -1] - weights @ centre,
+            bias=bias,
             everywhere=self.options.everywhere,
             router=task.router,
         )
@@ -152,44 +150,3 @@ class LastLayer(Mitigator):
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
         return head(slice(None), best_setting(right, before, most, loss))
-
-
-def fit_head(
-    inputs: Float[np.ndarray, "sample dim"],
-    own: Float[np.ndarray, "sample label"],
-    targets: Int[np.ndarray, " sample"],
-    weights: Float[np.ndarray, " sample"],
-    strength: float,
-) -> Float[np.ndarray, "label dim"]:
-    """What to add to a model's `own` logits: multinomial regression with these as its offset.
-
-    The penalty, 1 / `strength`, is on all that is added, the constant of `inputs` too: a strong
-    one leaves the model as it is.
-    """
-    from scipy.optimize import minimize
-    from scipy.special import log_softmax
-
-    shape = own.shape[1], inputs.shape[1]
-    right = np.eye(shape[0])[targets]
-
-    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        head = flat.reshape(shape)
-        likelihood = log_softmax(own + inputs @ head.T, axis=1)
-        wrong = weights[:, None] * (np.exp(likelihood) - right)
-        of_label = (likelihood * right).sum(axis=1)
-        penalty = (head**2).sum() / (2 * strength)
-        value = penalty - (weights * of_label).sum()
-        # written out: by differences each step would cost a pass for every weight
-        gradient = wrong.T @ inputs + head / strength
-        return value, gradient.ravel()
-
-    # at 0 nothing is added: the search begins with the model as it is
-    start = np.zeros(shape[0] * shape[1])
-    minimum = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS},
-    )
-    return np.asarray(minimum.x).reshape(shape)

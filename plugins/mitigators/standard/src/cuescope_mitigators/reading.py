@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from cuescope_sdk import Readout, Sample, Trial
-from cuescope_sdk.mitigation import Ask, Router
+from cuescope_sdk import Readout, Sample, Trial, UserError
+from cuescope_sdk.mitigation import Ask, Router, Task
 
 Trials = Sequence[Trial]
 
@@ -30,3 +30,15 @@ def best_cues(
 def wants_logits(trial: Trial) -> bool:
     """Whether it asks for logits: only for these is each frame asked about, to tell the cue."""
     return "logits" in trial.outputs
+
+
+def require_labels(task: Task, name: str) -> None:
+    """Raise UserError where the part to fit on has no sample of a label."""
+    missing = set(task.labels) - {sample.label for sample in task.samples}
+    if missing:
+        raise UserError(
+            f"{name}: a label has no sample in the part that is fitted on",
+            expected="samples of each label",
+            got=f"none of {', '.join(sorted(missing)[:4])}",
+            remedy="Take more samples, or fewer labels",
+        )
