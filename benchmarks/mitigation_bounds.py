@@ -35,7 +35,7 @@ from cuescope_sdk import Audit, Context, Request, Response, Score, Table, hookim
 from cuescope_sdk.mitigation import Ask, Mitigation, Mitigator, Router, Task
 from cuescope_sdk.testing import PluginShelf
 
-MITIGATORS = "coop,last-layer,dfr,group-dro,jtt,refit,flattery,flattery-there"
+MITIGATORS = "coop,last-layer,dfr,group-dro,jtt,flattery,flattery-there"
 OURS = ("coop", "last-layer")
 BOUNDS = ("worst group +20", "all -2", "gap 5", "random cues", "shift")
 FIGURES = ("with the cue", "worst group", "all groups", "all")

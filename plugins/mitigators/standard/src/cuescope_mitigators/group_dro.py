@@ -21,14 +21,14 @@ class GroupDROOptions(Options):
         "generalise worse; that with the best worst group in two halves is taken",
     )
     decays: tuple[NonNegativeFloat, ...] = Field(
-        (0.0001, 0.01, 0.1),
+        (0.001, 0.1),
         min_length=1,
         description="factors of the L2 penalty, chosen with the adjustments",
     )
     group_step: PositiveFloat = Field(
         0.01, description="step of the weights of groups, as published"
     )
-    steps: PositiveInt = Field(2000, description="of head and weights together")
+    steps: PositiveInt = Field(1000, description="of head and weights together")
     batch: PositiveInt = Field(8, description="samples of each group in a step")
     least: int = Field(
         4, ge=2, description="a group with fewer fitted samples is left out"
