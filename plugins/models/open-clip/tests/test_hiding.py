@@ -47,7 +47,11 @@ ROWS = {
     "siglip-average": {"timm": "vit_base_patch16_siglip_gap_224", "timm_pool": "avg"},
     "registers": {"timm": "vit_base_patch16_reg4_gap_256", "timm_pool": "avg"},
     "timm-token": {"timm": "vit_base_patch16_224", "timm_pool": "token"},
+    "eva01": {"timm": "eva_giant_patch14_224", "timm_pool": "token"},
+    "eva02": {"timm": "eva02_base_patch16_clip_224", "timm_pool": "token"},
+    "pe-core": {"timm": "vit_pe_core_tiny_patch16_384", "timm_pool": "map"},
 }
+EMBEDDING = frozenset({"embedding"})
 NO_TOKENS = {"layers": [1, 1, 1, 1], "width": 8, "patch_size": None, "image_size": 32}
 SCALED = {"img_size": 32, "patch_size": 8, "embed_dim": 32, "depth": 2, "num_heads": 2}
 
@@ -130,10 +134,11 @@ def test_a_network_without_tokens_says_so(
     frames: tuple[Frame, ...],
 ) -> None:
     model = build(model=str(write_folder(tmp_path / "resnet", vision_cfg=NO_TOKENS)))
-    assert answer(model, frames[0], np.zeros((1, 4, 4), bool)).shape == (16,)
-    with pytest.raises(
-        UserError, match="expected a vision transformer, got a convolutional"
-    ):
+    assert model.respond(
+        [Trial(sample=Sample(key="one", frames=frames[:1]), outputs=EMBEDDING)]
+    )
+    assert "image-tower" not in model.capabilities.exposes
+    with pytest.raises(UserError, match="its image tower is convolutional"):
         answer(model, frames[0], np.ones((1, 4, 4), bool))
     with pytest.raises(UserError, match="no image tokens"):
         model.patch_features(frames[:1])
@@ -141,9 +146,7 @@ def test_a_network_without_tokens_says_so(
 
 def answer(model: OpenCLIP, frame: Frame, mask: np.ndarray) -> np.ndarray:
     sample = Sample(key="one", frames=(frame,))
-    trial = Trial(
-        sample=sample, edit=HideTokens.from_mask(mask), outputs=frozenset({"embedding"})
-    )
+    trial = Trial(sample=sample, edit=HideTokens.from_mask(mask), outputs=EMBEDDING)
     [response] = model.respond([trial])
     assert response.embedding is not None
     return response.embedding

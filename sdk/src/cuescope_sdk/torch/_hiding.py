@@ -68,6 +68,8 @@ def show_only(
     """While open, the forward pass of these images sees the `visible` patches and no other."""
     images = len(visible)
     device = tower.device
+    if not tower.drops:
+        how = "mask"
     prefix = torch.ones(images, tower.prefix, dtype=torch.bool, device=device)
     present = torch.cat([prefix, visible.to(device)], dim=1)
     index = torch.arange(present.shape[1], device=device).expand(images, -1)

@@ -99,7 +99,9 @@ class ImageTower:
     they are normalised (input, dim). The tokens that enter `blocks[0]` are `prefix` tokens of no
     place, then the patches row by row, then whatever pads; `grid` tells rows and columns. Each
     frame is a sequence of tokens of its own, unless `joint` says that the frames of an input are
-    one, frame after frame behind one prefix. A network without tokens has no blocks.
+    one, frame after frame behind one prefix. A network without tokens has no blocks. `drops` False
+    says that blocks are told of places beside the tokens (rotary positions), so that hidden tokens
+    are masked and never taken away.
     """
 
     name: str
@@ -113,6 +115,7 @@ class ImageTower:
     prefix: int = 1
     frames: int = 1
     joint: bool = False
+    drops: bool = True
 
     @property
     def layers(self) -> int:

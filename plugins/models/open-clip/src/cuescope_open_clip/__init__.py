@@ -49,7 +49,7 @@ class OpenCLIP(ZeroShotModel):
     ) -> None:
         super().__init__(options, context)
         from cuescope_open_clip.loading import find_model
-        from cuescope_open_clip.towers import text_tower
+        from cuescope_open_clip.towers import text_tower, why_closed
 
         model = held or find_model(options.model, options.checkpoint, context)
         self._model = model
@@ -61,6 +61,9 @@ class OpenCLIP(ZeroShotModel):
             **head.facts,
             "sequence": "mean of frame embeddings",
         }
+        reason = why_closed(model)
+        if reason is not None:
+            self.close_tower(reason)
 
     @classmethod
     def takes(cls, item: object) -> bool:

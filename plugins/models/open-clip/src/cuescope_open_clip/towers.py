@@ -1,10 +1,13 @@
 """open_clip's towers: which modules embed, attend and pool, for its own and for timm's ViTs."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import timm
 import torch
 from PIL import Image
+from timm.layers import apply_rot_embed_cat
 from torch import Tensor
 from torch.nn.functional import linear
 
@@ -18,9 +21,12 @@ from cuescope_sdk.torch import (
     Masked,
     Pooling,
     additive,
+    quiet,
     split_heads,
     to_array,
 )
+
+CONVOLUTIONS = "its image tower is convolutional: it has no tokens"
 
 
 def text_tower(model: StockModel | HeldModel) -> TextTower:
@@ -78,7 +84,29 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
         pooling=pooling,
         device=model.device,
         prefix=prefix,
+        drops=getattr(getattr(network.visual, "trunk", None), "rope", None) is None,
     )
+
+
+def why_closed(model: StockModel | HeldModel) -> str | None:
+    """Why the tokens of the image tower cannot be reached, or None; the weights stay closed."""
+    if isinstance(model, HeldModel):
+        return None if has_tokens(model.network.visual) else CONVOLUTIONS
+    vision = model.configuration.get("vision_cfg", {})
+    name = vision.get("timm_model_name")
+    if name is None:
+        # stages of a ResNet
+        return CONVOLUTIONS if isinstance(vision.get("layers"), list) else None
+    with torch.device("meta"), quiet():
+        trunk = timm.create_model(name, pretrained=False)
+    return None if has_tokens(SimpleNamespace(trunk=trunk)) else CONVOLUTIONS
+
+
+def has_tokens(visual: Any) -> bool:
+    """Whether an image tower is a transformer of open_clip's own, or one of timm's."""
+    trunk = getattr(visual, "trunk", None)
+    of_timm = hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed")
+    return hasattr(visual, "transformer") or of_timm
 
 
 def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
@@ -92,16 +120,15 @@ def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
 
 def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:
     """Blocks, pooling, number of prefix tokens, and grid."""
+    if not has_tokens(visual):
+        return (), Pooling("token"), 0, (0, 0)
     if hasattr(visual, "transformer"):
         blocks = map(stock_block, visual.transformer.resblocks)
         return tuple(blocks), _stock_pooling(visual), 1, tuple(visual.grid_size)
-    trunk: Any = getattr(visual, "trunk", None)
-    if hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed"):
-        blocks = map(_timm_block, trunk.blocks)
-        grid = trunk.patch_embed.grid_size
-        return tuple(blocks), _timm_pooling(trunk), trunk.num_prefix_tokens, grid
-    # convolutions have no tokens
-    return (), Pooling("token"), 0, (0, 0)
+    trunk: Any = visual.trunk
+    blocks = (_timm_block(trunk, number) for number in range(len(trunk.blocks)))
+    grid = trunk.patch_embed.grid_size
+    return tuple(blocks), _timm_pooling(trunk), trunk.num_prefix_tokens, grid
 
 
 # ------------------------------------------------------------------------ open_clip's own ViT
@@ -157,22 +184,55 @@ def _stock_pooling(visual: Any) -> Pooling:
 # --------------------------------------------------------------------------------- timm's ViT
 
 
-def _timm_block(block: Any) -> Block:
+def _timm_block(trunk: Any, number: int) -> Block:
+    """A block of a ViT, or of an EVA or PE, whose queries and keys are turned by their places."""
+    block = trunk.blocks[number]
     attention = block.attn
+    heads = attention.num_heads
 
     def form(visible: Tensor) -> Tensor:
-        return additive(visible, attention.qkv.weight.dtype)
+        return additive(visible, attention.proj.weight.dtype)
 
     def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        projected = attention.qkv(tokens).chunk(3, dim=-1)
-        queries, keys, values = (
-            split_heads(part, attention.num_heads) for part in projected
-        )
-        queries = attention.q_norm(queries) * attention.scale
-        return queries, attention.k_norm(keys), values
+        parts = [split_heads(part, heads) for part in _projected(attention, tokens)]
+        queries = attention.q_norm(parts[0])
+        keys = attention.k_norm(parts[1])
+        if getattr(trunk, "rope", None) is not None:
+            queries, keys = (_turned(trunk, number, part) for part in (queries, keys))
+        return queries * attention.scale, keys, parts[2]
 
-    masked = Masked(block, "attn_mask", 1, form)
+    # of EVA the positions stand before the mask
+    position = 1 if not hasattr(trunk, "rope") else 2
+    masked = Masked(block, "attn_mask", position, form)
     return Block(masked, attention, project, lambda: attention.proj.weight)
+
+
+def _projected(attention: Any, tokens: Tensor) -> tuple[Tensor, ...]:
+    """Queries, keys and values, (image, token, dim) each."""
+    if attention.qkv is None:
+        names = ("q_proj", "k_proj", "v_proj")
+        return tuple(getattr(attention, name)(tokens) for name in names)
+    projected = attention.qkv(tokens)
+    if getattr(attention, "q_bias", None) is not None:
+        biases = (attention.q_bias, attention.k_bias, attention.v_bias)
+        projected = projected + torch.cat(biases)
+    return tuple(projected.chunk(3, dim=-1))
+
+
+def _turned(trunk: Any, layer: int, heads: Tensor) -> Tensor:
+    """Queries or keys of the patches after their rotary positions."""
+    angles = trunk.rope.get_embed(shape=trunk.patch_embed.grid_size)
+    if getattr(trunk, "rope_mixed", False):
+        angles = angles[layer]
+    attention = trunk.blocks[layer].attn
+    first = attention.num_prefix_tokens
+    # a short sequence is a look at sizes alone
+    if heads.shape[2] <= first:
+        return heads
+    # a word of newer timm alone
+    half = {"half": True} if getattr(attention, "rotate_half", False) else {}
+    turned = apply_rot_embed_cat(heads[:, :, first:], angles, **half)
+    return torch.cat([heads[:, :, :first], turned], dim=2)
 
 
 def _timm_pooling(trunk: Any) -> Pooling:
@@ -181,7 +241,8 @@ def _timm_pooling(trunk: Any) -> Pooling:
         dtype = pool.kv.weight.dtype
         masked = Masked(pool, "attn_mask", 1, lambda visible: additive(visible, dtype))
         # timm may leave class and register tokens out of the keys of its pooler
-        first = 0 if trunk.pool_include_prefix else trunk.num_prefix_tokens
+        whole = getattr(trunk, "pool_include_prefix", True)
+        first = 0 if whole else trunk.num_prefix_tokens
         return Pooling("attention", masked=masked, first=first)
     if trunk.global_pool == "token":
         return Pooling("token")

@@ -50,6 +50,8 @@ class Transformers(ZeroShotModel):
         together = f"{model.frames} frames together"
         sequence = together if model.takes_video else "mean of frame embeddings"
         self.facts = {**files.facts, **head.facts, "sequence": sequence}
+        if model.shape.closed is not None:
+            self.close_tower(model.shape.closed)
 
     @classmethod
     def takes(cls, item: object) -> bool:
@@ -87,7 +89,7 @@ class Transformers(ZeroShotModel):
         from cuescope_transformers.video import PromptedTexts
 
         if (
-            not self._model.takes_video
+            self._model.kind != "xclip"
             or self._texts is None
             or not self._head.uses_text_tower
         ):

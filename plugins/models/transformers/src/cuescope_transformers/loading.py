@@ -4,29 +4,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import torch
 import transformers
 from torch import Tensor
 
 from cuescope_sdk import Context, UserError, nearest
 from cuescope_sdk.torch import Checkpoint, Pretrained, Source
+from cuescope_transformers.kinds import KINDS, Kind
 from cuescope_transformers.options import TransformersOptions
 
 OWNER = "transformers"
-# kind of configuration -> what builds the model; AutoModel has no projection for CLIP's image tower
-BUILDERS = {
-    "clip": "AutoModel",
-    "siglip": "AutoModel",
-    "siglip2": "AutoModel",
-    "xclip": "AutoModel",
-    "clip_vision_model": "CLIPVisionModelWithProjection",
-    "siglip_vision_model": "AutoModel",
-    "siglip2_vision_model": "AutoModel",
-}
 
 
 @dataclass(frozen=True)
 class ContrastiveModel:
-    """A model that compares images with texts, of one of the kinds in `BUILDERS`.
+    """A model that compares images with texts, of one of the `KINDS`.
 
     `tokenizer` is None for an image tower alone.
     """
@@ -37,9 +29,14 @@ class ContrastiveModel:
     tokenizer: Any | None
 
     @property
+    def shape(self) -> Kind:
+        """What is peculiar to its kind."""
+        return KINDS[self.kind]
+
+    @property
     def takes_video(self) -> bool:
         """Whether it looks at all frames of a sample together."""
-        return self.kind == "xclip"
+        return self.shape.takes_video
 
     @property
     def vision_config(self) -> Any:
@@ -54,15 +51,21 @@ class ContrastiveModel:
 
     @property
     def dim(self) -> int:
-        """Size of the shared space; SigLIP's is the image tower's own."""
-        if self.kind.startswith("siglip"):
-            return int(self.vision_config.hidden_size)
-        return int(self.files.config.projection_dim)
+        """Size of the shared space; without a projection that of the image tower."""
+        own = self.shape.width == "hidden_size"
+        config = self.vision_config if own else self.files.config
+        return int(getattr(config, self.shape.width))
 
     @property
     def logit_scale(self) -> float:
-        """Factor on the cosines."""
-        return float(self._scalars["logit_scale"].exp())
+        """Factor on the cosines; 1 where no checkpoint of the kind keeps one."""
+        match self.shape.scale:
+            case "logit_scale":
+                return float(self._scalars["logit_scale"].exp())
+            case "temperature":
+                return 1 / float(self._scalars["temperature"])
+            case _:
+                return 1.0
 
     @property
     def logit_bias(self) -> float:
@@ -75,8 +78,8 @@ class ContrastiveModel:
 
         Raises UserError where the files do not have the scale.
         """
-        names = ["logit_scale"]
-        if self.kind.startswith("siglip"):
+        names = [] if self.shape.scale is None else [self.shape.scale]
+        if self.shape.biased:
             names.append("logit_bias")
         scalars = {}
         for file in self.files.source.weight_files():
@@ -85,6 +88,10 @@ class ContrastiveModel:
                 name = key.rpartition(".")[2]
                 if name in names:
                     scalars[name] = tensor.to(self.files.dtype).float()
+        # the published files of TIPSv2 lack it, and the library takes it from the configuration
+        first = getattr(self.files.config, "temperature_init_value", None)
+        if self.kind == "tipsv2" and first is not None:
+            scalars.setdefault("temperature", torch.tensor(float(first)))
         missing = [name for name in names if name not in scalars]
         if missing:
             raise UserError(
@@ -107,12 +114,15 @@ def find_contrastive(
     """Find and read all but the weights; raises UserError for whatever a person can mend."""
 
     def builder_of(config: Any, source: Source) -> Any:
-        return getattr(transformers, BUILDERS[kind_of(config, source)])
+        return getattr(transformers, KINDS[kind_of(config, source)].builder)
 
     files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
     require_pooling(files)
-    image_processor = files.read("image processor", transformers.AutoImageProcessor)
+    processor = transformers.AutoImageProcessor
+    if kind == "videoprism":
+        processor = transformers.AutoVideoProcessor
+    image_processor = files.read("image processor", processor)
     tokenizer = None if kind.endswith("_vision_model") else files.tokenizer()
     return ContrastiveModel(files, kind, image_processor, tokenizer)
 
@@ -129,23 +139,26 @@ def require_pooling(files: Pretrained) -> None:
 
 
 def kind_of(config: Any, source: Source) -> str:
-    """Which of `BUILDERS` a configuration is (or derives from); raises UserError for another."""
+    """Which of `KINDS` a configuration is (or derives from); raises UserError for another."""
     if kind := known_kind(config):
         return kind
-    remedy = nearest(config.model_type, BUILDERS)
+    remedy = nearest(config.model_type, KINDS)
     if type(config) in transformers.MODEL_FOR_MULTIMODAL_LM_MAPPING:
         remedy = "It answers in words: use transformers-vlm in place of transformers."
     raise UserError(
         f"{OWNER}: {source.title} is no contrastive image-text model that is known here",
-        expected=", ".join(BUILDERS),
+        expected=", ".join(KINDS),
         got=f"the architecture '{config.model_type}'",
         remedy=remedy,
     )
 
 
 def known_kind(config: Any) -> str | None:
-    """The first of `BUILDERS` that a configuration is, or derives from; None for another."""
-    for kind in BUILDERS:
+    """The first of `KINDS` that a configuration is, or derives from; None for another."""
+    for kind, shape in KINDS.items():
         if isinstance(config, transformers.CONFIG_MAPPING[kind]):
-            return kind
+            # of BLIP there are captioners too, of the same configuration
+            named = config.architectures or ()
+            own = shape.builder.startswith("Auto") or config.model_type != "blip"
+            return kind if own or shape.builder in named else None
     return None

@@ -1,4 +1,4 @@
-"""The towers of CLIP, SigLIP and SigLIP 2: which modules embed, attend and pool."""
+"""The towers of CLIP, SigLIP and their like: which modules embed, attend and pool."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,6 @@ from cuescope_transformers.loading import ContrastiveModel
 # beside inputs that are cut into patches already: rows, columns
 PATCHES = "spatial_shapes"
 TOKENS = ("input_ids", "attention_mask")
-CLASS_TOKEN = ("clip", "clip_vision_model", "xclip")
 
 
 def text_tower(model: ContrastiveModel) -> TextTower:
@@ -35,17 +34,17 @@ def text_tower(model: ContrastiveModel) -> TextTower:
     The first text opens the weights.
     """
     tokenizer: Any = model.tokenizer
-    siglip = model.kind.startswith("siglip")
-    context = model.files.config.text_config.max_position_embeddings
+    shape = model.shape
+    context = text_context(model)
 
     def tokenize(texts: list[str]) -> dict[str, Tensor]:
         # SigLIP reads the last of 64 places, and was trained on lower-cased text; not every
         # tokenizer of its family says so
-        if siglip:
+        if shape.lower:
             texts = [text.lower() for text in texts]
         tokens = tokenizer(
             texts,
-            padding="max_length" if siglip else True,
+            padding="max_length" if shape.pads else True,
             truncation=True,
             max_length=context,
             return_tensors="pt",
@@ -59,16 +58,14 @@ def text_tower(model: ContrastiveModel) -> TextTower:
     @torch.inference_mode()
     def encode(texts: list[str]) -> np.ndarray:
         inputs = tokenize(texts)
-        return to_array(model.files.network.get_text_features(**inputs).pooler_output)
+        return to_array(text_features(model, inputs))
 
     def prompts() -> PromptTower:
         network = model.files.network
         return PromptTower(
             tokenize=tokenize,
-            embedding=network.text_model.get_input_embeddings(),
-            encode=lambda inputs: network.get_text_features(
-                **inputs
-            ).pooler_output.float(),
+            embedding=network.get_input_embeddings(),
+            encode=lambda inputs: text_features(model, inputs).float(),
             scale=model.logit_scale,
             bias=model.logit_bias,
         )
@@ -76,12 +73,48 @@ def text_tower(model: ContrastiveModel) -> TextTower:
     return TextTower(encode, model.dim, model.logit_scale, model.logit_bias, prompts)
 
 
+def text_context(model: ContrastiveModel) -> int:
+    """Most tokens of a text."""
+    text = model.files.config.text_config
+    places = int(text.max_position_embeddings)
+    # RoBERTa counts its places from the one behind padding
+    return places - text.pad_token_id - 1 if model.kind == "altclip" else places
+
+
+def text_features(model: ContrastiveModel, inputs: Inputs) -> Tensor:
+    """What the library compares with images, not normalised: (text, dim)."""
+    network = model.files.network
+    if model.kind == "blip":
+        states = network.text_encoder(**inputs).last_hidden_state
+        return torch.as_tensor(network.text_proj(states[:, 0]))
+    return torch.as_tensor(network.get_text_features(**inputs).pooler_output)
+
+
+def image_features(model: ContrastiveModel, inputs: Inputs) -> Tensor:
+    """What the library compares with texts, not normalised: (image, dim)."""
+    network = model.files.network
+    if model.kind == "blip":
+        states = network.vision_model(**inputs).last_hidden_state
+        return torch.as_tensor(network.vision_proj(states[:, 0]))
+    if model.tokenizer is not None:
+        return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
+    # an image tower alone: its forward pass is the tower itself
+    output = network(**inputs)
+    # CLIP's tower projects what it pools, SigLIP's does not
+    projected = getattr(output, "image_embeds", None)
+    return torch.as_tensor(output.pooler_output if projected is None else projected)
+
+
 def image_tower(model: ContrastiveModel) -> ImageTower:
     """The image encoder of a model of single images. Opens the weights."""
-    network = model.files.network
-    vision = vision_of(model)
-    size = model.vision_config.patch_size
+    closed = model.shape.closed is not None
     naflex = model.kind.startswith("siglip2")
+    blocks: tuple[Block, ...] = ()
+    if not closed:
+        blocks = tuple(block(layer, padded=naflex) for layer in layers_of(model))
+
+    def grid_of(inputs: Inputs) -> tuple[int, int]:
+        return (0, 0) if closed else grid(inputs, model.vision_config.patch_size)
 
     def prepare(frames: Sequence[Image.Image]) -> Inputs:
         return dict(model.image_processor(list(frames), return_tensors="pt"))
@@ -90,30 +123,30 @@ def image_tower(model: ContrastiveModel) -> ImageTower:
         inputs = {
             name: tensor.to(model.files.device) for name, tensor in inputs.items()
         }
-        # an image tower alone has no tokenizer, and its forward pass is the tower itself
-        if model.tokenizer is not None:
-            return torch.as_tensor(network.get_image_features(**inputs).pooler_output)
-        output = network(**inputs)
-        # CLIP's tower projects what it pools, SigLIP's does not
-        projected = getattr(output, "image_embeds", None)
-        return torch.as_tensor(output.pooler_output if projected is None else projected)
+        return image_features(model, inputs)
 
     return ImageTower(
         name=model.files.title,
         prepare=prepare,
         canvas=lambda image: canvas(model, prepare([image])),
         encode=encode,
-        grid=lambda inputs: grid(inputs, size),
-        blocks=tuple(block(layer, padded=naflex) for layer in vision.encoder.layers),
-        pooling=_pooling(model.kind, vision),
+        grid=grid_of,
+        blocks=blocks,
+        pooling=Pooling("token") if closed else _pooling(model),
         device=model.files.device,
-        prefix=int(model.kind in CLASS_TOKEN),
+        prefix=model.shape.prefix,
     )
 
 
 def vision_of(model: ContrastiveModel) -> Any:
     """The module with the embeddings and the encoder of the image tower."""
     return getattr(model.files.network, "vision_model", model.files.network)
+
+
+def layers_of(model: ContrastiveModel) -> Any:
+    """The residual blocks of the image encoder."""
+    encoder = vision_of(model).encoder
+    return encoder.layer if model.kind == "tipsv2" else encoder.layers
 
 
 def grid(inputs: Inputs, patch_size: int) -> tuple[int, int]:
@@ -155,8 +188,11 @@ def as_image(
 
 def block(layer: Any, appended: int = 0, padded: bool = False) -> Block:
     """An encoder layer; it appends tokens, always visible, to those that it is given."""
-    attention = layer.self_attn
-    heads = attention.num_heads
+    attention = layer.attention if hasattr(layer, "attention") else layer.self_attn
+    heads = getattr(attention, "num_heads", None) or attention.num_attention_heads
+    # CLIP's names, or those of TIPSv2
+    scale = getattr(attention, "scale", None) or attention.scaling
+    out = getattr(attention, "out_proj", None) or attention.o_proj
 
     def form(visible: Tensor) -> Tensor:
         # X-CLIP's layers append a message token after the mask was made
@@ -167,18 +203,19 @@ def block(layer: Any, appended: int = 0, padded: bool = False) -> Block:
         queries = split_heads(attention.q_proj(tokens), heads)
         keys = split_heads(attention.k_proj(tokens), heads)
         values = split_heads(attention.v_proj(tokens), heads)
-        return queries * attention.scale, keys, values
+        return queries * scale, keys, values
 
     masked = Masked(layer, "attention_mask", 1, form, padded)
-    return Block(masked, attention, project, lambda: attention.out_proj.weight)
+    return Block(masked, attention, project, lambda: out.weight)
 
 
-def _pooling(kind: str, vision: Any) -> Pooling:
-    if kind in CLASS_TOKEN:
+def _pooling(model: ContrastiveModel) -> Pooling:
+    vision = vision_of(model)
+    if model.shape.pools_token:
         return Pooling("token")
     # SigLIP 2's head makes its own mask from one of True and False; SigLIP's head takes none, but
     # the attention in it, which is torch's, does
-    if kind.startswith("siglip2"):
+    if model.kind.startswith("siglip2"):
         masked = Masked(
             vision.head,
             "attention_mask",

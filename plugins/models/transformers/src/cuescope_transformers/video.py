@@ -1,7 +1,8 @@
-"""X-CLIP: frames that exchange messages, and texts that are embedded with the video in view.
+"""Models of whole clips: VideoPrism, and X-CLIP, whose texts are embedded with the video in view.
 
-A row of its tower is the video's embedding, followed by what its prompt generator sees of the
-video: a vector for each place, the mean over frames; 0 for a place that is hidden in all of them.
+Frames of X-CLIP exchange messages. A row of its tower is the video's embedding, followed by what
+its prompt generator sees of the video: a vector for each place, the mean over frames; 0 for a place
+that is hidden in all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from torch import Tensor
 from cuescope_sdk.models import Templates, require_frames, unit
 from cuescope_sdk.torch import ImageTower, Inputs, Pooling, to_array
 from cuescope_transformers.loading import ContrastiveModel
-from cuescope_transformers.towers import block, canvas, image_tower, vision_of
+from cuescope_transformers.towers import as_image, block, canvas, image_tower, vision_of
 
 Texts = Float[np.ndarray, "text dim"]
 Places = Float[np.ndarray, "place dim"]
@@ -27,6 +28,46 @@ MESSAGE_TOKENS = 1
 
 def video_tower(model: ContrastiveModel) -> ImageTower:
     """The video encoder; its inputs are `frames` frames each. Opens the weights."""
+    return videoprism(model) if model.kind == "videoprism" else xclip(model)
+
+
+def videoprism(model: ContrastiveModel) -> ImageTower:
+    """VideoPrism's, which shows no tokens."""
+    network = model.files.network
+    name = "pixel_values_videos"
+
+    def prepare(frames: Sequence[Image.Image]) -> Inputs:
+        require_frames(model.files.title, frames, model.frames)
+        # the data set has chosen them
+        inputs = model.image_processor(
+            list(frames), do_sample_frames=False, return_tensors="pt"
+        )
+        return {name: inputs[name]}
+
+    def canvas_of(image: Image.Image) -> np.ndarray:
+        pixels = prepare([image] * model.frames)[name][0, 0]
+        return as_image(pixels.permute(1, 2, 0), model.image_processor)
+
+    def encode(inputs: Inputs) -> Tensor:
+        pixels = inputs[name].to(model.files.device)
+        output = network.get_video_features(pixel_values_videos=pixels)
+        return torch.as_tensor(output.pooler_output).flatten(1)
+
+    return ImageTower(
+        name=model.files.title,
+        prepare=prepare,
+        canvas=canvas_of,
+        encode=encode,
+        grid=lambda inputs: (0, 0),
+        blocks=(),
+        pooling=Pooling("token"),
+        device=model.files.device,
+        frames=model.frames,
+    )
+
+
+def xclip(model: ContrastiveModel) -> ImageTower:
+    """X-CLIP's, with what its texts look at."""
     network = model.files.network
     count = model.frames
     layers = vision_of(model).encoder.layers

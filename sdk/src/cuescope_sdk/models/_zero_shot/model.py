@@ -137,6 +137,16 @@ class ZeroShotModel(Plugin, LazyWeights):
             self._head.check(self.context.dataset.labels)
         return self._head
 
+    def close_tower(self, reason: str) -> None:
+        """For a tower whose tokens cannot be reached: a plan refuses what needs them, and why."""
+        inside = frozenset({"patches", "image-tower"})
+        update: dict[str, object] = {
+            "edits": frozenset[str](),
+            "exposes": self.capabilities.exposes - inside,
+            "notes": dict.fromkeys(("hide-tokens", *sorted(inside)), reason),
+        }
+        self.capabilities = self.capabilities.model_copy(update=update)
+
     def use(self, tower: "ImageTower", texts: TextTower | None, dim: int) -> Head:
         """Answer with towers that are open already. Gives the head."""
         self.image_tower = tower

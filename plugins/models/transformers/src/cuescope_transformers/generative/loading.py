@@ -16,7 +16,8 @@ from cuescope_sdk.torch import LoadedAhead, Pretrained, Source, quiet
 from cuescope_transformers.generative.family import Family, family_of
 from cuescope_transformers.generative.modules import arguments, fusion_shape
 from cuescope_transformers.generative.stock_attention import stock_fusion
-from cuescope_transformers.loading import BUILDERS, OWNER
+from cuescope_transformers.kinds import KINDS
+from cuescope_transformers.loading import OWNER
 from cuescope_transformers.options import VLMOptions
 
 # families differ in what their configuration calls it
@@ -116,6 +117,11 @@ class GenerativeModel:
     @cached_property
     def areas(self) -> dict[tuple[int, int], Any]:
         """What is seen of frames of each size (`patches.seen_area`)."""
+        return {}
+
+    @cached_property
+    def in_one_pass(self) -> dict[frozenset[str], bool]:
+        """Whether hidden pixels can be followed as NaN, by the names of inputs (`hiding.door`)."""
         return {}
 
     @property
@@ -281,7 +287,7 @@ def builder_of(config: Any, source: Source) -> Any:
         if name in auto:
             return getattr(transformers, name)
     remedy = None
-    if config.model_type in BUILDERS:
+    if config.model_type in KINDS:
         remedy = "It compares images with texts: use transformers in place of transformers-vlm."
     raise UnopenableError(
         f"{OWNER}: {source.title} does not answer questions about images or videos",

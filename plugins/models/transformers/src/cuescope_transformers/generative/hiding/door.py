@@ -1,12 +1,14 @@
 """Hiding at the language model's door: what it would read of a mask is not there.
 
 The pixels under the masks are grey, so that nothing is known of them. The tokens that read one of
-them are followed through the encoder (`trace`), and are taken out of all that the language model is
-handed: embeddings, features for its later layers, types of tokens. Positions are those of the whole
-prompt.
+them are followed through the encoder, and are taken out of all that the language model is handed:
+embeddings, features for its later layers, types of tokens. Positions are those of the whole prompt.
+
+They are followed in one pass (`blind`) where a model's first batch shows that this gives what three
+give (`trace`), and else in three: where an encoder compares numbers, or its convolutions overlap.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,7 +18,9 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
+from cuescope_transformers.generative.family import DOOR
 from cuescope_transformers.generative.generation import named, reach
+from cuescope_transformers.generative.hiding.blind import NAN, Blind
 from cuescope_transformers.generative.hiding.trace import Local, Masked, differs
 from cuescope_transformers.generative.inputs import (
     Batch,
@@ -28,6 +32,7 @@ from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments, language_side
 
 Kept = Bool[Tensor, "row token"]
+Followed = tuple[Inputs, Kept]
 NOISE = 4.0  # of normalised pixels, which lie within 3 or so
 SEED = 0
 # the language model's own affair, and that of the shorter prompt
@@ -47,7 +52,63 @@ def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Bat
     `inputs` are of frames that are grey there; nothing in the encoder reads one of them either.
     """
     whole = with_modalities(model, inputs)
-    drawn = replace(whole, inputs={**inputs, **_noise(inputs, marks)})
+    visual = is_among(inputs["input_ids"], model.visual)
+    handed, reads = _follow(model, whole, marks, visual)
+    kept = inputs["attention_mask"].bool() & ~(visual & reads)
+    return _shorter(model, inputs, kept, visual, handed)
+
+
+def _follow(
+    model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
+) -> Followed:
+    """In one pass, where the model has been seen to give what three do."""
+    # of each medium: images and videos may go different ways
+    names = frozenset(whole.inputs)
+    if model.family.hides == DOOR or model.in_one_pass.get(names) is False:
+        return _follow_by_noise(model, whole, marks, visual)
+    if names in model.in_one_pass:
+        return _follow_by_nan(model, whole, marks, visual)
+    by_noise = _follow_by_noise(model, whole, marks, visual)
+    try:
+        by_nan = _follow_by_nan(model, whole, marks, visual)
+    # an encoder that makes indices of its numbers may raise anything
+    except Exception:
+        model.in_one_pass[names] = False
+        return by_noise
+    model.in_one_pass[names] = _are_equal(by_nan, by_noise, visual)
+    return by_nan if model.in_one_pass[names] else by_noise
+
+
+def _are_equal(one: Followed, other: Followed, visual: Kept) -> bool:
+    """Whether the same tokens are hidden, and the others are what they were."""
+    handed, reads = one
+    if not torch.equal(reads, other[1]):
+        return False
+    pairs = zip(_tensors_of(handed), _tensors_of(other[0]), strict=True)
+    return not any((_readers(differs, visual, *pair) & ~reads).any() for pair in pairs)
+
+
+def _follow_by_nan(
+    model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
+) -> Followed:
+    """What the language side is handed, and which of its tokens have read a marked pixel."""
+    hidden = {
+        name: whole.inputs[name].masked_fill(marked, NAN)
+        for name, marked in marks.items()
+    }
+    shown = replace(whole, inputs={**whole.inputs, **hidden})
+    handed = reach(model, shown, language_side(model.network), Blind())
+    reads = torch.zeros_like(visual)
+    for part in _tensors_of(handed):
+        reads |= _readers(torch.isnan, visual, part)
+    return handed, reads
+
+
+def _follow_by_noise(
+    model: GenerativeModel, whole: Batch, marks: Inputs, visual: Kept
+) -> Followed:
+    """The same by two passes over unlike pixels, and one that counts."""
+    drawn = replace(whole, inputs={**whole.inputs, **_noise(whole.inputs, marks)})
     door = language_side(model.network)
     one = Local()
     plain = reach(model, whole, door, one)
@@ -57,14 +118,11 @@ def without_visual(model: GenerativeModel, inputs: Inputs, marks: Inputs) -> Bat
     # a query of which every key is hidden can give nothing else
     if any(mask.all(dim=-1).any() for mask in hidden):
         noisy = reach(model, drawn, door, Local(hidden))
-    visual = is_among(inputs["input_ids"], model.visual)
     reads = torch.zeros_like(visual)
     pairs = zip(_tensors_of(plain), _tensors_of(noisy), strict=True)
     for mine, its in pairs:
-        reads |= _readers(mine, its, visual)
-    handed = reach(model, whole, door, Masked(hidden))
-    kept = inputs["attention_mask"].bool() & ~(visual & reads)
-    return _shorter(model, inputs, kept, visual, handed)
+        reads |= _readers(differs, visual, mine, its)
+    return reach(model, whole, door, Masked(hidden)), reads
 
 
 def _tensors_of(handed: Any) -> Iterator[Tensor]:
@@ -78,13 +136,14 @@ def _tensors_of(handed: Any) -> Iterator[Tensor]:
         yield handed
 
 
-def _readers(one: Tensor, other: Tensor, visual: Kept) -> Kept:
-    """The tokens of which two passes were handed something else."""
+def _readers(test: Callable[..., Tensor], visual: Kept, *parts: Tensor) -> Kept:
+    """The tokens of which `test` is true of any number, in what some passes were handed alike."""
     none = torch.zeros_like(visual)
-    if one.shape[:2] == visual.shape:
-        return differs(one.flatten(2), other.flatten(2)).any(dim=-1)
-    if len(one) == int(visual.sum()):
-        return none.masked_scatter(visual, differs(one, other).flatten(1).any(dim=-1))
+    if parts[0].shape[:2] == visual.shape:
+        return test(*(part.flatten(2) for part in parts)).any(dim=-1)
+    if len(parts[0]) == int(visual.sum()):
+        of_visual = test(*(part.flatten(1) for part in parts)).any(dim=-1)
+        return none.masked_scatter(visual, of_visual)
     return none
 
 

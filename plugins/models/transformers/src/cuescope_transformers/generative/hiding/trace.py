@@ -133,28 +133,30 @@ class Masked(TorchFunctionMode):
         if function is nnf.scaled_dot_product_attention:
             names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
             given = dict(zip(names, args, strict=False)) | kwargs
-            return function(**self._mask(given))
+            return function(**masked_arguments(given, next(self._hidden)))
         if function in SOFTMAX and is_attention(args[0]):
             lowest = torch.finfo(args[0].dtype).min
             scores = args[0].masked_fill(next(self._hidden), lowest)
             return function(scores, *args[1:], **kwargs)
         return function(*args, **kwargs)
 
-    def _mask(self, given: dict[str, Any]) -> dict[str, Any]:
-        hidden = next(self._hidden)
-        # nothing is hidden: the call is the library's own, to the bit
-        if not hidden.any():
-            return given
-        query = given["query"]
-        lowest = torch.finfo(query.dtype).min
-        bias = torch.zeros_like(hidden, dtype=query.dtype).masked_fill(hidden, lowest)
-        mask = given.get("attn_mask")
-        if given.pop("is_causal", False):
-            size = (query.shape[-2], given["key"].shape[-2])
-            mask = torch.ones(size, dtype=torch.bool, device=query.device).tril()
-        if mask is not None and mask.dtype == torch.bool:
-            mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, lowest)
-        return {**given, "attn_mask": bias if mask is None else bias + mask}
+
+def masked_arguments(given: dict[str, Any], hidden: Mask) -> dict[str, Any]:
+    """The arguments of an attention in which no query reads a hidden key."""
+    # nothing is hidden: the call is the library's own, to the bit
+    if not hidden.any():
+        return given
+    query = given["query"]
+    lowest = torch.finfo(query.dtype).min
+    bias = torch.zeros_like(hidden, dtype=query.dtype).masked_fill(hidden, lowest)
+    mask = given.get("attn_mask")
+    if given.get("is_causal", False):
+        size = (query.shape[-2], given["key"].shape[-2])
+        mask = torch.ones(size, dtype=torch.bool, device=query.device).tril()
+    if mask is not None and mask.dtype == torch.bool:
+        mask = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, lowest)
+    bias = bias if mask is None else bias + mask
+    return {**given, "attn_mask": bias, "is_causal": False}
 
 
 def is_attention(scores: Tensor) -> bool:

@@ -1,0 +1,128 @@
+"""Hidden pixels as NaN, in the very pass that counts: what has read one is NaN itself.
+
+Linear maps, norms and mergers work token by token, so NaN stays in the tokens that read it. Only
+attention would carry it on: there a key that is NaN is read by nobody, and a query that is NaN
+gives NaN. So one pass follows the hidden pixels and leaves them out, where `trace` takes three.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as nnf
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from cuescope_transformers.generative.hiding.trace import (
+    CONVOLUTIONS,
+    SOFTMAX,
+    Mask,
+    is_attention,
+    masked_arguments,
+)
+
+NAN = float("nan")
+PRODUCTS = (torch.matmul, torch.bmm, Tensor.matmul, Tensor.__matmul__, Tensor.bmm)
+
+
+class Blind(TorchFunctionMode):
+    """Within it no query of an attention reads a key that is NaN."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # of the last weights that are still to be multiplied by their values
+        self._weighed: torch.Size | None = None
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if function is nnf.scaled_dot_product_attention:
+            return _attend(*args, **kwargs)
+        if function in SOFTMAX and is_attention(args[0]):
+            return self._weigh(function, *args, **kwargs)
+        if function in PRODUCTS and args[0].shape == self._weighed:
+            self._weighed = None
+            # a weight of 0 does not hold NaN back
+            return function(args[0], args[1].nan_to_num())
+        if function in CONVOLUTIONS:
+            return _convolve(function, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    def _weigh(
+        self, softmax: Callable[..., Tensor], scores: Tensor, *args: Any, **kwargs: Any
+    ) -> Tensor:
+        """Weights of the keys that are seen; a query that is NaN gives NaN to each."""
+        self._weighed = scores.shape
+        hidden = scores.isnan().all(dim=-2, keepdim=True)
+        if not hidden.any():
+            return softmax(scores, *args, **kwargs)
+        lowest = torch.finfo(scores.dtype).min
+        weights = softmax(scores.masked_fill(hidden, lowest), *args, **kwargs)
+        return weights.masked_fill(hidden.all(dim=-1, keepdim=True), NAN)
+
+
+def _attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    **others: Any,
+) -> Tensor:
+    given = {
+        "query": query,
+        "key": key,
+        "value": value,
+        "attn_mask": attn_mask,
+        "dropout_p": dropout_p,
+        "is_causal": is_causal,
+        **others,
+    }
+    hidden = _hidden_keys(key, value)
+    # nothing is hidden: the call is the library's own, to the bit
+    if not hidden.any():
+        return nnf.scaled_dot_product_attention(**given)
+    seen = {name: given[name].nan_to_num() for name in ("query", "key", "value")}
+    attended = nnf.scaled_dot_product_attention(
+        **masked_arguments({**given, **seen}, hidden)
+    )
+    # what a query gives that reads no key is hidden too
+    lost = query.isnan().any(dim=-1) | hidden.all(dim=-1)
+    return attended.masked_fill(lost[..., None], NAN)
+
+
+def _hidden_keys(key: Tensor, value: Tensor) -> Mask:
+    hidden = key.isnan().any(dim=-1) | value.isnan().any(dim=-1)
+    # (row, head, key): heads of a layer see the same tokens
+    if hidden.ndim > 2:
+        hidden = hidden.any(dim=-2, keepdim=True)
+    return hidden[..., None, :]
+
+
+def _convolve(
+    function: Callable[..., Tensor],
+    pixels: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """The convolution; some kernels would multiply the NaN of a neighbour by 0, which is NaN."""
+    bad = pixels.isnan()
+    if not bad.any():
+        return function(pixels, weight, bias, stride, padding, dilation, groups)
+    output = function(
+        pixels.nan_to_num(), weight, bias, stride, padding, dilation, groups
+    )
+    shown = bad.any(dim=1, keepdim=True).to(pixels.dtype)
+    ones = torch.ones_like(weight[:1, :1])
+    read = function(shown, ones, None, stride, padding, dilation)
+    return output.masked_fill(read > 0, NAN)
