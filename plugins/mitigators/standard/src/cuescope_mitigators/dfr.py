@@ -90,7 +90,7 @@ def sparse_head(
     """Multinomial regression under an L1 penalty, 1 / `strength`, on every weight.
 
     A weight is the difference of two that are not negative, so that the penalty has a gradient
-    (Schmidt et al., 2007, section 2.3); the constant is penalised too, as by liblinear.
+    (Schmidt et al., 2007); the constant is penalised too, as by liblinear.
     """
     from scipy.optimize import Bounds, minimize
     from scipy.special import log_softmax
