@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_answers import Answers
-from cuescope_answers.analysis import clusters
+from cuescope_answers.analysis import candidates_of, clusters
 from cuescope_answers.scores import even_choices, preference
 from cuescope_sdk import Capabilities, Options, Plugin, Report, Response, Sample, Trial
 from cuescope_sdk.testing import MethodContract, run_audit
@@ -188,3 +188,14 @@ def test_what_many_clusters_cut_into_pieces_is_one_of_few() -> None:
     side = embedding[:, 0] > 0
     assert not any((shows == side).all() for shows in shown[:8])
     assert any((shows == side).all() for shows in shown[8:])
+
+
+def test_a_pair_that_says_no_more_than_its_word_is_the_word() -> None:
+    texts = ["Where does it move? Today", "Where does it move?"] * 30
+    samples = [
+        Sample(key=str(n), frames=(), question=text) for n, text in enumerate(texts)
+    ]
+    answers = SimpleNamespace(embedding=np.empty((60, 0)), right=np.ones(60))
+    audit = SimpleNamespace(options=Answers.Options(clusters=0))
+    found = [candidate.name for candidate in candidates_of(audit, answers, samples)]
+    assert found == ["'today' in the question"]

@@ -299,7 +299,9 @@ def words(samples: Sequence[Sample], most: int, fewest: int) -> Iterator[Candida
         table = reader.fit_transform(texts).tocsc()
     except ValueError:  # no word is common enough
         return
-    for number, word in enumerate(reader.get_feature_names_out()):
+    names = enumerate(reader.get_feature_names_out())
+    # single words first: a pair that says no more than one of them is that word
+    for number, word in sorted(names, key=lambda named: " " in named[1]):
         shows = np.zeros(len(texts), dtype=bool)
         shows[table.indices[table.indptr[number] : table.indptr[number + 1]]] = True
         yield Candidate(f"word: {word}", f"'{word}' in the question", "word", shows)

@@ -12,8 +12,10 @@ from cuescope_sdk.interventions import Place
 
 def locate_words(word: str, pool: Samples) -> LocatedCue | None:
     """Where questions name the cue; None where no sample has a question."""
+    # of several words a mark may stand between two: "move? Today"
+    words = r"\W+".join(map(re.escape, word.split()))
     # a question may have the word in the plural
-    pattern = re.compile(rf"\b{re.escape(word)}(?:e?s)?\b", re.IGNORECASE)
+    pattern = re.compile(rf"\b{words}(?:e?s)?\b", re.IGNORECASE)
     places = {}
     without = set()
     for key, sample in pool.items():
