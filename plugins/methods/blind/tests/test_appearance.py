@@ -12,7 +12,7 @@ from cuescope.types import FrameSource
 from cuescope_blind import Blind
 from cuescope_blind.appearance import is_labelled
 from cuescope_blind.appearance.analysis import Labelled
-from cuescope_blind.appearance.files import COLOURS, FILE_TELLS, columns_of, facts_of
+from cuescope_blind.files import COLOURS, FILE_TELLS, columns_of, facts_of
 from cuescope_blind.none import NoModel
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
 from cuescope_sdk.testing import Setup, write_video

@@ -7,7 +7,13 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from cuescope_blind import learner
-from cuescope_blind.learner import fit, option_features, out_of_fold
+from cuescope_blind.learner import (
+    Columns,
+    OptionFeatures,
+    fit,
+    option_features,
+    out_of_fold,
+)
 from cuescope_blind.questions import Questions, deal_folds, words_of
 from cuescope_blind.scores import (
     blind_scores,
@@ -22,12 +28,11 @@ from cuescope_blind.tells import (
     held_out_strength,
     length,
     length_ranks,
-    number_of,
-    numeric_middle,
     overlap,
     rank_codes,
     yes_no_codes,
 )
+from cuescope_blind.tells.orders import number_of, numeric_middle
 from cuescope_sdk.statistics import Groups
 
 
@@ -115,7 +120,10 @@ def test_with_two_options_the_learner_is_logistic_regression() -> None:
         int
     )
     everyone = np.ones(300, dtype=bool)
-    weights = fit(questions, sparse.csr_array(matrix), right, everyone)
+    others = sparse.csr_array(matrix[:, :-1])
+    features = OptionFeatures(others, others, np.ones(3))
+    columns = Columns(features, matrix[:, -1])
+    weights = fit(questions, columns, right, everyone)
     reference = LogisticRegression(C=1 / learner.PENALTY, fit_intercept=False, tol=1e-8)
     reference.fit(difference, right)
     assert weights == pytest.approx(reference.coef_[0], abs=0.01)

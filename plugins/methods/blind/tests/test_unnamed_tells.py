@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from drawn_questions import draw_questions
 
+from cuescope_blind.files import FILE_TELLS
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, prefers
-from cuescope_blind.tells import TELLS, strengths_of
+from cuescope_blind.tells import TELLS, held_out_strength, strengths_of
+from cuescope_blind.tells.files import fact_codes
 
 MARKED = 0.5  # of the questions
 Mark = Callable[[str], str]
@@ -107,6 +110,78 @@ def test_words_of_the_question_are_crossed_with_options() -> None:
     assert found["question-words"] > found["answer-prior"] + 0.05
 
 
+def test_what_is_asked_at_length_is_crossed_with_options() -> None:
+    rng = np.random.default_rng(8)
+    questions = draw_questions(300, np.random.default_rng(0))
+    sizes = rng.integers(3, 20, 300)
+    drawn = rng.random(300) < MARKED
+    long = np.where(drawn, sizes > 10, rng.random(300) < 0.5)
+    asked = replace(
+        questions,
+        texts=tuple(f"is it{' so' * size}" for size in sizes.tolist()),
+        options=(("yes", "no"),) * 300,
+        right=np.where(long, 0, 1),
+    )
+    assert gains(asked)["question-words"] > 0.1
+
+
+def test_grammar_that_fits_one_option_is_seen() -> None:
+    rng = np.random.default_rng(9)
+    questions = draw_questions(300, np.random.default_rng(0))
+    articles = rng.choice(["a", "an"], 300).tolist()
+    drawn = rng.random(300) < MARKED
+    options = []
+    for article, fits, right in zip(
+        articles, drawn.tolist(), questions.right.tolist(), strict=True
+    ):
+        vowels = rng.random(4) < 0.5
+        if fits:
+            vowels = np.repeat(article != "an", 4)
+            vowels[right] = article == "an"
+        names = rng.integers(1000, 9999, 4).tolist()
+        first = ["o" if vowel else "t" for vowel in vowels]
+        options.append(
+            tuple(f"{letter}x{name}" for letter, name in zip(first, names, strict=True))
+        )
+    fitting = replace(
+        questions,
+        texts=tuple(f"he holds {article}" for article in articles),
+        options=tuple(options),
+    )
+    assert gains(fitting)["grammar"] > 0.15
+
+
+def test_an_option_that_was_put_among_sorted_ones_is_seen() -> None:
+    rng = np.random.default_rng(10)
+    questions = draw_questions(300, np.random.default_rng(0))
+    options = []
+    for right in questions.right.tolist():
+        others = sorted(rng.choice(900, 3, replace=False).tolist())
+        others.insert(right, int(rng.integers(900)))
+        options.append(tuple(f"{number} steps" for number in others))
+    by_size = replace(questions, options=tuple(options))
+    assert gains(by_size)["out-of-order"] > 0.3
+    by_letter = [tuple(f"x{text}" for text in own) for own in options]
+    assert gains(replace(by_size, options=tuple(by_letter)))["out-of-order"] > 0.1
+
+
+def test_a_file_that_is_sorted_by_answer_is_seen() -> None:
+    questions = draw_questions(300, np.random.default_rng(0))
+    drawn = np.random.default_rng(11).random(300) < MARKED
+    by_answer = np.arange(300) // 75
+    ordered = replace(questions, right=np.where(drawn, by_answer, questions.right))
+    assert gains(ordered)["block"] > 0.2
+    # "q9" is followed by "q10", and not by "q90"
+    names = tuple(f"q{number}" for number in range(300))
+    shuffled = np.random.default_rng(12).permutation(300)
+    unsorted = replace(
+        ordered,
+        keys=tuple(names[number] for number in shuffled),
+        right=ordered.right[shuffled],
+    )
+    assert gains(unsorted)["block"] > 0.2
+
+
 def test_answers_that_take_turns_are_seen() -> None:
     questions = draw_questions(300, np.random.default_rng(0))
     drawn = np.random.default_rng(6).random(300) < MARKED
@@ -125,6 +200,35 @@ def gains_that_speak(questions: Questions) -> set[str]:
         if prefers(questions, strength).any():
             spoken.add(tell.key)
     return spoken
+
+
+def gain_of_file(questions: Questions, facts: list[dict[str, Any]]) -> float:
+    """How much oftener than by chance the size of the file tells the answer."""
+    fold = deal_folds(questions.fold_groups, 5, np.random.default_rng(1))
+    [tell] = [tell for tell in FILE_TELLS if tell.key == "file-size"]
+    codes = fact_codes(questions, facts, tell)
+    assert codes is not None
+    strength = held_out_strength(questions, codes, questions.right, fold)
+    correct = expected_correct(questions, strength)
+    return float((correct - questions.chance).mean())
+
+
+def test_a_file_is_crossed_with_options() -> None:
+    rng = np.random.default_rng(7)
+    questions = draw_questions(300, rng)
+    drawn = rng.random(300) < MARKED
+    place = np.where(drawn, questions.right, rng.integers(0, 4, 300))
+    sizes = [{"bytes": float(100 * of_file)} for of_file in place]
+    assert gain_of_file(questions, sizes) > 0.2
+    shuffled = [sizes[number] for number in rng.permutation(300)]
+    assert abs(gain_of_file(questions, shuffled)) < 0.1
+
+
+def test_files_that_are_alike_tell_nothing() -> None:
+    questions = draw_questions(20, np.random.default_rng(0))
+    [tell] = [tell for tell in FILE_TELLS if tell.key == "file-name"]
+    names = [{"name clip": 1.0, f"name {number}": 1.0} for number in range(20)]
+    assert fact_codes(questions, names, tell) is None
 
 
 def test_distractors_of_a_pool_are_seen() -> None:

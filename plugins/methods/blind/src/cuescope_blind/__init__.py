@@ -26,7 +26,9 @@ class Blind(Plugin):
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
     # an audit has a model; `none` stands in its place and is asked nothing (docs/adr/0024)
-    requires = Requirements(outputs=frozenset(), labels=0)
+    requires = Requirements(
+        outputs=frozenset(), may_use=frozenset({"sentence-encoder"}), labels=0
+    )
     asks_nothing = True  # `cuescope investigate` runs it first
     data_needs = DataNeeds(
         each="data set",
@@ -35,6 +37,7 @@ class Blind(Plugin):
         enough_for="a tell of 10 points",
         choices=2,
     )
+    no_effect = 0.0
     metrics = (
         Metric(
             name="gain",

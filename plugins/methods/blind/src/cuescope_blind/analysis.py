@@ -12,6 +12,7 @@ from cuescope_blind.learner import out_of_fold
 from cuescope_blind.questions import OneAQuestion, PerOption, PerQuestion, Questions
 from cuescope_blind.scores import Gain, expected_correct, measure_gain, prefers
 from cuescope_blind.tells import Tell, strengths_of
+from cuescope_blind.tells.files import file_tells
 from cuescope_blind.tells.others import other_tells
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
@@ -68,7 +69,7 @@ def study(audit: Audit) -> Study:
     fold = audit.once(folds_of, audit)
     features = audit.once(features_of, audit)
     probability = out_of_fold(questions, features, fold)
-    others = audit.once(other_tells, audit)
+    others = [*audit.once(file_tells, audit), *audit.once(other_tells, audit)]
     results = measure_all(
         questions,
         questions.right,
@@ -91,6 +92,7 @@ def measure_all(
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
     places = int(questions.counts.max())
+    parts = list(parts_of(questions, options))
     for tell, strength in [
         (LEARNER, probability),
         *strengths_of(questions, right, fold),
@@ -99,7 +101,7 @@ def measure_all(
         correct = expected_correct(questions, strength, right)
         # where all options are equal to it, a tell is silent, and would only dilute its own figure
         speaks = prefers(questions, strength)
-        for kind, of_kind in parts_of(questions, options):
+        for kind, of_kind in parts:
             part = speaks & of_kind
             # the learner answers all questions: of POPE, where nothing is to be learned, by chance
             if tell is LEARNER:
@@ -131,15 +133,13 @@ def parts_of(
 ) -> Iterator[tuple[str | None, Bool[np.ndarray, " question"]]]:
     """All questions, and those of each kind that has enough of them."""
     yield None, np.ones(len(questions), dtype=bool)
-    kinds, sizes = np.unique(questions.kind, return_counts=True)
+    sizes = np.bincount(questions.kind_codes)
     # a single kind is all questions once more
-    if not options.by_kind or len(kinds) == 1:
+    if not options.by_kind or len(sizes) == 1:
         return
-    # compared as text: codes would need their names again
-    names = np.array(questions.kind)
-    for kind, size in zip(kinds.tolist(), sizes.tolist(), strict=True):
-        if size >= options.min_kind:
-            yield kind, names == kind
+    for number, kind in enumerate(sorted(set(questions.kind))):
+        if sizes[number] >= options.min_kind:
+            yield kind, questions.kind_codes == number
 
 
 def is_finding(result: Result, options: Any) -> bool:

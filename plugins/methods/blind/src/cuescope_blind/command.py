@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cuescope.application import (
+    ROLES,
     DataOptions,
     Device,
     DrawSeed,
@@ -15,8 +16,12 @@ from cuescope.application import (
     Output,
     Pairs,
     Planned,
+    ToolOptions,
+    Tools,
     as_asked,
     audit_and_show,
+    build_tool,
+    by_role,
     echo,
     open_runner,
     pairs,
@@ -27,12 +32,15 @@ from cuescope.application import (
 from cuescope_sdk import Request, StoredRun, UserError, generator
 
 if TYPE_CHECKING:
+    from cuescope_blind.meaning import Columns
     from cuescope_blind.questions import Questions
+    from cuescope_sdk import Context
 
 METHOD = "blind"
 MODEL = "none"
 # with a model the questions are asked of it
 ASKING = "looking"
+ENCODER = "sentence-encoder"
 LEAST_DRAWS = 19
 # plain help: rich would triple the time to its first line
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -60,6 +68,8 @@ def blind(
             help="Option of the method `blind`, with a model of `looking`.",
         ),
     ] = None,
+    tool: Tools = None,
+    tool_option: ToolOptions = None,
     device: Device = "auto",
     out: Annotated[
         Path | None,
@@ -115,6 +125,8 @@ def blind(
         device=device,
         method_options=pairs("-O", option or ()),
         data_options=pairs("-D", data_option or ()),
+        tools=pairs("--tool", tool or ()),
+        tool_options=by_role(pairs("-T", tool_option or ())),
         limit=limit,
         seed=seed,
     )
@@ -129,8 +141,10 @@ def blind(
         run = StoredRun(runner.folder(request).path, runner.context)
         rows = hardest_rows(run, hardest) if hardest else []
         if prune is not None:
-            method = runner.context.resolve("method", METHOD, request.method_options)
-            rows, words = pruned_rows(run, prune, method.options, seed)
+            context = runner.context
+            method = context.resolve("method", METHOD, request.method_options)
+            meaning = _meaning_columns(run, request, context)
+            rows, words = pruned_rows(run, prune, method.options, seed, meaning)
             # with --json the report alone is printed
             echo(words, err=output.as_json)
         write_atomically(manifest, "".join(rows))
@@ -175,6 +189,7 @@ def pruned_rows(
     count: int,
     options: Any,
     seed: int,
+    meaning: "Columns | None" = None,
 ) -> tuple[list[str], str]:
     """A line of JSON a question that is left, and what pruning did, in words."""
     from cuescope_blind.pruning import prune
@@ -183,8 +198,25 @@ def pruned_rows(
     # without the check by redraws there is still the one by chance
     draws = options.redraws or LEAST_DRAWS
     rng = generator(seed, "prune")
-    pruned = prune(questions, count, options.folds, draws, rng)
+    pruned = prune(questions, count, options.folds, draws, rng, meaning)
     return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
+
+
+def _meaning_columns(
+    run: StoredRun,
+    request: Request,
+    context: "Context",
+) -> "Columns | None":
+    """Of the encoder that the audit was asked with; None where there was none."""
+    from cuescope_blind.meaning import meaning_columns
+
+    spec = request.tools.get(ENCODER)
+    if spec is None:
+        return None
+    options = request.tool_options.get(ENCODER)
+    encoder = build_tool(context, ROLES[ENCODER], spec, options).plugin
+    questions, _ = scored_questions(run)
+    return meaning_columns(questions, encoder)
 
 
 def scored_questions(run: StoredRun) -> "tuple[Questions, dict[str, float]]":

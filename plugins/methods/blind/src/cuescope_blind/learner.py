@@ -15,20 +15,24 @@ from scipy import optimize, sparse
 
 from cuescope_blind.questions import OneAQuestion, PerOption, Questions
 from cuescope_blind.tells import (
-    alphabet_ranks,
     consensus,
     learned_strength,
     length,
     length_ranks,
-    number_ranks,
-    numeric_middle,
     one_code,
     overlap,
     text_codes,
 )
-from cuescope_blind.tells.crossed import question_codes, recurrence
+from cuescope_blind.tells.crossed import grammar_codes, question_codes, recurrence
+from cuescope_blind.tells.orders import (
+    alphabet_ranks,
+    number_ranks,
+    numeric_middle,
+    out_of_order,
+)
 from cuescope_blind.tells.signs import sign_codes
 
+Weights = Float[np.ndarray, " column"]
 # a power of two: FeatureHasher spreads features unevenly over any other count of columns
 BUCKETS = 2**18
 # a word of one question says nothing of another
@@ -39,6 +43,7 @@ STEPS = 80
 # chosen on MVBench and NExT-QA val alone (benchmarks/blind_table.py --tune)
 WORD_SCALE = 1.5
 SIGN_SCALE = 1.0
+MEANING_SCALE = 0.3
 PENALTY = 4.0
 CLOSE = 1e-5
 
@@ -47,30 +52,49 @@ CLOSE = 1e-5
 class OptionFeatures:
     """What the learner sees of every option, but for the answer prior, which labels decide.
 
-    `text` has a column a text of options within a kind.
+    `text` has a column a text of options within a kind. `curvature` is that of the loss along each
+    column, where nothing is known.
     """
 
     matrix: sparse.csr_array
     text: sparse.csr_array
+    curvature: Weights
 
 
-def option_features(questions: Questions) -> OptionFeatures:
-    """Words, words by kind of question, lengths, overlaps and places of all options."""
+def option_features(
+    questions: Questions,
+    meaning: Float[np.ndarray, "option column"] | None = None,
+) -> OptionFeatures:
+    """Words, words by kind of question, lengths, overlaps and places of all options.
+
+    And what they mean, where an encoder said so.
+    """
     words = _word_features(questions)
     dense = _dense_features(questions)
     kinds = questions.kind_codes[questions.owner]
     by_kind = _within_kinds(dense, kinds)
     signs = _of_unit_length(_in_several(questions, sign_codes(questions)))
     crossed = _of_unit_length(_in_several(questions, question_codes(questions)))
+    grammar = _of_unit_length(_in_several(questions, grammar_codes(questions)))
     blocks = [
         sparse.csr_array(dense),
         by_kind,
         WORD_SCALE * words,
         SIGN_SCALE * signs,
         SIGN_SCALE * crossed,
+        SIGN_SCALE * grammar,
     ]
-    matrix = sparse.hstack(blocks, format="csr")
-    return OptionFeatures(sparse.csr_array(matrix), one_code(text_codes(questions)))
+    if meaning is not None:
+        blocks.append(sparse.csr_array(MEANING_SCALE * _of_one_spread(meaning)))
+    matrix = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+    text = one_code(text_codes(questions))
+    return OptionFeatures(matrix, text, _curvature(questions, matrix))
+
+
+def _curvature(questions: Questions, matrix: sparse.csr_array) -> Weights:
+    """The second derivative of the loss along each column, when all options are as likely."""
+    chance = questions.chance[questions.owner]
+    return np.asarray(matrix.power(2).T @ (chance * (1 - chance)))
 
 
 def _word_features(questions: Questions) -> sparse.csr_array:
@@ -123,6 +147,7 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
         _is_most(questions, shared),
         overlap(questions),
         numeric_middle(questions),
+        out_of_order(questions),
         offered - (questions.sum_within(offered) / questions.counts)[questions.owner],
     ]
     # ranks by length came after a look at EgoSchema: its row in docs/blind.md is no clean test
@@ -136,9 +161,15 @@ def _dense_features(questions: Questions) -> Float[np.ndarray, "option feature"]
     for order in orders:
         columns.extend(order == ranks[:, None])
     dense = np.stack(columns, axis=1).astype(float)
+    return _of_one_spread(dense)
+
+
+def _of_one_spread(
+    columns: Float[np.ndarray, "option column"],
+) -> Float[np.ndarray, "option column"]:
     # one penalty for all columns asks for one scale
-    spread = dense.std(axis=0)
-    return np.asarray(dense / np.where(spread > 0, spread, 1.0))
+    spread = columns.std(axis=0)
+    return np.asarray(columns / np.where(spread > 0, spread, 1.0))
 
 
 def _is_most(questions: Questions, values: PerOption) -> PerOption:
@@ -153,10 +184,10 @@ def _within_kinds(
 ) -> sparse.csr_array:
     """The same columns once more for each kind."""
     options, features = dense.shape
-    rows = np.repeat(np.arange(options), features)
-    columns = (kind[:, None] * features + np.arange(features)).ravel()
     shape = (options, (int(kind.max()) + 1) * features)
-    return sparse.csr_array((0.5 * dense.ravel(), (rows, columns)), shape=shape)
+    rows, columns = np.nonzero(dense)
+    entries = (0.5 * dense[rows, columns], (rows, kind[rows] * features + columns))
+    return sparse.csr_array(entries, shape=shape)
 
 
 def out_of_fold(
@@ -171,12 +202,10 @@ def out_of_fold(
     for number in np.unique(fold).tolist():
         training = fold != number
         prior = cross_fitted_prior(questions, features, fold, right, number)
-        matrix = sparse.csr_array(
-            sparse.hstack([features.matrix, prior[:, None]], format="csr")
-        )
-        weights = fit(questions, matrix, right, training)
+        columns = Columns(features, prior)
+        weights = fit(questions, columns, right, training)
         tested = ~training[questions.owner]
-        probability[tested] = questions.softmax(matrix @ weights)[tested]
+        probability[tested] = questions.softmax(columns.scores(weights))[tested]
     return probability
 
 
@@ -202,53 +231,70 @@ def cross_fitted_prior(
     return prior
 
 
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of the features, and one more that changes from fold to fold.
+
+    Apart, for the matrix of a hundred thousand questions is copied for no fold.
+    """
+
+    features: OptionFeatures
+    prior: PerOption
+
+    @property
+    def steps(self) -> Weights:
+        """How far to go along each column: shorter where the loss bends more."""
+        # the prior has the scale of a logit
+        bends = np.append(self.features.curvature, self.prior @ self.prior / 4)
+        return np.sqrt(PENALTY / (PENALTY + bends))
+
+    def scores(self, weights: Weights) -> PerOption:
+        """The weighted sum of each option."""
+        return np.asarray(
+            self.features.matrix @ weights[:-1] + weights[-1] * self.prior
+        )
+
+    def sums(self, values: PerOption) -> Weights:
+        """The sum of each column, its options weighted."""
+        return np.append(self.features.matrix.T @ values, self.prior @ values)
+
+
 def fit(
     questions: Questions,
-    matrix: sparse.csr_array,
+    columns: Columns,
     right: OneAQuestion,
     training: np.ndarray,
-) -> Float[np.ndarray, " feature"]:
+) -> Weights:
     """Weights of least penalised loss over the training questions.
 
-    By L-BFGS (Liu and Nocedal, 1989).
+    By L-BFGS (Liu and Nocedal, 1989), scaled by the diagonal of the Hessian: words of two questions
+    and columns of all are then as long, and a quarter of the steps suffices.
     """
-    part = _Part(questions, training)
-    rows = sparse.csr_array(matrix[part.places])
-    columns = sparse.csr_array(rows.T)
-    target = part.target(questions, right)
+    scale = columns.steps
+    counted = training[questions.owner]
+    target = questions.is_right(right)
+    is_target = counted & (target > 0)
 
-    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        scores = rows @ weights
+    def loss(scaled: Weights) -> tuple[float, Weights]:
+        weights = scale * scaled
+        scores = columns.scores(weights)
         # exp would overflow
-        shifted = scores - np.maximum.reduceat(scores, part.starts)[part.owner]
+        shifted = scores - questions.most_within(scores)[questions.owner]
         powers = np.exp(shifted)
-        sums = np.add.reduceat(powers, part.starts)
-        log_likelihood = shifted @ target - np.log(sums).sum()
-        gradient = columns @ (powers / sums[part.owner] - target) + PENALTY * weights
-        return float(PENALTY * (weights @ weights) / 2 - log_likelihood), gradient
+        sums = questions.sum_within(powers)
+        log_likelihood = shifted[is_target].sum() - np.log(sums[training]).sum()
+        # questions that are not learned from have no say
+        excess = np.where(counted, powers / sums[questions.owner] - target, 0.0)
+        gradient = columns.sums(excess) + PENALTY * weights
+        return float(
+            PENALTY * (weights @ weights) / 2 - log_likelihood
+        ), scale * gradient
 
-    start = np.zeros(matrix.shape[1])
     found = optimize.minimize(
         loss,
-        start,
+        np.zeros(len(scale)),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": STEPS, "ftol": CLOSE},
     )
-    return np.asarray(found.x)
-
-
-class _Part:
-    """The options of some of the questions, numbered anew."""
-
-    def __init__(self, questions: Questions, taken: np.ndarray) -> None:
-        self.taken = taken
-        self.places = np.flatnonzero(taken[questions.owner])
-        # `reduceat` sums up to the next start, so options left out may not lie between
-        counts = questions.counts[taken]
-        self.starts = np.cumsum(counts) - counts
-        self.owner = np.repeat(np.arange(len(counts)), counts)
-
-    def target(self, questions: Questions, right: OneAQuestion) -> PerOption:
-        """1 for the right option of each, 0 for others."""
-        return np.asarray(questions.is_right(right)[self.places])
+    return np.asarray(scale * found.x)

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cuescope_blind.learner import option_features, out_of_fold
+from cuescope_blind.meaning import Columns
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
 from cuescope_sdk import UserError
@@ -55,12 +56,13 @@ def prune(
     folds: int,
     draws: int,
     rng: np.random.Generator,
+    meaning: Columns | None = None,
 ) -> Pruned:
     """Remove so many questions that are most answered without looking, a part at a time.
 
     What the learner gains is measured on what is left, learned anew on it: a tell that pruning
     turned round is found there too. Test-set training (Brown et al., 2025) prunes so, and counts an
-    improvement where it beats removal by chance.
+    improvement where it beats removal by chance. `meaning` are columns of all options.
     """
     total = len(questions)
     if count > total // 2:
@@ -70,29 +72,34 @@ def prune(
         )
     kept = np.arange(total)
     sizes = np.linspace(total, total - count, ROUNDS + 1).round().astype(int)
-    before, scores = _learn(questions, folds, rng)
+    before, scores = _learn(questions, kept, meaning, folds, rng)
     for number, size in enumerate(sizes[1:]):
-        part = questions.take(kept)
         if number:
-            _, scores = _learn(part, folds, rng)
+            _, scores = _learn(questions, kept, meaning, folds, rng)
+        part = questions.take(kept)
         kept = np.sort(kept[hardest(part, scores, int(size))])
-    gain, _ = _learn(questions.take(kept), folds, rng)
+    gain, _ = _learn(questions, kept, meaning, folds, rng)
     by_chance = []
     for _ in range(draws):
         drawn = np.sort(rng.choice(total, total - count, replace=False))
-        by_chance.append(_learn(questions.take(drawn), folds, rng)[0])
+        by_chance.append(_learn(questions, drawn, meaning, folds, rng)[0])
     return Pruned(kept, before, gain, tuple(by_chance))
 
 
 def _learn(
     questions: Questions,
+    kept: Int[np.ndarray, " kept"],
+    meaning: Columns | None,
     folds: int,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
-    """The learner's gain, and the score of each question."""
-    groups = questions.fold_groups
+    """The learner's gain on the questions that are kept, and the score of each of them."""
+    part = questions.take(kept)
+    if meaning is not None:
+        meaning = meaning[np.isin(questions.owner, kept)]
+    groups = part.fold_groups
     fold = deal_folds(groups, min(folds, groups.count), rng)
-    probability = out_of_fold(questions, option_features(questions), fold)
-    correct = expected_correct(questions, probability)
-    gain = float((correct - questions.chance).mean())
-    return gain, blind_scores(questions, probability)
+    probability = out_of_fold(part, option_features(part, meaning), fold)
+    correct = expected_correct(part, probability)
+    gain = float((correct - part.chance).mean())
+    return gain, blind_scores(part, probability)

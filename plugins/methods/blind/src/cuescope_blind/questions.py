@@ -16,6 +16,7 @@ from cuescope_sdk.statistics import Groups
 PerOption = Float[np.ndarray, " option"]
 PerQuestion = Float[np.ndarray, " question"]
 OneAQuestion = Int[np.ndarray, " question"]
+Codes = Int[np.ndarray, " option"]
 
 # letters of any script, and numbers with their point
 _WORD = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
@@ -119,7 +120,7 @@ class Questions:
     @cached_property
     def kind_codes(self) -> OneAQuestion:
         """The number of each question's kind, in the order of their names."""
-        return np.unique(self.kind, return_inverse=True)[1].astype(np.int64)
+        return number_texts(self.kind)
 
     @cached_property
     def raw_options(self) -> list[str]:
@@ -132,9 +133,19 @@ class Questions:
         return [text.casefold().strip(" .") for text in self.raw_options]
 
     @cached_property
+    def text_numbers(self) -> Int[np.ndarray, " option"]:
+        """The number of the text of every option, in the order of the alphabet."""
+        return number_texts(self.flat_options)
+
+    @cached_property
     def words(self) -> list[list[str]]:
         """The words of every option."""
         return [words_of(text) for text in self.flat_options]
+
+    @cached_property
+    def asked_words(self) -> list[list[str]]:
+        """The words of every question."""
+        return [words_of(text) for text in self.texts]
 
     @cached_property
     def fold_groups(self) -> Groups:
@@ -185,6 +196,13 @@ class Questions:
         values = np.zeros(len(self.owner))
         values[self.starts + right] = 1.0
         return values
+
+
+def number_texts(texts: Sequence[str]) -> Int[np.ndarray, " text"]:
+    """The number of each text, equal ones the same, in the order of the alphabet."""
+    # an array of texts, as `np.unique` makes it, gives each as much room as the longest
+    numbers = {text: number for number, text in enumerate(sorted(set(texts)))}
+    return np.array([numbers[text] for text in texts], dtype=np.int64)
 
 
 def first_word(text: str) -> str:

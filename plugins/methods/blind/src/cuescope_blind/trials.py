@@ -1,8 +1,11 @@
 """Nothing is asked of a model: the questions themselves are what is audited."""
 
 from cuescope_blind.learner import OptionFeatures, option_features
+from cuescope_blind.meaning import meaning_columns
 from cuescope_blind.questions import OneAQuestion, Questions, deal_folds
 from cuescope_sdk import Audit, UserError
+
+ENCODER = "sentence-encoder"
 
 
 def questions_of(audit: Audit) -> Questions:
@@ -27,4 +30,8 @@ def folds_of(audit: Audit) -> OneAQuestion:
 
 def features_of(audit: Audit) -> OptionFeatures:
     """What the learner sees of every option; for `audit.once`."""
-    return option_features(audit.once(questions_of, audit))
+    questions = audit.once(questions_of, audit)
+    encoder = audit.tools.get(ENCODER)
+    if encoder is None:
+        return option_features(questions)
+    return option_features(questions, meaning_columns(questions, encoder))

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from cuescope_blind.analysis import FEW_GROUPS, foretold_gain
-from cuescope_blind.appearance.files import (
+from cuescope_blind.files import (
     COLOURS,
     FILE_TELLS,
     METADATA,

@@ -12,7 +12,7 @@ from cuescope_blind.appearance.analysis import (
     not_told,
     smallest_told,
 )
-from cuescope_blind.appearance.files import COLOURS, METADATA
+from cuescope_blind.files import COLOURS, METADATA
 from cuescope_blind.report import q_words, scores_of
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 

@@ -4,48 +4,27 @@ The strongest option is the tell's answer. Some tells are a rule ("the longest")
 option is oftenest right, always from other videos than those that they answer about.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
 from scipy import sparse
 
-from cuescope_blind.questions import OneAQuestion, PerOption, Questions, words_of
-from cuescope_blind.tells.crossed import question_codes, recurrence
+from cuescope_blind.questions import Codes, OneAQuestion, PerOption, Questions
+from cuescope_blind.tells.crossed import grammar_codes, question_codes, recurrence
+from cuescope_blind.tells.orders import (
+    alphabet_ranks,
+    block_codes,
+    number_ranks,
+    numeric_middle,
+    out_of_order,
+    ranks_within,
+    row_codes,
+)
 from cuescope_blind.tells.signs import sign_codes
 
-Codes = Int[np.ndarray, " option"]
 # as if each had been seen so often with as many right answers as guessing gives
 PRIOR_WEIGHT = 3.0
-# a comma is read as a decimal point, also in "1,000"
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
-# of a key; nobody numbers more questions
-_LAST_NUMBER = re.compile(r"\d{1,9}(?=\D*$)")
-NUMBER_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
 # words of a question that its options share by grammar alone
 LEAST_LETTERS = 3
 
@@ -91,7 +70,7 @@ def oddity(questions: Questions) -> PerOption:
 
 def overlap(questions: Questions) -> PerOption:
     """The share of an option's words that stand in the question too."""
-    asked = [frozenset(_content(text)) for text in _question_words(questions)]
+    asked = [frozenset(_content(text)) for text in questions.asked_words]
     strengths = np.zeros(len(questions.owner))
     for place, (owner, words) in enumerate(
         zip(questions.owner.tolist(), questions.words, strict=True)
@@ -103,83 +82,17 @@ def overlap(questions: Questions) -> PerOption:
     return strengths
 
 
-def _question_words(questions: Questions) -> list[list[str]]:
-    return [words_of(text) for text in questions.texts]
-
-
 def _content(words: list[str]) -> list[str]:
     # a letter of a script without spaces stands for a word, and stays
     return [word for word in words if len(word) >= LEAST_LETTERS or not word.isascii()]
 
 
-def numeric_middle(questions: Questions) -> PerOption:
-    """1 for numbers that are neither the smallest nor the largest of three options or more.
-
-    0 throughout where an option has no number.
-    """
-    strengths = np.zeros(len(questions.owner))
-    numbers = [number_of(text) for text in questions.flat_options]
-    for start, count in zip(
-        questions.starts.tolist(),
-        questions.counts.tolist(),
-        strict=True,
-    ):
-        # a question with a word among its numbers has no middle
-        own = [
-            number for number in numbers[start : start + count] if number is not None
-        ]
-        if len(own) < count or count < 3:
-            continue
-        values = np.array(own)
-        inner = (values > values.min()) & (values < values.max())
-        strengths[start : start + count] = inner
-    return strengths
-
-
-def number_of(text: str) -> float | None:
-    """The number that an option begins with, in figures or as a word; None where it has none."""
-    # of "2:1", a score of Video-MME, the first number counts
-    match = _NUMBER.match(text)
-    if match:
-        return float(match[0].replace(",", "."))
-    head = text.partition(" ")[0]
-    return float(NUMBER_WORDS.index(head)) if head in NUMBER_WORDS else None
-
-
 # ----------------------------------------------------------------------------- codes of options
-
-
-def ranks_within(questions: Questions, values: PerOption) -> Codes:
-    """How many options of its question have less than each option."""
-    order = np.lexsort((values, questions.owner))
-    rank = np.empty(len(order), dtype=np.int64)
-    # `lexsort` keeps each question's options together, so their places are the ranks
-    rank[order] = questions.position
-    # of equals all have the rank of the first
-    same = np.zeros(len(order), dtype=bool)
-    same[1:] = (np.diff(values[order]) == 0) & (np.diff(questions.owner[order]) == 0)
-    first = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
-    rank[order] = rank[order[first]]
-    return rank
 
 
 def length_ranks(questions: Questions) -> Codes:
     """How many options of its question are shorter than each option."""
     return ranks_within(questions, length(questions))
-
-
-def number_ranks(questions: Questions) -> Codes:
-    """How many numbers of its question are smaller; 0 throughout where an option has none."""
-    # None becomes NaN
-    values = np.array(list(map(number_of, questions.flat_options)), dtype=float)
-    lacking = questions.most_within(np.isnan(values).astype(float)) > 0
-    return ranks_within(questions, np.where(lacking[questions.owner], 0.0, values))
-
-
-def alphabet_ranks(questions: Questions) -> Codes:
-    """How many options of its question come earlier in the alphabet."""
-    _, order = np.unique(questions.flat_options, return_inverse=True)
-    return ranks_within(questions, order.astype(float))
 
 
 def rank_codes(questions: Questions, ranks: Codes) -> sparse.csr_array:
@@ -188,32 +101,12 @@ def rank_codes(questions: Questions, ranks: Codes) -> sparse.csr_array:
     return one_code(np.asarray(questions.counts[questions.owner] * most + ranks))
 
 
-def row_codes(questions: Questions) -> sparse.csr_array:
-    """A row an option, a column a place and a turn: the key's last number by as many options.
-
-    Where a key has no number, all options are alike.
-    """
-    rows = np.array(list(map(_row_of, questions.keys)))
-    turn = np.where(rows >= 0, rows % questions.counts, 0)[questions.owner]
-    place = np.where(rows[questions.owner] >= 0, questions.position, 0)
-    most = int(questions.counts.max())
-    codes = (questions.counts[questions.owner] * most + turn) * most + place
-    return one_code(np.asarray(codes))
-
-
-def _row_of(key: str) -> int:
-    number = _LAST_NUMBER.search(key)
-    return int(number[0]) if number else -1
-
-
 def text_codes(questions: Questions) -> Codes:
     """The text of each option, within its kind of question."""
-    kinds = questions.kind_codes[questions.owner].tolist()
-    names = [
-        f"{kind}\t{text}"
-        for kind, text in zip(kinds, questions.flat_options, strict=True)
-    ]
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    kinds = questions.kind_codes[questions.owner]
+    texts = questions.text_numbers
+    _, codes = np.unique(kinds * (texts.max() + 1) + texts, return_inverse=True)
+    return codes.astype(np.int64)
 
 
 def yes_no_codes(questions: Questions) -> Codes:
@@ -324,7 +217,13 @@ TELLS = (
         # no model sees it, but a file that deals answers in turn is soon learned by heart
         "row",
         "the option at the place whose turn it is by the number of the row",
-        codes=row_codes,
+        codes=lambda q: one_code(row_codes(q)),
+        of_places=True,
+    ),
+    Tell(
+        "block",
+        "the option at the place that is oftenest right in rows nearby",
+        codes=lambda q: one_code(block_codes(q)),
         of_places=True,
     ),
     Tell("longest", "the longest option", length),
@@ -358,6 +257,11 @@ TELLS = (
         codes=lambda q: rank_codes(q, alphabet_ranks(q)),
         of_places=True,
     ),
+    Tell(
+        "out-of-order",
+        "the option without which the others are in order",
+        out_of_order,
+    ),
     Tell("recurrence", "the option that most other questions offer too", recurrence),
     Tell(
         # MVBench: "Not sure" is an option of 200 questions, and never right
@@ -387,6 +291,12 @@ TELLS = (
         "the option that is oftenest right with the words of the question",
         codes=question_codes,
         # less finds rare words of real questions, more finds one word among many of no weight
+        prior_weight=10.0,
+    ),
+    Tell(
+        "grammar",
+        "the option whose first and last letters go with the words of the question",
+        codes=grammar_codes,
         prior_weight=10.0,
     ),
 )

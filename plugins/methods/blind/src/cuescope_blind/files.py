@@ -41,6 +41,10 @@ class FileTell:
     name: str
     facts: tuple[str, ...]
 
+    def sees(self, fact: str) -> bool:
+        """Whether a fact is one of its columns."""
+        return fact.partition(" ")[0] in self.facts
+
 
 FILE_TELLS = (
     FileTell("file-name", "the words of the file's name", ("name",)),
@@ -75,11 +79,17 @@ def facts_of(sample: Sample) -> dict[str, Value]:
         return {}
     path = source.path
     facts: dict[str, Value] = {"bytes": float(path.stat().st_size)}
-    for part in _NAME_PART.findall(path.stem.casefold()):
+    reading = _image_facts if kind_of(path) == "image" else _video_facts
+    return facts | name_facts(path.stem) | reading(path)
+
+
+def name_facts(stem: str) -> dict[str, Value]:
+    """The words of a file's name, without its suffix."""
+    facts: dict[str, Value] = {}
+    for part in _NAME_PART.findall(stem.casefold()):
         # of numbers the count of digits: "0001" and "0002" are alike
         facts[f"name {part if part.isalpha() else len(part) * '0'}"] = 1.0
-    reading = _image_facts if kind_of(path) == "image" else _video_facts
-    return facts | reading(path)
+    return facts
 
 
 def _image_facts(path: Path) -> dict[str, Value]:
@@ -140,16 +150,12 @@ def colours_of(sample: Sample) -> dict[str, Value]:
 
 def columns_of(facts: Sequence[Mapping[str, Value]], tell: FileTell) -> Columns | None:
     """What a tell sees of all samples; None where that is the same of all."""
-    names = sorted(name for name in set().union(*facts) if _sees(tell, name))
+    names = sorted(filter(tell.sees, set().union(*facts)))
     columns: list[np.ndarray] = []
     for name in names:
         columns += _columns_of(name, [of_sample.get(name) for of_sample in facts])
     varying = [column for column in columns if column.min() < column.max()]
     return np.stack(varying, axis=1) if varying else None
-
-
-def _sees(tell: FileTell, name: str) -> bool:
-    return name.partition(" ")[0] in tell.facts
 
 
 def _columns_of(name: str, values: Sequence[Value]) -> Iterator[np.ndarray]:
