@@ -1,8 +1,10 @@
 """A release: what is broken stops it with one line, and what was promised stays."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -283,6 +285,25 @@ def test_what_takes_all_that_it_took_is_kept(before: str, now: str) -> None:
 def test_what_was_announced_two_minors_ago_may_go() -> None:
     assert not broken("names", "(a)", None, since="0.1", instead="y")
     assert broken("names", "(a)", None, since="0.2", instead="y")
+
+
+def test_what_will_go_is_told_in_one_line_to_who_types_it() -> None:
+    told = "use --b, --a ends in 0.3"
+    code = f"""
+import warnings
+from cuescope import cli
+cli._run = lambda *words, **more: warnings.warn({told!r}, FutureWarning) or 0
+cli.main(["runs"])
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONWARNINGS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == f"cuescope: warning: {told}\n"
 
 
 def test_a_new_field_that_must_be_written_refuses_older_files() -> None:
