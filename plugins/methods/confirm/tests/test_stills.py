@@ -11,6 +11,7 @@ import pytest
 
 from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
 from cuescope_confirm.testimony.votes import kinds_of, left_out
 from cuescope_confirm.testimony.witnesses import Answers, Witness
@@ -151,14 +152,22 @@ def test_of_a_kind_the_one_that_takes_most_is_asked_about() -> None:
     assert not left_out(study(dict.fromkeys(shares)), witnesses)
 
 
-def test_of_whole_pictures_the_largest_change_counts_in_full() -> None:
+def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     still = {"needs": "still", "placebo": "other donor"}
-    tones, light, noise = (
-        witness(name, **still) for name in ("tones", "light", "noise")
-    )
-    taken = {tones: 0.8, light: 0.6, noise: 0.1}
-    kinds = {kind.standing: kind.party for kind in kinds_of(list(taken), taken)}
-    assert kinds == {"full": [tones], "partial": [light]}
+    names = ("tones", "light", "noise", "grain")
+    witnesses = [witness(name, **still) for name in names]
+    shares = dict(zip(names, (0.8, 0.6, 0.1, 0.4), strict=True))
+    taken = {witness: shares[witness.spec] for witness in witnesses}
+    tones, light, _, grain = witnesses
+    kinds = {kind.standing: kind.party for kind in kinds_of(witnesses, taken)}
+    assert kinds == {"full": [tones, light], "partial": [grain]}
+    levels = {"tones": 30.0, "light": 12.0}
+    monkeypatch.setattr(votes, "change_made", lambda witness: levels[witness.spec])
+    reasons = left_out(study(shares), witnesses)
+    assert tones in reasons
+    assert light not in reasons
 
 
 @pytest.mark.parametrize("effect", ["removes", "inserts"])

@@ -134,6 +134,16 @@ def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
             yield changed.sample.frames[number], placebo.sample.frames[number]
 
 
+def change_made(witness: Witness) -> float:
+    """By how many grey levels pixels change on average."""
+    trials = witness.answers.trials[:LOOKED_AT]
+    changes = [
+        pixel_changes(plain.sample, changed.sample).mean()
+        for plain, changed, _ in trials
+    ]
+    return float(np.mean(changes))
+
+
 def only_telling(study: Study, witness: Witness) -> Witness:
     """A change of whole pictures without the pairs that it leaves as they are, within a grey level.
 

@@ -14,6 +14,7 @@ from cuescope_confirm.testimony.effects import EXACT, Party, is_tested
 from cuescope_confirm.testimony.manipulation import (
     A_PART,
     LEAST,
+    change_made,
     part_taken,
     share_taken,
 )
@@ -95,8 +96,7 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
     """The kinds that have a vote on a cue.
 
     A change of whole pictures that takes less than a quarter of the cue is about something else,
-    and has none. Of several in one direction the one that takes most of the cue may stand for all
-    of it; the others change a part.
+    and has none.
     """
     by_kind = defaultdict[tuple[Standing, str, str, str], list[Witness]](list)
     for witness in witnesses:
@@ -115,7 +115,7 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
 def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     """The witnesses that need not be asked about, and why; told by pictures, before any answer.
 
-    Of each kind one is asked about: that which takes most of the cue. Where two kinds change all
+    Of each kind one is asked about. Where two kinds change all
     of it, what changes a part, or all of the frame, adds nothing. Where pictures do not tell the
     cue, none is left out.
     """
@@ -134,11 +134,18 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
         if is_enough and kind.standing != "full":
             reasons |= dict.fromkeys(kind.party, ENOUGH)
             continue
-        # edits of the model have no share of their own
-        best = max(kind.party, key=lambda witness: _share_seen(witness, taken))
+        best = _best_of(kind, taken)
         others = [witness for witness in kind.party if witness is not best]
         reasons |= dict.fromkeys(others, f"{best.spec} changes as much in the same way")
     return reasons
+
+
+def _best_of(kind: Kind, taken: Taken) -> Witness:
+    """That which takes most of the cue; of whole pictures that which changes least besides."""
+    if kind.standing == "full" and kind.party[0].plugin.needs == "still":
+        return min(kind.party, key=change_made)
+    # edits of the model have no share of their own
+    return max(kind.party, key=lambda witness: _share_seen(witness, taken))
 
 
 def _share_seen(witness: Witness, taken: Taken) -> float:
@@ -156,14 +163,7 @@ def _standing_of(witness: Witness, taken: Taken) -> Standing | None:
     # what changes a whole picture is about this cue only as far as pictures show it
     if share is None or share < A_PART:
         return None
-    most = max(
-        taken[rival] or 0.0
-        for rival in taken
-        if rival.target is witness.target
-        and (rival.plugin.needs, rival.plugin.effect) == ("still", plugin.effect)
-    )
-    is_best = share >= most
-    return "full" if is_best and share >= LEAST else "partial"
+    return "full" if share >= LEAST else "partial"
 
 
 def shares_taken(
