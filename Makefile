@@ -80,10 +80,10 @@ version release prove registered: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 version release: .venv/ready
 	@$(RUN)/python -m release $(if $(filter version,$@),version,build) $(VERSION)
 
-# All packages take hours; ONLY=NAME,NAME proves some.
+# All packages take hours; ONLY=NAME,NAME proves some, INSTALL=no finds wheels and installs nothing.
 prove: .venv/ready
 	@$(RUN)/python -m release prove $(VERSION) --only "$(ONLY)" --python "$(PYTHONS)" \
-		--resolution "$(RESOLUTIONS)"
+		--resolution "$(RESOLUTIONS)" $(if $(filter no,$(INSTALL)),--no-install)
 
 registered: .venv/ready
 	@$(RUN)/python -m release registered

@@ -24,7 +24,7 @@ from release import (
 from release.building import ReleaseError, find_uv
 from release.changelog import Changelog
 from release.dists import A_DAY, BUNDLES, Dist, closure, publishing_order, read_dists
-from release.machine import Machine
+from release.machine import Machine, find_python
 
 from cuescope.errors import UserError
 from cuescope.installing import own_dists
@@ -406,30 +406,30 @@ class WithoutPython(Machine):
         return 2
 
 
-def test_a_python_that_is_not_here_is_resolved_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(proving, "find_python", lambda uv, version: None)
+def test_a_python_that_is_not_here_is_resolved_for(tmp_path: Path) -> None:
+    assert find_python(find_uv(ROOT), "3.99") is None
     machine = WithoutPython("uv", "http://127.0.0.1", tmp_path)
     dists = {dist.name: dist for dist in DISTS}
     names = ["cuescope-toy", proving.OLDER_PLUGIN]
     [(name, how, proof)] = proving.proofs_on(
-        machine, ROOT, dists, names, "3.99", ["highest"]
+        machine, ROOT, dists, names, "3.99", None, ["highest"]
     )
     assert (name, how) == ("cuescope-toy", "highest")
-    assert proving.outcome_of(proof).startswith("wheels of 2 packages; no such Python")
+    assert proving.outcome_of(proof).startswith("wheels of 2 packages")
 
 
 def test_on_a_python_that_is_here_everything_is_proved(tmp_path: Path) -> None:
     machine = Machine(find_uv(ROOT), "http://127.0.0.1", tmp_path)
     dists = {dist.name: dist for dist in DISTS}
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    python = find_python(machine.uv, version)
+    assert python is not None
     names = [proving.START, proving.OLDER_PLUGIN]
     both = ["highest", "lowest-direct"]
     told = [
         (name, how)
         for name, how, _ in proving.proofs_on(
-            machine, ROOT, dists, names, version, both
+            machine, ROOT, dists, names, version, python, both
         )
     ]
     assert told == [

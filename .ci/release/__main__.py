@@ -100,6 +100,9 @@ def prove(
     resolution: Annotated[
         str, typer.Option("--resolution", help="highest, lowest-direct, by commas.")
     ] = "highest,lowest-direct",
+    install: Annotated[
+        bool, typer.Option(help="Install and use; without, only find wheels.")
+    ] = True,
 ) -> None:
     """Install each package alone from a local index into empty environments, and use it."""
     proving.prove(
@@ -108,6 +111,7 @@ def prove(
         [name for name in only.split(",") if name],
         python.split(","),
         resolution.split(","),
+        install=install,
     )
 
 

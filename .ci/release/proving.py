@@ -57,6 +57,8 @@ def prove(
     only: Sequence[str],
     pythons: Sequence[str],
     resolutions: Sequence[str],
+    *,
+    install: bool = True,
 ) -> None:
     """Print a line for each package, Python and resolution; raise ReleaseError where one fails."""
     dists = {dist.name: dist for dist in read_dists(root)}
@@ -67,7 +69,10 @@ def prove(
     with TemporaryDirectory() as place, local_index(files) as index:
         machine = Machine(find_uv(root), index, Path(place))
         for version in pythons:
-            proofs = proofs_on(machine, root, dists, names, version, resolutions)
+            python = find_python(machine.uv, version) if install else None
+            proofs = proofs_on(
+                machine, root, dists, names, version, python, resolutions
+            )
             for name, how, proof in proofs:
                 started = time.monotonic()
                 outcome = outcome_of(proof)
@@ -85,13 +90,13 @@ def proofs_on(
     dists: dict[str, Dist],
     names: Sequence[str],
     version: str,
+    python: str | None,
     resolutions: Sequence[str],
 ) -> Iterator[tuple[str, str, Callable[[], str]]]:
     """What is proved on a version of Python: a name, how it is installed, what to call.
 
-    Where the machine has no such Python, packages are resolved for it and not installed.
+    Without an interpreter, packages are resolved for that version and not installed.
     """
-    python = find_python(machine.uv, version)
     packages = [name for name in names if name != OLDER_PLUGIN]
     for resolution, name in product(resolutions, packages):
         lines = requirements(dists, name, resolution)
@@ -136,7 +141,7 @@ def resolve(
 ) -> str:
     """Find the wheels of a package and of all that it needs."""
     count = machine.resolve(lines, resolution, version)
-    return f"wheels of {count} packages; no such Python here, so not installed"
+    return f"wheels of {count} packages, not installed"
 
 
 def requirements(dists: dict[str, Dist], name: str, resolution: str) -> list[str]:
