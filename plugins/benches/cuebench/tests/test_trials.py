@@ -17,8 +17,9 @@ from cuescope_cuebench.dialled import mixed, share_of_taught
 from cuescope_cuebench.matching import Answer, Sheet, is_planted, match_of
 from cuescope_cuebench.opaque import OpaqueData, OpaqueOptions
 from cuescope_cuebench.sealing import hash_of, opaque_name, read_secret
-from cuescope_cuebench.zoo import CLIPS, zoo
-from cuescope_sdk import Context, Feature, Occurrence, Response, UserError
+from cuescope_cuebench.shelf import shelf
+from cuescope_cuebench.zoo import CLIPS, WORLDS, zoo
+from cuescope_sdk import Context, Feature, Occurrence, Response, Trial, UserError
 from cuescope_sdk.testing import DatasetContract, run_audit
 
 SECRET = "a secret of more than sixteen characters"
@@ -65,11 +66,17 @@ def test_lists_of_errors_are_no_find_and_what_shows_the_cue_is() -> None:
         assert match_of(cluster(listed), "mark", by_label).purity > 0.8
         assert is_planted(cluster(listed), "mark", by_label)
         assert not is_planted(cluster(listed), "mark", drawn)
+    right = [key for key in showing if key not in wrong]
     match = match_of(cluster(showing), "mark", drawn)
     assert (match.beyond, match.purity, match.recall) == pytest.approx((1, 1, 1))
     assert is_planted(cluster(showing), "mark", drawn)
+    # where nearly every wrong answer shows it, what shows it all the same is a find
+    few = right[:6]
+    surely_wrong = dict.fromkeys(set(showing) - set(few), Answer("west", 0.0))
+    always = replace(drawn, answers={**drawn.answers, **surely_wrong})
+    assert is_planted(cluster(showing), "mark", always)
+    assert not is_planted(cluster(surely_wrong), "mark", always)
     # pure, and hardly any of it
-    right = [key for key in showing if key not in wrong]
     assert match_of(cluster(right[:10]), "mark", drawn).purity == 1
     assert not is_planted(cluster(right[:10]), "mark", drawn)
 
@@ -223,6 +230,32 @@ class TestComposites(DatasetContract):
     split_names = ("train", "val")
     options = {"train": 20, "val": 20}
     other_options = {"train": 20, "val": 20, "seed": 1}
+
+
+@pytest.mark.real
+@pytest.mark.long
+@pytest.mark.skipif(
+    not has_assets(), reason="uv run ../shared/offline_assets.py all fetches weights"
+)
+def test_a_toy_on_real_clip_tells_cut_outs_apart(tmp_path: Path) -> None:
+    """The smallest one: 60 photos to learn from, 20 others to be asked about."""
+    sizes = {"train": 60, "val": 20}
+    small = replace(WORLDS["photos"], training=sizes, size=20, plenty=60)
+    configuration = next(small.pair("mark", 1))
+    context = replace(Context(cache=tmp_path), registry=shelf())
+    data: Any = context.build("dataset", *configuration.data)
+    model = context.for_dataset(data).build("model", *configuration.model)
+    samples = [
+        data[n] for n in range(20) if not any(data[n].annotations["cues"]["mark"])
+    ]
+    answers = model.respond([Trial(sample=sample) for sample in samples])
+    right = [
+        sample.choices[answer.prediction] == sample.label
+        for sample, answer in zip(samples, answers, strict=True)
+    ]
+    # a fifth by chance
+    assert len(right) >= 5
+    assert np.mean(right) > 0.5
 
 
 @pytest.mark.long

@@ -59,6 +59,10 @@ class AuditorsOptions(Options):
         description="further auditors, METHOD or METHOD:option=value,option=value, with a space "
         "between two",
     )
+    confirm: bool = Field(
+        True,
+        description="false: auditors alone, without `confirm` on top, in a tenth of the time",
+    )
     findings: Path | None = Field(
         None,
         description="JSON of another auditor's findings: it is graded, and no other",
@@ -226,10 +230,17 @@ class AuditorsBench(Plugin):
 
         context = self.context
         settings = Settings(
-            context.seed, context.device, context.cache, folder, self._secret
+            context.seed,
+            context.device,
+            context.cache,
+            folder,
+            self._secret,
+            self.options.confirm,
         )
         # grades of another version, seed or device are no grades of this run
-        stamp = [VERSION, context.seed, context.device, self._versions()]
+        versions = self._versions()
+        confirms = self.options.confirm
+        stamp = [VERSION, context.seed, context.device, confirms, versions]
         kept = KeptJobs(folder / "kept", stamp, self.options.workers)
         # by a digest of the toy: one answers many configurations and is trained once
         toys: dict[str, partial[Any]] = {}

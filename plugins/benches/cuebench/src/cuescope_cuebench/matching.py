@@ -169,17 +169,24 @@ def match_of(feature: Feature, cue: str, sheet: Sheet) -> Match:
         for key, frame in places
         if key is not None and cue in sheet.shown[key]
     ]
+    shown = [is_shown(sheet.shown[key][cue], frame) for key, frame in frames]
     hits: list[bool] = []
     chance: list[float] = []
-    for key, frame in islice(frames, MOST_OCCURRENCES):
-        hits.append(is_shown(sheet.shown[key][cue], frame))
-        chance.append(chance_of(cue, sheet, key, frame))
+    for hit, (key, frame) in islice(zip(shown, frames, strict=True), MOST_OCCURRENCES):
+        by_chance = chance_of(cue, sheet, key, frame)
+        # where nearly all that is alike shows the cue, a frame with it tells nothing
+        if by_chance <= ALWAYS:
+            hits.append(hit)
+            chance.append(by_chance)
     # one or two frames can show anything
     if len(hits) < LEAST_OCCURRENCES:
         return NO_MATCH
-    purity = float(np.mean(hits))
-    held = {key for key, frame in frames if is_shown(sheet.shown[key][cue], frame)}
-    return Match(beyond_chance(hits, chance), purity, _recall(held, cue, sheet))
+    held = {key for hit, (key, _) in zip(shown, frames, strict=True) if hit}
+    return Match(
+        beyond=beyond_chance(hits, chance),
+        purity=float(np.mean(shown)),
+        recall=_recall(held, cue, sheet),
+    )
 
 
 def _recall(held: Collection[str], cue: str, sheet: Sheet) -> float:
@@ -197,11 +204,8 @@ def is_shown(shown: Sequence[bool], frame: int | None) -> bool:
 
 
 def beyond_chance(hits: Sequence[bool], chance: Sequence[float]) -> float:
-    """(share - chance) / (1 - chance); 0 where chance alone gives nearly all."""
+    """(share - chance) / (1 - chance)."""
     expected = float(np.mean(chance))
-    # little is left that a feature could show beyond chance
-    if expected > ALWAYS:
-        return 0.0
     return (float(np.mean(hits)) - expected) / (1 - expected)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cuescope_cuebench.sheet_methods import SHEET
-from cuescope_cuebench.worlds import BASELINES, Configuration
+from cuescope_cuebench.worlds import Configuration
 from cuescope_sdk import Cell, Table
 from cuescope_sdk.statistics import auroc
 
@@ -62,13 +62,14 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     names = list(dict.fromkeys(auditors))
     both: list[str] = []
     for name in names:
-        both += [name] if name in BASELINES else [name, ON + name]
+        is_tested = any(result.grades(ON + name) for result in results)
+        both += [name, ON + name] if is_tested else [name]
     # an outsider's auditor is graded without it
-    if SHEET in names:
+    if ON + SHEET in both:
         yield promise_table(results, names)
     yield auditor_table(results, both)
     yield rank_table(results, both)
-    if any(result.configuration.effect for result in results):
+    if ON + SHEET in both:
         yield effect_table(results)
     by_trial = attrgetter("configuration.trial")
     yield detection_table(results, both, "trial", by_trial)
