@@ -38,7 +38,7 @@ class Changelog:
         """What a user of a package can do with a release."""
         parts = [part for part in self.releases[version] if dist in part.dists]
         sections = groupby(parts, key=lambda part: part.title)
-        texts = [f"## {title}\n\n{_joined(section)}" for title, section in sections]
+        texts = [_section(title, section) for title, section in sections]
         return "\n\n".join([f"# {dist} {version}", *texts]) + "\n"
 
     def faults(self, version: str, dists: list[str]) -> Iterator[str]:
@@ -55,8 +55,9 @@ class Changelog:
                 yield f"CHANGELOG.md says nothing of {dist} in its first release"
 
 
-def _joined(parts: Iterable[Part]) -> str:
-    return "\n".join(part.text for part in parts)
+def _section(title: str, parts: Iterable[Part]) -> str:
+    text = "\n".join(part.text for part in parts)
+    return f"## {title}\n\n{text}" if title else text
 
 
 def _parts(text: str) -> Iterator[Part]:
