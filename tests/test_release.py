@@ -358,7 +358,8 @@ def test_code_that_changed_while_answers_stay_is_told(tmp_path: Path) -> None:
 def test_notes_of_a_package_are_its_parts_alone(tmp_path: Path) -> None:
     file = tmp_path / "CHANGELOG.md"
     file.write_text(
-        "# Changelog\n\n## 0.2.1 (unreleased)\n\nOne word.\n\n## 0.2.0\n\n### Find\n\n#### `a`\n\n- one\n\n#### `a`, `b`\n\n"
+        "# Changelog\n\n## 0.2.1 (unreleased)\n\nOne word.\n\n## 0.2.0\n\n"
+        "### Find\n\n#### `a`\n\n- one\n\n#### `a`, `b`\n\n"
         "- two\n\n### Mend\n\n#### `b`\n\n- three\n\n## 0.1.0\n\n### Find\n\n#### `a`\n\n- old\n"
     )
     changelog = Changelog.read(file)
