@@ -56,7 +56,8 @@ def checkout(tmp_path: Path) -> Path:
         versions.CORE_VERSION,
     ]
     texts += [versions.CITATION, registering.INSTALLING]
-    for name in [*texts, "docs/install.md", "docs/troubleshooting.md"]:
+    prepared = tomllib.loads(registering.TEXTS.read_text())["text"]
+    for name in dict.fromkeys([*texts, *(text["file"] for text in prepared)]):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
@@ -168,6 +169,9 @@ def test_texts_are_ready_for_the_day_when_the_names_are_ours(checkout: Path) -> 
     text = (checkout / "docs/install.md").read_text()
     assert "not on the package index" not in text
     assert command in text
+    help_line = (checkout / "core/src/cuescope/cli/plugins.py").read_text()
+    assert "registered on the package index" not in help_line
+    compile(help_line, "plugins.py", "exec")
 
 
 # ------------------------------------------------------------------------------------------ names
