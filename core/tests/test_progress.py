@@ -137,7 +137,7 @@ def test_the_runner_of_the_line_takes_its_bars_away() -> None:
     with pytest.raises(ValueError, match="the method broke"):
         broken_audit()
     [bars] = kept
-    bars._clock, bars._say = (lambda: 1e9), said.append
+    bars.clock, bars._say = (lambda: 1e9), said.append
     bars.show_line_if_due()
     assert said == []
 

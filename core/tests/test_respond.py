@@ -1,5 +1,6 @@
 """`respond`: what is asked of the model, and what is not asked twice."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -409,3 +410,40 @@ def test_the_pace_is_of_the_calls_that_were_made(
     pace = cache.pace("m")
     assert pace is not None
     assert pace > 0
+
+
+def test_a_stop_loses_seconds_of_a_slow_model(
+    ask: Callable[..., ModelRunner], cache: ResponseCache
+) -> None:
+    """Few are asked of a model that was never timed; then as many as five seconds take."""
+    model = Recorder()
+    means(ask(model, batch_size=20), [trial(value) for value in range(30)])
+    assert [len(batch) for batch in model.batches] == [8, 20, 2]
+    # two seconds an input, on a computer like this one
+    cache.add_pace("m", 10_000, 20_000.0)
+    slow = Recorder()
+    means(ask(slow, batch_size=20), [trial(value) for value in range(30, 36)])
+    assert [len(batch) for batch in slow.batches] == [2, 2, 2]
+    away = Recorder()
+    runner = ask(away, batch_size=20, executor=Backwards())
+    means(runner, [trial(value) for value in range(40, 60)])
+    assert [len(batch) for batch in away.batches] == [20]
+
+
+def test_opening_a_model_is_no_part_of_its_pace(
+    ask: Callable[..., ModelRunner], cache: ResponseCache
+) -> None:
+    class Opening(Recorder):
+        def respond(self, trials: Sequence[Trial]) -> list[Response]:
+            if not self.batches:
+                time.sleep(0.4)
+            return super().respond(trials)
+
+    ask(Opening())([trial(0)])
+    first = cache.pace("m")
+    assert first is not None
+    assert first > 0.3
+    ask(Opening())([trial(value) for value in range(1, 40)])
+    pace = cache.pace("m")
+    assert pace is not None
+    assert pace < 0.1

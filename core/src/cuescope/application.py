@@ -6,7 +6,14 @@ door. Plugins of other kinds may not: they import `cuescope_sdk` alone.
 """
 
 from cuescope.affected import root
-from cuescope.building import Built, Choices, build, build_tool, find_installed
+from cuescope.building import (
+    Built,
+    Choices,
+    build,
+    build_tool,
+    find_installed,
+    require_openable,
+)
 from cuescope.capabilities import ROLES
 from cuescope.cli.asked_again import (
     AskedAgain,
@@ -54,7 +61,9 @@ from cuescope.cli.printing import prints, prints_lines
 from cuescope.cli.program import program
 from cuescope.cli.progress import duration
 from cuescope.cli.terminal import stdout
-from cuescope.context import cache_folder
+from cuescope.cli.whole import Step, following
+from cuescope.context import cache_folder, silent
+from cuescope.course import Stage, own_seconds, share_asked
 from cuescope.planning import Plan
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
@@ -68,6 +77,7 @@ from cuescope.report.steps import command_words, next_steps
 from cuescope.report.tables import render_table
 from cuescope.runner import Runner
 from cuescope.runs import RunFolder, exhibit_key, picture_key, source_of
+from cuescope.seen_keys import SeenKeys
 from cuescope.spec import Spec, fault, pairs, validate
 from cuescope.types import Value
 from cuescope.whole_files import read_whole, write_atomically
@@ -104,7 +114,10 @@ __all__ = [
     "Run",
     "RunFolder",
     "Runner",
+    "SeenKeys",
     "Spec",
+    "Stage",
+    "Step",
     "ToolOptions",
     "Tools",
     "TypedData",
@@ -130,6 +143,7 @@ __all__ = [
     "fault",
     "figure",
     "find_then_test",
+    "following",
     "find_installed",
     "is_made_here",
     "list_run",
@@ -137,6 +151,7 @@ __all__ = [
     "next_steps",
     "open_registry",
     "open_runner",
+    "own_seconds",
     "pairs",
     "picture_key",
     "prints",
@@ -146,11 +161,14 @@ __all__ = [
     "refuse_another_audit",
     "render_table",
     "report_files",
+    "require_openable",
     "require_same_data",
     "root",
     "safe_text",
+    "share_asked",
     "show_plan",
     "show_report",
+    "silent",
     "source_of",
     "spread",
     "stdout",

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Any, Self
@@ -19,7 +20,7 @@ from cuescope.capabilities import (
 from cuescope.conclusions import PluginStamp
 from cuescope.context import Context, Resolved
 from cuescope.digest import digest
-from cuescope.errors import PluginError, UserError, nearest
+from cuescope.errors import PlanStopped, PluginError, UserError, nearest
 from cuescope.outside_eye import with_eye
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request, Settings
@@ -198,6 +199,22 @@ def require_openable_data(requests: Sequence[Request], context: Context) -> None
             opened.add(key)
             data = context.resolve("dataset", request.data, request.data_options)
             Built.of(data, context_for(request, context))
+
+
+def require_openable(request: Request, context: Context) -> None:
+    """Raise UserError where the data or the model of a request cannot be opened.
+
+    Nothing is said before it but this one line. Weights stay closed.
+    """
+    planning = context_for(request, context, planning=True)
+    with suppress(PlanStopped):
+        data = build(planning, "dataset", request.data, request.data_options)
+        build(
+            planning.for_dataset(data.plugin),
+            "model",
+            request.model,
+            request.model_options,
+        )
 
 
 def context_for(request: Request, context: Context, planning: bool = False) -> Context:

@@ -386,6 +386,34 @@ def with_doubts(
     return tuple(map(checked, scores))
 
 
+HOLDS_NOTHING = (
+    "No finding: the interval holds {nothing:g}, so no effect at all agrees with these samples as "
+    "well. More samples would decide."
+)
+
+
+def with_one_verdict(
+    scores: Iterable[Score], metric: str, nothing: float
+) -> tuple[Score, ...]:
+    """The scores; a finding whose interval of this `metric` holds `nothing` has no star.
+
+    Tests that are sharper than an interval (permutations, corrections by families) may pass where
+    the interval does not: a reader who sees both would have to choose.
+    """
+
+    def checked(score: Score) -> Score:
+        if not score.finding or score.metric != metric:
+            return score
+        if score.low is None or score.high is None:
+            return score
+        if not score.low <= nothing <= score.high:
+            return score
+        doubt = {"finding": False, "doubt": HOLDS_NOTHING.format(nothing=nothing)}
+        return score.model_copy(update=doubt)
+
+    return tuple(map(checked, scores))
+
+
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline.
 

@@ -32,6 +32,7 @@ from cuescope.conclusions import (
     Score,
     Table,
     with_doubts,
+    with_one_verdict,
 )
 from cuescope.context import Context
 from cuescope.digest import digest
@@ -191,7 +192,7 @@ class Session:
                 outcomes=outcomes,
             )
             self._require_scores(of_hook)
-            scores = flatten(of_hook)
+            scores = self._with_one_verdict(flatten(of_hook))
             self._reveal_cues()
             audit.features = features
             audit.scores = scores
@@ -271,6 +272,14 @@ class Session:
                 expected="scores, returned or yielded ([] where there are none)",
                 got="None",
             )
+
+    def _with_one_verdict(self, scores: list[Score]) -> list[Score]:
+        """Of a method that says what it measures where there is nothing, intervals decide too."""
+        method = self.parts.method.plugin
+        nothing = getattr(method, "no_effect", None)
+        if nothing is None:
+            return scores
+        return list(with_one_verdict(scores, method.metrics[0].name, nothing))
 
     def _reveal_cues(self) -> None:
         """From here on a method may look at the answer sheet."""

@@ -7,6 +7,7 @@ from cuescope.context import Context
 from cuescope.engine import Session
 from cuescope.errors import PlanStopped
 from cuescope.request import Request
+from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 
 
@@ -18,7 +19,8 @@ class Plan:
     None where the method does not say how many. `seconds` is None for a model that has never been
     timed here. `conditions` counts the trials of each condition, `tool_calls` the work of tools so
     far, `notes` is what the method says of the rest. `model_inputs` are the pictures of the calls,
-    each counted once a call.
+    each counted once a call. `samples` are those looked at, with so
+    many `frames`.
     """
 
     trials: int = 0
@@ -31,12 +33,32 @@ class Plan:
     conditions: Mapping[str, int] = field(default_factory=dict)
     tool_calls: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    samples: int = 0
+    frames: int = 0
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of an input here; None where the model has never been timed, or is not asked."""
+        if self.seconds is None or not self.model_inputs:
+            return None
+        return self.seconds / self.model_inputs
 
 
-def plan(request: Request, context: Context, cache: ResponseCache) -> Plan:
-    """What a request would cost; nothing is known where a plugin must work to be built."""
+def plan(
+    request: Request,
+    context: Context,
+    cache: ResponseCache,
+    counted: SeenKeys | None = None,
+) -> Plan:
+    """What a request would cost; nothing is known where a plugin must work to be built.
+
+    Trials that are `counted` already cost nothing more; those of this plan are added.
+    """
     try:
-        return plan_of(Session(request, context, cache, planning=True))
+        session = Session(request, context, cache, planning=True)
+        if counted is not None:
+            session.respond.seen = counted
+        return plan_of(session)
     except PlanStopped as stop:
         return Plan(until=str(stop))
 
@@ -62,4 +84,6 @@ def plan_of(session: Session) -> Plan:
         conditions=dict(respond.conditions),
         tool_calls=dict(session.parts.context.tool_calls) | session.eye_calls,
         notes=session.audit.notes,
+        samples=len(session.samples),
+        frames=sum(len(sample.frames) for sample in session.samples),
     )

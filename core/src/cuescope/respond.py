@@ -28,6 +28,8 @@ LONG = (
 )  # characters: a model that keeps its answers itself is asked for longer ones again
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
+BATCH_SECONDS = 5.0  # of work that a stop may lose
+FIRST_INPUTS = 8  # of a model that has never been timed here
 
 
 class InProcess:
@@ -113,17 +115,27 @@ def inputs_of(trial: Trial) -> int:
 
 def batches_of(inputs: Mapping[str, int], size: int) -> Iterator[list[str]]:
     """The keys of trials in batches of at most `size` of their inputs, with a trial at least."""
-    batch: list[str] = []
+    keys = list(inputs)
+    start = 0
+    while start < len(keys):
+        end = _end_of_batch(keys, start, inputs, size)
+        yield keys[start:end]
+        start = end
+
+
+def _end_of_batch(
+    keys: Sequence[str],
+    start: int,
+    inputs: Mapping[str, int],
+    size: int,
+) -> int:
+    """Where a batch that begins at `start` ends."""
+    end = start
     room = size
-    for key, own in inputs.items():
-        if batch and own > room:
-            yield batch
-            batch = []
-            room = size
-        batch.append(key)
-        room -= own
-    if batch:
-        yield batch
+    while end < len(keys) and (end == start or inputs[keys[end]] <= room):
+        room -= inputs[keys[end]]
+        end += 1
+    return end
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
@@ -186,7 +198,8 @@ class ModelRunner:
         self.combined = 0
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        self._seen = SeenKeys()
+        self.seen = SeenKeys()
+        self._is_open = False
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
         """Outcomes in the order of the trials; many of them are read from a file as needed."""
@@ -270,7 +283,7 @@ class ModelRunner:
         inputs: Mapping[str, int],
     ) -> None:
         """A trial asked again within an audit counts once."""
-        new = self._seen.add(distinct)
+        new = self.seen.add(distinct)
         # a plan misses a trial in each window it is in
         fresh = inputs.keys() & set(new)
         calls = len(fresh)
@@ -295,37 +308,90 @@ class ModelRunner:
         by_readout: dict[Readout | None, dict[str, int]] = defaultdict(dict)
         for key, own in inputs.items():
             by_readout[trials[key].readout][key] = own
-        batches: list[list[str]] = []
-        for group in by_readout.values():
-            batches += batches_of(group, self.batch_size)
+        groups = list(by_readout.values())
+        # workers get their batches whole: a stop loses what all of them are at
+        in_process = isinstance(self.executor, InProcess)
+        answer = self._answer_here if in_process else self._answer_away
+        seen = 0
         since = time.perf_counter()
-        yield from self._answer(batches, trials)
-        # for plans: of what the model was really asked, not of what the cache had
-        took = time.perf_counter() - since
-        self.cache.add_pace(self.identity, sum(inputs.values()), took)
-
-    def _answer(
-        self,
-        batches: list[list[str]],
-        trials: Mapping[str, Trial],
-    ) -> Iterator[dict[str, Response]]:
-        batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         with self.blaming():
-            for index, responses in self.executor.map(self.build, batches_of_trials):
-                # before they are stored: a cache keeps mistakes
-                check_responses(batches_of_trials[index], responses, self.name)
-                answered = dict(zip(batches[index], responses, strict=True))
-                stored = answered
-                if self.keeps_answers:
-                    # the model itself gives long texts again without asking anybody
-                    stored = {
-                        key: response
-                        for key, response in answered.items()
-                        if len(response.text or "") <= LONG
-                    }
-                # before it counts as done: a kill costs one batch
-                self.cache.put(stored)
-                yield answered
+            for batch, responses in answer(groups, trials):
+                yield self._keep(batch, responses, trials)
+                count = sum(inputs[key] for key in batch)
+                if self._is_open:
+                    seen += count
+                    continue
+                # it opened the weights: a pace only as long as there is no other
+                self._is_open = True
+                now = time.perf_counter()
+                self.cache.add_first_pace(self.identity, count, now - since)
+                since = now
+        # for plans: of what the model was really asked, not of what the cache had
+        if seen:
+            self.cache.add_pace(self.identity, seen, time.perf_counter() - since)
+
+    def _answer_here(
+        self,
+        groups: Sequence[Mapping[str, int]],
+        trials: Mapping[str, Trial],
+    ) -> Iterator[tuple[list[str], list[Response]]]:
+        """Batches that take seconds, so that a stop loses no more; few trials at first."""
+        respond = self.build()
+        prefetch = getattr(respond, "prefetch", lambda trials: None)
+        for group in groups:
+            keys = list(group)
+            start = 0
+            while start < len(keys):
+                size = self._size
+                end = _end_of_batch(keys, start, group, size)
+                # the next one too: its frames are loaded while the model answers this one
+                further = _end_of_batch(keys, end, group, size)
+                prefetch([trials[key] for key in keys[start:further]])
+                batch = keys[start:end]
+                yield batch, respond([trials[key] for key in batch])
+                start = end
+
+    @property
+    def _size(self) -> int:
+        """Inputs of a batch."""
+        pace = self.cache.pace(self.identity)
+        if pace is None:
+            return min(self.batch_size, FIRST_INPUTS)
+        return max(1, min(self.batch_size, int(BATCH_SECONDS / max(pace, 1e-9))))
+
+    def _answer_away(
+        self,
+        groups: Sequence[Mapping[str, int]],
+        trials: Mapping[str, Trial],
+    ) -> Iterator[tuple[list[str], list[Response]]]:
+        batches: list[list[str]] = []
+        for group in groups:
+            batches += batches_of(group, self.batch_size)
+        batches_of_trials = [[trials[key] for key in batch] for batch in batches]
+        for index, responses in self.executor.map(self.build, batches_of_trials):
+            yield batches[index], responses
+
+    def _keep(
+        self,
+        batch: list[str],
+        responses: list[Response],
+        trials: Mapping[str, Trial],
+    ) -> dict[str, Response]:
+        """The responses by key, checked and stored."""
+        # before they are stored: a cache keeps mistakes
+        check_responses([trials[key] for key in batch], responses, self.name)
+        answered = dict(zip(batch, responses, strict=True))
+        stored = answered
+        if self.keeps_answers:
+            # the model itself gives long texts again without asking anybody
+            stored = {
+                key: response
+                for key, response in answered.items()
+                if len(response.text or "") <= LONG
+            }
+        # before it counts as done: a kill costs one batch
+        self.cache.put(stored)
+        return answered
 
 
 def check_responses(

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cuescope.answers import AnswersFile
+from cuescope.asked_from import keep_place
 from cuescope.conclusions import Report
 from cuescope.context import Context
 from cuescope.engine import Session
@@ -19,6 +20,7 @@ from cuescope.report.pictures import report_pictures
 from cuescope.report.tally import Tally
 from cuescope.request import Request
 from cuescope.runs import RunFolder, load_report, source_of
+from cuescope.seen_keys import SeenKeys
 from cuescope.store import ResponseCache
 from cuescope.trust.source import ELSEWHERE
 from cuescope.types import Sample
@@ -52,9 +54,9 @@ class Runner:
         """The request with everything built, for whoever asks the model itself."""
         return Session(request, self.context, self.cache, (*self.observers, *observers))
 
-    def plan(self, request: Request) -> Plan:
-        """What the request would cost."""
-        return plan(request, self.context, self.cache)
+    def plan(self, request: Request, counted: SeenKeys | None = None) -> Plan:
+        """What the request would cost, beyond the trials that are `counted` already."""
+        return plan(request, self.context, self.cache, counted)
 
     def run(self, request: Request, *, resume: bool = False) -> Report:
         """Run a request, store its report and page.
@@ -91,6 +93,7 @@ class Runner:
         pictures = report_pictures(report, samples)
         page = html.render(report, pictures, str(folder.path))
         folder.save(report, pictures, page=page, answers=self.context.cache)
+        keep_place(report.hash, self.context.cache)
 
     def _recall(self, request: Request, session: Session) -> Report | None:
         """The stored report of this request, None where others made it, or another version."""

@@ -331,10 +331,18 @@ class ResponseCache(CacheFile):
         pace = [before + inputs, spent + seconds]
         self.write({_pace_key(model): json.dumps(pace).encode()})
 
+    def add_first_pace(self, model: str, inputs: int, seconds: float) -> None:
+        """Keep how long a model took that was opened on the way: better than nothing."""
+        key = _pace_key(f"{model} first")
+        self.write({key: json.dumps([inputs, seconds]).encode()})
+
     def pace(self, model: str) -> float | None:
         """Mean seconds that an input of this model has taken here, None before its first."""
-        inputs, seconds = self._pace(model)
-        return seconds / inputs if inputs else None
+        for name in (model, f"{model} first"):
+            inputs, seconds = self._pace(name)
+            if inputs:
+                return seconds / inputs
+        return None
 
     def _pace(self, model: str) -> tuple[int, float]:
         key = _pace_key(model)

@@ -103,6 +103,7 @@ def ask_again(
 
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
     """
+    from cuescope.asked_from import from_place, place_of
     from cuescope.runs import load_report, source_of
     from cuescope.trust.source import ELSEWHERE
 
@@ -121,6 +122,10 @@ def ask_again(
         context.announce(f"{run} was {ELSEWHERE}; what you typed is asked instead")
     report = load_report(run)
     stored = request_of(report, context.registry, asked.kinds)
+    place = place_of(report.hash, context.cache)
+    # of a stranger's run no path is followed elsewhere
+    if place is not None and source.typed_before:
+        stored = from_place(stored, place, context.registry)
     request = as_asked(stored.model_copy(update=changes))
     # what was typed now is the person's word, all else is the run's
     held = replace(context, source=source, typed=asked.kinds, allowed=allowed)
@@ -204,7 +209,7 @@ def require_same_data(report: "Report", runner: "Runner", request: "Request") ->
     except UserError as error:
         raise UserError(
             f"the data of the run, {request.data}, cannot be opened: {error}",
-            remedy="Go to the folder where the audit was run, with the same data",
+            remedy="Name where the data lie now: --data SPEC, with -D for options",
         ) from error
     # the cues of the run were found in other pictures
     if data.fingerprint != stamp.fingerprint:

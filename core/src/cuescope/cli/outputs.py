@@ -28,7 +28,8 @@ class AuditPlan(JsonOutput):
     """`--plan`: what an audit would cost.
 
     It is whole where `until` is missing. After that come at most `more` trials, missing where the
-    method does not say how many. `estimate` says that the answers of a few trials stood for all.
+    method does not say how many. `samples` with so many `frames` are looked at. `estimate` says
+    that the answers of a few trials stood for all.
     """
 
     trials: int
@@ -41,6 +42,8 @@ class AuditPlan(JsonOutput):
     conditions: dict[str, int]
     tool_calls: dict[str, int]
     notes: dict[str, str]
+    samples: int
+    frames: int
     estimate: bool
 
     @classmethod
@@ -183,7 +186,10 @@ class PluginSearch(JsonOutput):
 
 
 class Progress(Value):
-    """How far a piece of work is; the last two are missing before a batch is done."""
+    """How far a piece of work is; pace and time left are missing before a batch is done.
+
+    Of several audits, `step` names the one at work, and `all_seconds_left` is the time of all.
+    """
 
     work: str
     done: int
@@ -191,6 +197,8 @@ class Progress(Value):
     unit: str
     per_second: float | None
     seconds_left: float | None
+    step: str | None = None
+    all_seconds_left: float | None = None
 
 
 class LogLine(JsonOutput):

@@ -241,7 +241,8 @@ def describe(entry: Entry, plugin: Any) -> "PluginDescription":
         name=entry.name,
         dist=entry.dist,
         version=entry.version,
-        summary=summary.strip().splitlines()[0],
+        # a stranger's class may say nothing of itself, and its package neither
+        summary=next(iter(summary.strip().splitlines()), "says nothing of itself"),
         **abilities,
         options=tuple(options),
     )

@@ -16,7 +16,9 @@ from rich.text import Text
 
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
+from cuescope.cli.whole import Whole
 from cuescope.context import Advance, ignore, silent
+from cuescope.course import Course
 from cuescope.hookspecs import hookimpl
 from cuescope.printable import printable
 
@@ -183,14 +185,20 @@ class Work:
     @property
     def words(self) -> str:
         """`asking the model: 128 of 400 answers (32%), 12 a second, about 0:23 left`."""
-        unit = f" {self.unit}" if self.unit else ""
-        share = f" ({self.done / self.total:.0%})" if self.total else ""
-        parts = [f"{self.done:,} of {self.total:,}{unit}{share}{self.note}"]
+        parts = [self.count]
         if (rate := self.rate) is not None:
             parts.append(_pace(rate))
         if (left := self.seconds_left) is not None and self.done < self.total:
             parts.append(f"about {duration(left)} left")
-        return f"{self.description}: {', '.join(parts)}"
+        return ", ".join(parts)
+
+    @property
+    def count(self) -> str:
+        """`asking the model: 128 of 400 answers (32%)`."""
+        unit = f" {self.unit}" if self.unit else ""
+        share = f" ({self.done / self.total:.0%})" if self.total else ""
+        done = f"{self.done:,} of {self.total:,}{unit}{share}{self.note}"
+        return f"{self.description}: {done}"
 
 
 def _pace(rate: float) -> str:
@@ -217,10 +225,16 @@ class _Left(ProgressColumn):
     max_refresh = 1.0
 
     def render(self, task: "Task") -> Text:
-        work: Work = task.fields["work"]
+        work: Work | Whole = task.fields["work"]
+        left = work.seconds_left
+        if isinstance(work, Whole):
+            # it grows by itself: nobody advances it
+            task.completed = work.done
+            return Text("" if left is None else f"{duration(left)} left", "bold")
         unit = f" {work.unit}" if work.unit else ""
         words = f"{work.done:,}/{work.total:,}{unit}{work.note}"
-        if (left := work.seconds_left) is not None:
+        # of several audits the time left of all is the one to be read
+        if left is not None and not task.fields["is_part"]:
             words += f", {duration(left)} left"
         return Text(words, "dim")
 
@@ -241,7 +255,7 @@ class Bars:
     ) -> None:
         screen = console(stderr=True)
         self._verbosity = verbosity
-        self._clock = clock
+        self.clock = clock
         self._say = say
         draws = screen.is_terminal and not LOG.as_json
         self._shows_bars = draws and verbosity is not Verbosity.quiet
@@ -260,6 +274,7 @@ class Bars:
         self._due: float | None = None  # until there is work
         self._works: dict[TaskID, Work] = {}
         self._answers: TaskID | None = None
+        self._whole: Whole | None = None
         # `_watch` prints from a thread of its own
         self._lock = RLock()
         self._idle = Event()
@@ -271,12 +286,37 @@ class Bars:
     @contextmanager
     def __call__(self, description: str, total: int) -> Iterator[Advance]:
         """A bar of `total` steps; yields the function that advances it."""
-        work = Work(printable(description), total, clock=self._clock)
+        work = Work(printable(description), total, clock=self.clock)
         task = self._add(work)
         try:
             yield lambda steps: self._update(task, work.done + steps)
         finally:
             self._remove(task)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anybody sees it: what only progress needs is worth no work else."""
+        return self._shows_bars or self._shows_lines
+
+    @contextmanager
+    def following(self, course: Course) -> Iterator[None]:
+        """One bar over all stages of a course, with the time left of all."""
+        self._whole = whole = Whole(course)
+        task = None
+        if self._shows_bars:
+            with self._lock:
+                self._progress.start()
+                task = self._progress.add_task(
+                    whole.description, total=whole.total, work=whole
+                )
+        try:
+            yield
+        finally:
+            self._whole = None
+            with self._lock:
+                if task is not None:
+                    self._progress.remove_task(task)
+                    self._progress.stop()
 
     @hookimpl
     def audit_started(self, audit: "Audit") -> None:
@@ -295,8 +335,14 @@ class Bars:
         all_inputs: int,
     ) -> None:
         """Move the bar of the model's answers."""
+        if self._whole is not None:
+            self._whole.course.asked(inputs, all_inputs)
+            if inputs == 0 and total > cached:
+                each = all_inputs / (total - cached)
+                more = getattr(audit, "more_trials", None)
+                self._whole.course.foresee(None if more is None else each * more)
         if self._answers is None:
-            work = Work("asking the model", total, "answers", self._clock)
+            work = Work("asking the model", total, "answers", self.clock)
             # what was in the cache came at once, and says nothing of the pace
             work.begin(done, inputs)
             self._answers = self._add(work)
@@ -326,7 +372,7 @@ class Bars:
     def show_line_if_due(self) -> None:
         """Print how far the latest work is, where it is time for a line."""
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             if (
                 not self._shows_lines
                 or not self._works
@@ -337,17 +383,24 @@ class Bars:
             self._due = now + self._every
             # the innermost: those around it wait for it
             work = list(self._works.values())[-1]
-            self._say_progress(f"{duration(now - self._started)} {work.words}", work)
+            self._say_progress(duration(now - self._started), work)
 
-    def _say_progress(self, line: str, work: Work) -> None:
+    def _say_progress(self, time_so_far: str, work: Work) -> None:
+        words = work.words
+        facts = work.facts
+        if self._whole is not None:
+            facts |= self._whole.facts
+            left = self._whole.seconds_left
+            of_all = "" if left is None else f"about {duration(left)} left in all; "
+            words = f"{self._whole.description}: {of_all}{work.count}"
         if LOG.as_json:
-            self._say(line, level="progress", progress=work.facts)
+            self._say(f"{time_so_far} {words}", level="progress", progress=facts)
         else:
-            self._say(line)
+            self._say(f"{time_so_far} {words}")
 
     def _tell(self, line: str) -> None:
         if self._verbosity is Verbosity.verbose:
-            self._say(f"{duration(self._clock() - self._started)} {line}")
+            self._say(f"{duration(self.clock() - self._started)} {line}")
 
     def _add(self, work: Work) -> TaskID:
         with self._lock:
@@ -357,11 +410,12 @@ class Bars:
                 work.description,
                 total=work.total,
                 work=work,
+                is_part=self._whole is not None,
             )
             self._progress.update(task, completed=work.done)
             self._works[task] = work
             # once: another piece of work begins no new wait
-            self._due = self._due or self._clock() + FIRST_SECONDS
+            self._due = self._due or self.clock() + FIRST_SECONDS
             if self._shows_lines and self._idle.is_set():
                 self._idle.clear()
                 Thread(target=self._watch, args=(self._idle,), daemon=True).start()
@@ -384,7 +438,9 @@ class Bars:
             self._works.pop(task, None)
             self._progress.remove_task(task)
             if not self._works:
-                self._progress.stop()  # a live display would fight with what is printed
+                # a live display would fight with what is printed
+                if self._whole is None:
+                    self._progress.stop()
                 self._idle.set()
                 # a new one, for a thread may still wait for the old one
                 self._idle = Event()

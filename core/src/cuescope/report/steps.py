@@ -1,11 +1,13 @@
 """What to do after a report, as commands to copy."""
 
+import re
 import shlex
 from collections.abc import Collection
 
 from cuescope.conclusions import Report
 
 Step = tuple[str, str | None]
+OWN_STEP = "next step"  # a note of the method
 
 
 def command_words(command: str) -> list[str]:
@@ -56,7 +58,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     if (
         "run" in asked.method.options
     ):  # it tested another run's findings, and knows what is next
-        own = report.notes.get("next step")
+        own = _own_step(report, run)
         words = "See that another seed says the same: give the command again with --seed and --out."
         return [(own, None), (words, None)] if own else [(words, None)]
     if not any(score.value is not None for score in report.headlines):
@@ -73,7 +75,7 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
     steps: list[Step] = []
     other = with_other_model(asked.command)
     compare = ("and set the two side by side:", f"cuescope compare {run} OTHER_RUN")
-    own = report.notes.get("next step")  # the method knows better
+    own = _own_step(report, run)  # the method knows better
     if report.doubts and not report.findings:
         words = "Do what the refuted checks above say, and run it again:"
         steps.append((words, asked.command))
@@ -94,13 +96,14 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
                 "(cuescope-confirm):"
             )
             steps.append((words, f"cuescope confirm {run}"))
-            words = (
-                "Save the samples that the first cue hurts, to look at them and to ask another "
-                "model about them:"
-            )
-            steps.append(
-                (words, f"cuescope export {run} --affected 1 --out affected.jsonl")
-            )
+            # of a method that asked nothing there are no answers to save
+            if report.cost.trials:
+                words = (
+                    "Save the samples that the first cue hurts, to look at them and to ask "
+                    "another model about them:"
+                )
+                export = f"cuescope export {run} --affected 1 --out affected.jsonl"
+                steps.append((words, export))
         steps += [
             ("See whether another model leans on it too:", other),
             compare,
@@ -122,6 +125,12 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             ("See that another seed says the same:", f"{asked.command} --seed 1")
         )
     return steps
+
+
+def _own_step(report: Report, run: str) -> str | None:
+    """What the method says itself; it cannot know the folder of the run, and writes RUN."""
+    own = report.notes.get(OWN_STEP)
+    return None if own is None else re.sub(r"\bRUN\b", lambda _: run, own)
 
 
 def _has_occurrences(report: Report) -> bool:

@@ -21,7 +21,7 @@ from cuescope.conclusions import (
     Score,
 )
 from cuescope.report.bars import figure, p_value
-from cuescope.report.steps import Step, command_words, next_steps
+from cuescope.report.steps import OWN_STEP, Step, command_words, next_steps
 from cuescope.report.tables import render_table
 
 MAX_ROWS = 10
@@ -211,7 +211,9 @@ def _facts(report: Report) -> Table:
     samples = f"{origin.samples}"
     if origin.labels:
         samples += f" of {len(origin.labels)} classes"
-    facts = [("samples", samples), *report.notes.items()]
+    facts = [("samples", samples)]
+    # what is next has a place of its own
+    facts += [note for note in report.notes.items() if note[0] != OWN_STEP]
     for role, stamp in (("data", origin.data), ("model", origin.model)):
         facts += [(f"{role}: {key}", fact) for key, fact in stamp.facts.items()]
     return _grid(facts)

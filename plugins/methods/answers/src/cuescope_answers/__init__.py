@@ -37,6 +37,7 @@ class Answers(Plugin):
         enough=1000,
         enough_for="a word in a tenth of the questions that costs 20 points of accuracy",
     )
+    no_effect = 0.0
     metrics = (
         Metric(
             name="points",

@@ -73,6 +73,7 @@ class CCI(Plugin):
             tool="segmenter",
         ),
     )
+    no_effect = 0.0
     metrics = METRICS
     Options = CCIOptions
 

@@ -31,7 +31,11 @@ def ask_in_looks(dossier: Dossier) -> tuple[Dossier, Sequence[Outcome]]:
     # a plan counts what is asked at most
     if is_one or most < fewest or study.audit.context.planning:
         return ask(dossier)
-    first, outcomes = ask(replace(dossier, witnesses=list(halves.values())))
+    half = replace(dossier, witnesses=list(halves.values()))
+    # for the time left: the second look asks as much again at most
+    rest = len(list(trials_of(dossier))) - len(list(trials_of(half)))
+    study.audit.expect_more(max(rest, 0))
+    first, outcomes = ask(half)
     results = measure(with_answers(_at_share(first, FIRST), outcomes))
     decided = {row.target for row in results.rows if _is_decided(row)}
     witnesses = []

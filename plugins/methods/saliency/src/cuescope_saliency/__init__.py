@@ -71,6 +71,7 @@ class Saliency(Plugin):
             unless="maps_only",
         ),
     )
+    no_effect = 0.0
     metrics = METRICS
     Options = SaliencyOptions
     options: SaliencyOptions

@@ -51,6 +51,7 @@ class Slices(Plugin):
         enough_for="a slice of a quarter of a label's clips that costs it 60 points of accuracy",
         choices=2,
     )
+    no_effect = 0.0
     metrics = METRICS
 
     @hookimpl

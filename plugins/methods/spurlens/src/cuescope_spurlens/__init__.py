@@ -74,6 +74,7 @@ class SpurLens(Plugin):
         enough=100,
         enough_for="a cue that moves 34 of 100 answers (K = 50)",
     )
+    no_effect = 0.0
     metrics = METRICS
     Options = SpurLensOptions
     options: SpurLensOptions

@@ -58,6 +58,7 @@ class TRoVe(Plugin):
         choices=2,
         clips=True,
     )
+    no_effect = 0.0
     metrics = METRICS
     Options = TRoVeOptions
 

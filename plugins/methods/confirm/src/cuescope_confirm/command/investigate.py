@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -17,21 +18,29 @@ from cuescope.application import (
     Pairs,
     Registry,
     Runner,
+    Step,
     apart,
-    audit_and_show,
     by_role,
     duration,
     echo,
+    following,
     model_time,
     open_registry,
     pairs,
     prints,
     refuse_another_audit,
+    require_openable,
     show_report,
     spread,
     stdout,
 )
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.foresight import (
+    Foresight,
+    course_of,
+    foresee,
+    most_of_test,
+)
 from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
 from cuescope_confirm.command.outputs import InvestigationPlan
 from cuescope_confirm.command.untested import OPEN, failed_by, untested
@@ -97,26 +106,35 @@ def investigate(
             given = of_test(options.get(METHOD, {}), registry)
             tested = None if testing is None else testing.request(METHOD, given)
             work = work.on_model(tested, given)
+        work.is_tested = testing is not None
         if asked.plan:
             show_plan(work, as_json=output.as_json)
             if testing is not None and testing is not finding and not output.as_json:
                 whole = testing.request("investigate", options)
                 echo(saved_words(*calls_of_whole(work, whole, options, names)))
             return
+        work.require_sound()
         for line in choice.lines:
             runner.context.announce(line)
-        work.find(again=again)
+        with following(runner, partial(course_of, work, again=again)) as step:
+            work.find(step, again=again)
+            failure = None
+            if testing is not None:
+                try:
+                    with step(METHOD):
+                        report = runner.run(work.test)
+                except Exception as error:
+                    failure = error
         if testing is None:
             report = untested(work.candidates, work.test, work.found, OPEN)
             show_report(work.candidates, work.test, report, as_json=output.as_json)
             return
-        try:
-            audit_and_show(runner, work.test, as_json=output.as_json)
-        except Exception as error:
+        if failure is not None:
             # hours of findings must not end in a line: the page tells them, then the error
-            report = untested(runner, work.test, work.found, failed_by(error))
-            show_report(runner, work.test, report, as_json=output.as_json)
-            raise
+            report = untested(runner, work.test, work.found, failed_by(failure))
+        show_report(runner, work.test, report, as_json=output.as_json)
+        if failure is not None:
+            raise failure
 
 
 def _names(
@@ -125,6 +143,13 @@ def _names(
 ) -> tuple[str, ...]:
     """The methods asked for; raises UserError for one that is not installed."""
     names = tuple(filter(None, map(str.strip, (methods or "").split(","))))
+    if methods is not None and not names:
+        raise UserError(
+            "--methods",
+            expected="names with commas, as trove,cci",
+            got=repr(methods),
+            remedy="Leave it out: all that fit run",
+        )
     for name in names:
         registry.find("method", name)
     return names
@@ -255,6 +280,7 @@ class Investigation:
     ) -> None:
         self.runner = runner
         self.choice = choice
+        self.is_tested = True
         self.found = folder / "found"
         registry = runner.context.registry
         other = apart(folder, request, on, registry, self.found, parts=PARTS)
@@ -293,6 +319,12 @@ class Investigation:
         work.test = self.test.model_copy(update=update)
         return work
 
+    def on_runner(self, runner: Runner) -> Self:
+        """The same, by another runner."""
+        work = copy(self)
+        work.runner = runner
+        return work
+
     @property
     def candidates(self) -> Runner:
         """What keeps the report of cues that nothing has tested."""
@@ -302,30 +334,36 @@ class Investigation:
         """What keeps the run of a method in its own folder."""
         return replace(self.runner, out=self.found / name)
 
-    def find(self, *, again: bool = False) -> None:
-        """Run the methods; one that fails is left out. What has run is not run again by itself."""
-        announce = self.runner.context.announce
-        # before hours of answers: a typo, and the dossier, which is written last
+    def require_sound(self) -> None:
+        """Raise UserError for what would end it later: before hours of answers, in one line."""
+        context = self.runner.context
         for request in (*self.requests.values(), self.test):
-            Choices.of(request, self.runner.context)
+            Choices.of(request, context)
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
+        # the dossier is written last
         refuse_another_audit(self.found.parent, self.test)
+        require_openable(next(iter(self.requests.values())), context)
+
+    def find(self, step: Step, *, again: bool = False) -> None:
+        """Run the methods; one that fails is left out. What has run is not run again by itself."""
+        announce = self.runner.context.announce
         count = len(self.requests) + 1
         done = []
         faults = {}
         for number, (name, request) in enumerate(self.requests.items(), 1):
-            step = f"[{number}/{count}] {name}"
-            announce(step)
+            title = f"[{number}/{count}] {name}"
+            announce(title)
             try:
-                report = self.of_method(name).run(request, resume=not again)
+                with step(name):
+                    report = self.of_method(name).run(request, resume=not again)
             except Exception as error:  # one that fails must not cost the others
                 faults[name] = f"it failed: {reason_of(error)}"
-                announce(f"{step} failed and is left out: {reason_of(error)}")
+                announce(f"{title} failed and is left out: {reason_of(error)}")
                 continue
             done.append(name)
             findings = len(report.findings)
-            announce(f"{step}: {findings} finding{'s' * (findings != 1)}")
+            announce(f"{title}: {findings} finding{'s' * (findings != 1)}")
         if not done:
             raise UserError("every method failed", got=_lines(faults))
         # sealed: the test opens what this list names, and refuses an edited one
@@ -349,17 +387,15 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     from rich.text import Text
 
     choice = work.choice
-    done = [name for name in choice.run if (work.found / name / "report.json").exists()]
-    plans = {}
-    for name, request in work.requests.items():
-        if name not in done:
-            plans[name] = work.of_method(name).plan(request)
-    # what the test asks is known only when all methods have run
-    if not plans and (work.found / LISTED).exists():
-        plans[METHOD] = work.runner.plan(work.test)
+    foresight = foresee(work)
+    plans = foresight.plans
+    done = [name for name in choice.run if name not in plans]
     if as_json:
         planned = InvestigationPlan(
-            done=tuple(done), plans=plans, left_out=dict(choice.left_out)
+            done=tuple(done),
+            plans=dict(plans),
+            left_out=dict(choice.left_out),
+            seconds=foresight.seconds,
         )
         planned.show()
         return
@@ -394,16 +430,14 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         )
         table.add_row(*map(Text, cells))
     stdout().print(table)
-    if METHOD not in plans:
-        echo(f"{METHOD}: {_most_of_test(work)}")
-    timed = [plan.seconds for plan in plans.values() if plan.seconds is not None]
-    if timed:
-        echo(f"At the pace of this model here: at least {duration(sum(timed))} in all.")
-    elif plans:
-        echo("The time is known once this model has answered here.")
-    echo(
-        "What several methods ask is asked once, so all together it is less than the sum."
-    )
+    if METHOD not in plans and work.is_tested:
+        top, ways, samples = most_of_test(work)
+        echo(
+            f"{METHOD}: depends on what is found; for each of up to {top} cues at most {ways} "
+            f"interventions in {samples} samples, each beside its placebo"
+        )
+    echo("What several methods ask is asked once, and counted where it is asked first.")
+    echo(_time_words(foresight))
     for name, why in choice.left_out.items():
         echo(f"left out: {name}: {why}")
 
@@ -424,12 +458,17 @@ def calls_of_whole(
     return calls, work.choice.run
 
 
-def _most_of_test(work: Investigation) -> str:
-    context = work.runner.context
-    test = context.resolve("method", METHOD, work.test.method_options)
-    given = test.options.model_dump()
-    ways = len(context.registry.of_kind("intervention"))
-    return (
-        f"depends on what is found; for each of up to {given['top']} cues at most {ways} "
-        f"interventions in {given['samples']} samples, each beside its placebo"
-    )
+def _time_words(foresight: Foresight) -> str:
+    """How long it takes in all, and what part of that is the test."""
+    seconds = foresight.seconds
+    if seconds is None:
+        return "The time is known once this model has answered here."
+    words = f"time: about {duration(seconds)} in all on this computer"
+    test = foresight.stages[-1]
+    if test.name == METHOD and METHOD not in foresight.plans:
+        of_test = test.seconds + test.inputs * (foresight.pace or 0.0)
+        words += (
+            f", {duration(of_test)} of it for the test, which is a guess until the cues "
+            "are known"
+        )
+    return f"{words}."

@@ -1,0 +1,190 @@
+"""Several audits one after another: how far they are together, and how long the rest takes.
+
+Before an audit its plan says what the model is asked for, or a range of it. How much of the range
+is asked, and how long everything beside the model takes, is known from earlier audits on this
+computer; before the first of them by what was measured on toys (docs/adr/0042).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from cuescope.planning import Plan
+from cuescope.store import ResponseCache
+
+Clock = Callable[[], float]
+OWN_SECONDS = 0.02  # of a method beside the model, for each frame of its samples
+ASKED = 0.9  # of the calls that may follow what a plan knows
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An audit to come: what its model is likely asked for, and the seconds of all else.
+
+    `most` are the inputs that it is asked for at most, of which a `share` is likely; its own
+    seconds grow with `size`.
+    """
+
+    name: str
+    inputs: float
+    seconds: float
+    most: float = 0.0
+    size: float = 0.0
+    share: float = ASKED
+
+    @classmethod
+    def of_plan(cls, name: str, plan: Plan, cache: ResponseCache) -> "Stage":
+        """By the plan of an audit, and by earlier ones of this method here."""
+        most = float(plan.model_inputs)
+        if plan.more and plan.model_calls:
+            most += plan.more * plan.model_inputs / plan.model_calls
+        share = share_asked(name, cache)
+        inputs = max(float(plan.model_inputs), share * most)
+        size = float(plan.frames)
+        seconds = size * own_seconds(name, cache)
+        return cls(name, inputs, seconds, most, size, share)
+
+    def remember(self, cache: ResponseCache, inputs: float, seconds: float) -> None:
+        """Keep what it took, for the next one."""
+        if self.most:
+            cache.add_pace(_asked(self.name), round(self.most), inputs)
+        if self.size:
+            cache.add_pace(_own(self.name), round(self.size), seconds)
+
+
+def share_asked(name: str, cache: ResponseCache, default: float = ASKED) -> float:
+    """Of what a method asks at most, how much it has asked here so far."""
+    asked = cache.pace(_asked(name))
+    return default if asked is None else min(asked, 1.0)
+
+
+def own_seconds(name: str, cache: ResponseCache, default: float = OWN_SECONDS) -> float:
+    """What a method has taken here beside the model, for each of what it grows with."""
+    own = cache.pace(_own(name))
+    return default if own is None else own
+
+
+def _asked(name: str) -> str:
+    return f"method {name} asked"
+
+
+def _own(name: str) -> str:
+    return f"method {name} own"
+
+
+class Course:
+    """Where a row of stages is. `pace` is the seconds of an input so far on this computer."""
+
+    def __init__(
+        self,
+        stages: Iterable[Stage],
+        pace: float | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.stages = {stage.name: stage for stage in stages}
+        self.done: list[str] = []
+        self.current: Stage | None = None
+        self._pace = pace
+        self._clock = clock
+        self._begun = self._stage_begun = self._mark = clock()
+        self._inputs = 0  # of the current stage, in calls that are over and in this one
+        self._of_call = 0
+        self._all_of_call = 0
+        self._more: float | None = (
+            None  # inputs after this call at most, as it was said
+        )
+        self._model_seconds = 0.0  # of the current stage
+        self._timed = [0, 0.0]  # inputs and their seconds, without first batches
+        self._own = [0.0, 0.0]  # seconds beside the model: foreseen, and taken
+
+    def begin(self, name: str) -> None:
+        """The next stage is at work."""
+        self.current = self.stages[name]
+        self._stage_begun = self._clock()
+        self._inputs = self._of_call = self._all_of_call = 0
+        self._model_seconds = 0.0
+        self._more = None
+
+    def foresee(self, more: float | None) -> None:
+        """The audit says how many inputs follow this call at most; None: it does not."""
+        # what it said before its first call counts that call and all others
+        if self.current is None or more is None or more == self._more:
+            return
+        self._more = more
+        inputs = self._inputs + self._all_of_call + self.current.share * more
+        self.current = replace(self.current, inputs=inputs)
+
+    def asked(self, inputs: int, all_inputs: int) -> None:
+        """The model has looked at so many of the inputs of a call, which begins with none."""
+        now = self._clock()
+        if inputs == 0 or inputs < self._of_call:
+            self._inputs += self._of_call
+        else:
+            self._model_seconds += now - self._mark
+            # the first batch opens weights
+            if self._of_call:
+                self._timed[0] += inputs - self._of_call
+                self._timed[1] += now - self._mark
+        self._mark = now
+        self._of_call = inputs
+        self._all_of_call = all_inputs
+
+    def end(self) -> tuple[float, float]:
+        """The current stage is over: the inputs that it asked for, and its seconds beside them."""
+        stage = self.current
+        if stage is None:
+            return 0.0, 0.0
+        own = self._own_seconds
+        self._own[0] += stage.seconds
+        self._own[1] += own
+        self.done.append(stage.name)
+        self.current = None
+        return float(self._inputs + self._of_call), own
+
+    @property
+    def _own_seconds(self) -> float:
+        return max(0.0, self._clock() - self._stage_begun - self._model_seconds)
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of an input: of this course, as soon as it says something."""
+        inputs, seconds = self._timed
+        if inputs and seconds > 0:
+            return seconds / inputs
+        if self._pace is None and self._of_call and self._model_seconds:
+            return self._model_seconds / self._of_call
+        return self._pace
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of all stages; None where nothing tells how fast the model is."""
+        inputs = 0.0
+        seconds = 0.0
+        # a computer that is slower than foreseen is so in later stages; one second says little
+        slower = (self._own[1] + 1.0) / (self._own[0] + 1.0)
+        for stage in self.stages.values():
+            if stage.name in self.done or (
+                self.current is not None and stage.name == self.current.name
+            ):
+                continue
+            inputs += stage.inputs
+            seconds += slower * stage.seconds
+        if self.current is not None:
+            asked = self._inputs + self._of_call
+            of_call = self._all_of_call - self._of_call
+            inputs += max(self.current.inputs - asked, of_call, 0.0)
+            own = self._own_seconds
+            foreseen = slower * self.current.seconds
+            # what takes longer than foreseen takes a little longer still
+            seconds += max(foreseen - own, 0.1 * own)
+        if not inputs:
+            return seconds
+        pace = self.pace
+        return None if pace is None else inputs * pace + seconds
+
+    @property
+    def share(self) -> float:
+        """Of the whole time, how much is over (0 to 1); 0 where that is not known."""
+        left = self.seconds_left
+        over = self._clock() - self._begun
+        return 0.0 if left is None or over <= 0 else over / (over + left)

@@ -1,0 +1,99 @@
+"""How long an investigation takes: its methods by their plans, its test by earlier ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from cuescope.application import Plan, SeenKeys, Stage, own_seconds, share_asked, silent
+from cuescope_confirm.command import METHOD
+from cuescope_confirm.study import LISTED
+
+if TYPE_CHECKING:
+    from cuescope_confirm.command.investigate import Investigation
+
+# of the inputs that a test asks for at most: how many are asked for, and the seconds beside them
+TEST_ASKED = 0.05
+TEST_SECONDS = 0.002
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """The plans of what has not run, by name; and stages for all, in their order."""
+
+    plans: Mapping[str, Plan]
+    stages: Sequence[Stage]
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of an input of the model here; None where nothing tells."""
+        paces = [plan.pace for plan in self.plans.values()]
+        return next((pace for pace in paces if pace is not None), None)
+
+    @property
+    def seconds(self) -> float | None:
+        """Of all; None where nothing tells how fast the model is."""
+        inputs = sum(stage.inputs for stage in self.stages)
+        own = sum(stage.seconds for stage in self.stages)
+        if not inputs:
+            return own
+        return None if self.pace is None else own + inputs * self.pace
+
+
+def foresee(work: "Investigation", *, again: bool = False) -> Foresight:
+    """What is still to run, each trial counted where it is asked first."""
+    cache = work.runner.cache
+    counted = SeenKeys()
+    plans = {}
+    stages = []
+    for name, request in work.requests.items():
+        runner = work.of_method(name)
+        if not again and runner.folder(request).report_file.exists():
+            stages.append(Stage(name, 0.0, 0.0))
+            continue
+        plans[name] = plan = runner.plan(request, counted)
+        stages.append(Stage.of_plan(name, plan, cache))
+    if not plans and (work.found / LISTED).exists():
+        # what the test asks is known when all methods have run
+        plans[METHOD] = plan = work.runner.plan(work.test, counted)
+        stages.append(Stage.of_plan(METHOD, plan, cache))
+    elif work.is_tested:
+        stages.append(_of_test(work, list(plans.values())))
+    return Foresight(plans, stages)
+
+
+def course_of(
+    work: "Investigation", *, again: bool
+) -> tuple[Sequence[Stage], float | None]:
+    """The stages and the pace, with nothing said: the audits will say what is to be said."""
+    context = work.runner.context
+    silenced = replace(context, announce=lambda line: None, progress=silent)
+    try:
+        foresight = foresee(
+            work.on_runner(replace(work.runner, context=silenced)), again=again
+        )
+    except Exception:  # an audit that fails is left out in its turn, with its reason
+        names = [*work.requests, METHOD]
+        return [Stage(name, 0.0, 0.0) for name in names], None
+    return foresight.stages, foresight.pace
+
+
+def most_of_test(work: "Investigation") -> tuple[int, int, int]:
+    """Cues, interventions of each, and samples that each changes, at most."""
+    context = work.runner.context
+    test = context.resolve("method", METHOD, work.test.method_options)
+    given = test.options.model_dump()
+    ways = given["interventions"] or context.registry.of_kind("intervention")
+    return given["top"], len(ways), given["samples"]
+
+
+def _of_test(work: "Investigation", plans: Sequence[Plan]) -> Stage:
+    """The test before its cues are known; its samples are as many as those of the methods."""
+    top, ways, samples = most_of_test(work)
+    known = max(plans, key=lambda plan: plan.samples, default=Plan())
+    frames_each = known.frames / known.samples if known.samples else 1.0
+    changed = min(samples, known.samples or samples)
+    # each beside its placebo
+    most = 2 * top * ways * changed * frames_each
+    share = share_asked(METHOD, work.runner.cache, TEST_ASKED)
+    own = own_seconds(METHOD, work.runner.cache, TEST_SECONDS)
+    return Stage(METHOD, share * most, own * most, most, most, share)

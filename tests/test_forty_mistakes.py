@@ -1,0 +1,83 @@
+"""Forty mistakes of a first week, over all commands: one line each, exit code 2, no traceback."""
+
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+ON_TOY = "--model toy-clip --data scenes"
+MISTAKES = {
+    "investigate": "--model is missing",
+    f"investigate {ON_TOY} --methods ,": "names with commas",
+    f"investigate {ON_TOY} --methods trov": "no method 'trov'",
+    f"investigate {ON_TOY} --limit 0": "greater than 0",
+    f"investigate {ON_TOY} -O trove": "expected key=value",
+    f"investigate {ON_TOY} -O trove.k_max=many": "a valid integer",
+    f"investigate {ON_TOY} --on nosplit": "'train', 'val' or 'test'",
+    f"investigate {ON_TOY} --log nothere.jsonl": "nothere.jsonl",
+    "investigate --log empty.jsonl --data scenes": "empty.jsonl",
+    "investigate --log text.txt": "Say which: -M format=NAME",
+    "audit cci --model toy-clip --data folder:emptydir": "no classes in",
+    "audit trove --model toy-clip --data folder:text.txt": "PATH is a file",
+    "audit trove --model toy-clip --data folder:nowhere": "no such path",
+    "audit trove --model transformers:nosuch/model --data scenes --plan": "cannot be reached",
+    f"audit trove {ON_TOY} --part 3/2": "numbers from 1 to 2",
+    f"audit trove {ON_TOY} --repeats 3": "always gives the same answer",
+    f"audit trove {ON_TOY} --dtype float8": "Did you mean 'float32'",
+    f"audit trove {ON_TOY} --measure": "expected it with --plan",
+    f"audit trove {ON_TOY} --out text.txt": "Choose another folder",
+    f"audit trove {ON_TOY} --observe nosuch": "no observer",
+    f"audit trove {ON_TOY} --verify-with nosuch": "no method",
+    f"audit trove {ON_TOY} --tool embedder=nosuch": "no tool",
+    f"audit spurlens {ON_TOY}": "needs a detector",
+    "audit trove --model open-clip:ViT-B-99 --data scenes": "no architecture",
+    "confirm emptydir": "no report at emptydir",
+    "confirm bad.json": "Invalid JSON",
+    "mitigate nowhere --with last-layer": "no report at nowhere",
+    "compare emptydir": "two runs or more",
+    "export emptydir --affected 1": "no report at emptydir",
+    "gate policy.yaml nowhere": "no report at nowhere",
+    "report text.txt": "is no report",
+    "runs nowhere": "no folder nowhere",
+    "view nowhere": "no folder nowhere",
+    "label nowhere": "no report at nowhere",
+    "blind nowhere:x": "no dataset 'nowhere'",
+    "run r.yaml": "expected it typed on the command line",
+    "run empty.yaml": "expected at least one",
+    "schema nosuch": "expected run-file",
+    "covar build nowhere --out x": "no dataset 'nowhere'",
+    "methods --data folder:nowhere": "no such path",
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("mistakes")
+    (place / "emptydir").mkdir()
+    files = {
+        "empty.jsonl": "",
+        "text.txt": "hello",
+        "bad.json": "{",
+        "policy.yaml": "rules: 3",
+        "r.yaml": "{models: [toy-clip], methods: [trove], data: ['folder:/nowhere']}",
+        "empty.yaml": "{models: [], methods: [trove], data: [scenes]}",
+    }
+    for name, text in files.items():
+        (place / name).write_text(text)
+    return place
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_one_line(
+    place: Path,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    run(*line.split(), code=2)
+    error = capsys.readouterr().err
+    assert MISTAKES[line] in error
+    assert len(error.strip().splitlines()) == 1

@@ -1,0 +1,170 @@
+"""Every command that a report prints works as it stands, from where it was printed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import run, written_plugins
+from next_commands import Copier
+
+from cuescope.registry import Registry
+
+PLUGINS = """
+[cuescope.models]
+fake = cuescope_sdk.testing:FakeModel
+other = states:Other
+[cuescope.datasets]
+fakes = cuescope_sdk.testing:FakeDataset
+[cuescope.methods]
+stated = states:Stated
+"""
+STATES = '''
+"""A method that ends in whichever state it is told."""
+
+from typing import Literal
+
+from cuescope_sdk import (
+    Evidence, Feature, Metric, Occurrence, Options, Plugin, Requirements, Score, Trial, hookimpl
+)
+from cuescope_sdk.testing import FakeModel
+from cuescope_sdk.testing._fake_data import CUE_BOX, shows
+
+
+class Other(FakeModel):
+    """Another model of the same abilities."""
+
+
+class StatedOptions(Options):
+    state: Literal["finding", "nowhere", "nothing", "untested", "doubted", "own"] = "finding"
+
+
+class Stated(Plugin):
+    title = "Stated"
+    Options = StatedOptions
+    requires = Requirements()
+    metrics = (Metric(name="gap", title="Gap", meaning="nothing"),)
+
+    @hookimpl
+    def propose_features(self, audit):
+        met = [
+            Occurrence(sample=sample.key, frame=number)
+            for sample in audit.samples
+            for number, frame in enumerate(sample.frames)
+            if shows(frame, CUE_BOX, 0)
+        ]
+        if self.options.state == "nowhere":
+            met = []
+        if self.options.state == "own":
+            audit.note(
+                "next step",
+                "Save them: `cuescope export RUN --affected 1 --out FILE` does it.",
+            )
+        yield Feature(key="corner", kind="slice", occurrences=met)
+
+    @hookimpl
+    def perturb(self, audit, features):
+        return [Trial(sample=sample) for sample in audit.samples]
+
+    @hookimpl
+    def compute_scores(self, audit, features, outcomes):
+        found = self.options.state in ("finding", "nowhere", "own")
+        value = None if self.options.state == "untested" else 0.5
+        return [
+            Score(
+                feature="corner", label="middle", metric="gap", value=value, finding=found,
+                statement="It is so.",
+            )
+        ]
+
+    @hookimpl
+    def verify(self, audit, features, scores):
+        if self.options.state == "doubted":
+            yield Evidence(check="premise", verdict="refuted", detail="not so", doubt="Not so.")
+'''
+DATA = ("--data", "fakes", "-D", "samples=60", "-D", "scale=4")
+# of each method a small audit of a toy, as the gallery has it
+SMALL = {
+    "trove": "--model toy --data moving-shapes --limit 200",
+    "confidence": "--model toy --data moving-shapes --limit 200",
+    "distilling-failures": "--model toy --data moving-shapes --limit 200",
+    "domino": "--model toy --data moving-shapes --limit 200",
+    "george": "--model toy --data moving-shapes --limit 200",
+    "random": "--model toy --data moving-shapes --limit 200",
+    "answers": "--model toy-clip --data scenes --limit 60",
+    "looking": "--model toy-clip --data scenes --limit 60",
+    "blind": "--model none --data scenes --limit 60",
+    "cci": "--model toy-clip --data scenes --limit 32",
+    "saliency": "--model toy-clip --data scenes --limit 32",
+    "quag": "--model toy-fusion --data moving-shapes:none -D questions=text -D val=120",
+    "spurlens": "--model toy-fusion:object-scenes:presence -M patches=4 -M epochs=4 "
+    "--data object-scenes -D val=300 -O k=20 --tool proposer=co-occurrence "
+    "--tool detector=annotations",
+    "step-grounding": "--model scripted --data shape-world -D val=40",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("next")
+    with written_plugins(home, "states", PLUGINS, STATES):
+        yield home
+
+
+@pytest.fixture
+def place(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a person works: an own folder, the plugins and answers of all."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("state", "at_least"),
+    [
+        ("finding", {"confirm", "export", "audit", "compare"}),
+        ("nowhere", {"audit", "compare"}),
+        ("nothing", {"audit"}),
+        ("untested", {"plugins"}),
+        ("doubted", {"audit"}),
+        ("own", {"export"}),
+    ],
+)
+def test_what_a_report_says_can_be_typed(
+    place: Path, capsys: pytest.CaptureFixture[str], state: str, at_least: set[str]
+) -> None:
+    line = ("audit", "stated", "--model", "fake", *DATA, "-O", f"state={state}")
+    run(*line, "-q", "--out", "runs/first")
+    copier = Copier(capsys, other="other", plans=True)
+    commands = copier.follow("runs/first")
+    assert at_least <= {command.split()[1] for command in commands}
+
+
+def test_what_an_investigation_says_can_be_typed(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The dossier of the test, as its cues are merged and tested by one intervention."""
+    line = ("investigate", "--model", "fake", *DATA, "--methods", "stated")
+    ways = ("-O", "confirm.interventions=blank", "-O", "confirm.samples=20")
+    run(*line, *ways, "--out", "runs/all", "-q")
+    Copier(capsys, other="other", plans=True).follow("runs/all")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", sorted(SMALL))
+def test_what_a_report_of_a_method_says_can_be_typed(
+    place: Path, capsys: pytest.CaptureFixture[str], method: str
+) -> None:
+    """Of a small audit, with the confirming done in full where there is a finding."""
+    line = ["audit", method, *SMALL[method].split(), "--out", "runs/first", "-q"]
+    run(*line)
+    words = SMALL[method].split()
+    model = words[words.index("--model") + 1]
+    Copier(capsys, other=model, plans=False).follow("runs/first")
+
+
+def test_every_method_is_in_the_long_test() -> None:
+    registry = Registry()
+    for entry in registry.of_kind("method"):
+        method = registry.load(entry)
+        own = entry.dist.startswith("cuescope-")
+        if own and getattr(method, "started_by", None) is None:
+            assert entry.name in SMALL
