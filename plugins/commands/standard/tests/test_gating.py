@@ -294,11 +294,10 @@ class Answered(Draws):
         self.after = after
         self.order = self._draw_order()
 
-    def ask(self, units: Iterable[tuple[int, ...]], most: int | None) -> bool:
+    def ask(self, units: Iterable[tuple[int, ...]]) -> None:
         for unit in units:
             for number in unit:
                 self.right[number] = float(self.after[number])
-        return most is None or len(self.right) <= most
 
 
 def policy_of(*rules: Any) -> PolicyText:
@@ -322,6 +321,18 @@ def test_a_gate_that_asks_stops_when_it_knows() -> None:
     worst = WorstGroupAtLeast(rule="worst-group-at-least", percent=95, by="cue")
     verdicts, _ = judge_by_asking(policy_of(worst, accuracy), Answered(0, 0), None)
     assert [verdict.outcome for verdict in verdicts] == ["fail", "pass"]
+
+
+def test_a_budget_is_spent_and_a_dear_rule_costs_no_other() -> None:
+    dear = WorstGroupAtLeast(rule="worst-group-at-least", percent=79, by="cue")
+    cheap = AccuracyAtLeast(rule="accuracy-at-least", percent=50)
+    for budget in (20, 100, 300):
+        draws = Answered(0, 0)
+        verdicts, count = judge_by_asking(policy_of(dear, cheap), draws, budget)
+        assert budget - 2 < count <= budget
+        assert verdicts[0].outcome == "undecided"
+    # of 300 enough is left for the second
+    assert verdicts[1].outcome == "pass"
 
 
 def test_one_sample_a_group_is_asked() -> None:

@@ -47,9 +47,9 @@ class Question:
     bounds: tuple[float, float]
     error: float
 
-    def ask_next(self, asked: int) -> Sequence[Unit]:
+    def ask_next(self, asked: int, step: int) -> Sequence[Unit]:
         """The units of the next look."""
-        return self.units[asked : asked + STEP]
+        return self.units[asked : asked + step]
 
     def bound(self, right: Right, asked: int, samples: Sequence[Sample]) -> Bound:
         """What so many units tell, in percent."""
@@ -76,10 +76,10 @@ class Case:
         """Whether no unit is left."""
         return all(self.asked >= len(question.units) for question in self.questions)
 
-    def ask_next(self) -> Iterator[Unit]:
-        """The units of the next look, of all its questions."""
+    def ask_next(self, step: int) -> Iterator[Unit]:
+        """The units of the next look, so many of each of its questions."""
         for question in self.questions:
-            yield from question.ask_next(self.asked)
+            yield from question.ask_next(self.asked, step)
 
     def ruling(self, right: Right, samples: Sequence[Sample]) -> Ruling:
         """What is known by now."""
@@ -126,17 +126,28 @@ class Draws:
             if row["condition"] == BASELINE and row["correct"] is not None
         }
 
-    def ask(self, units: Iterable[Unit], most: int | None) -> bool:
-        """Ask about samples that were not asked yet; False where the budget does not reach."""
+    def affordable(self, case: Case, budget: int | None) -> int:
+        """How many units of each question of a rule the budget still reaches, `STEP` at most."""
+        if budget is None:
+            return STEP
+        left = budget - len(self.right)
+        for step in range(STEP, 0, -1):
+            if len(self.fresh(case.ask_next(step))) <= left:
+                return step
+        return 0
+
+    def fresh(self, units: Iterable[Unit]) -> list[int]:
+        """The samples of units that were not asked about yet."""
         wanted = dict.fromkeys(number for unit in units for number in unit)
-        fresh = [number for number in wanted if number not in self.right]
-        if most is not None and len(self.right) + len(fresh) > most:
-            return False
-        audit = self.session.audit
+        return [number for number in wanted if number not in self.right]
+
+    def ask(self, units: Iterable[Unit]) -> None:
+        """Ask about samples that were not asked yet."""
+        fresh = self.fresh(units)
         trials = [self._trial(self.samples[number]) for number in fresh]
-        for number, outcome in zip(fresh, audit.respond(trials), strict=True):
+        outcomes = self.session.audit.respond(trials)
+        for number, outcome in zip(fresh, outcomes, strict=True):
             self.right[number] = float(outcome.correct())
-        return True
 
     def _trial(self, sample: Sample) -> Trial:
         has_logits = "logits" in self.session.audit.capabilities.outputs
@@ -217,13 +228,15 @@ def judge_by_asking(
             rulings[number] = of_stored_run(rule, text, draws) if case is None else case
     is_open = dict.fromkeys(cases)
     while is_open:
-        units = [unit for number in is_open for unit in cases[number].ask_next()]
-        affordable = draws.ask(units, budget)
+        # a rule at a time: one that asks much must not cost the others the rest of the budget
         for number in list(is_open):
             case = cases[number]
-            case.asked += STEP if affordable else 0
+            step = draws.affordable(case, budget)
+            draws.ask(case.ask_next(step))
+            case.asked += step
             rulings[number] = case.ruling(draws.right, draws.samples)
-            if rulings[number][0] != "undecided" or case.is_spent or not affordable:
+            is_decided = rulings[number][0] != "undecided"
+            if is_decided or case.is_spent or step < STEP:
                 del is_open[number]
     verdicts = []
     for number, rule in enumerate(text.policy.rules):
