@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import typer.main
+
+from cuescope.cli import app
 from cuescope.cli.schema import write_schemas
 from cuescope.cli.tree import commands
 
@@ -19,13 +22,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def on_post_build(config: Any, **_: Any) -> None:
     """A hook of mkdocs: publish the JSON schemas beside the pages."""
-    write_schemas(Path(config["site_dir"], "schemas"))
+    write_schemas(Path(config["site_dir"], "schemas"), typer.main.get_command(app))
 
 
 def reference() -> str:
     """All commands, in markdown."""
+    found = commands(typer.main.get_command(app))
     return "\n\n".join(
-        described(path, command, context) for path, command, context in commands()
+        described(path, command, context) for path, command, context in found
     )
 
 

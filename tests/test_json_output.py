@@ -12,13 +12,16 @@ from typing import Any
 
 import jsonschema
 import pytest
+import typer.main
 from command_line import run, written_plugins
 
+from cuescope.cli import app
 from cuescope.cli.outputs import Lines
 from cuescope.cli.printing import models_of
 from cuescope.cli.schema import LOG_LINE, RUN_FILE, own_schemas, schemas
 from cuescope.cli.tree import commands
 
+GROUP = typer.main.get_command(app)
 PLUGINS = """
 [cuescope.models]
 fake = cuescope_sdk.testing:FakeModel
@@ -98,7 +101,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def brought() -> dict[str, Callable[..., Any]]:
     """The function of each command."""
-    return {path: command.callback for path, command, _ in commands()}
+    return {path: command.callback for path, command, _ in commands(GROUP)}
 
 
 def test_every_command_has_json_and_a_line_here() -> None:
@@ -109,7 +112,7 @@ def test_every_command_has_json_and_a_line_here() -> None:
 
 
 def test_schemas_are_schemas() -> None:
-    known = dict(schemas())
+    known = dict(schemas(GROUP))
     assert known.keys() == {*brought(), RUN_FILE, LOG_LINE} - PRINTS_SCHEMAS
     for schema in known.values():
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -119,7 +122,7 @@ def validate(path: str, text: str) -> Any:
     """What was printed, which must be what the command's schema says."""
     told = json.loads(text)
     assert told["schema_version"] == 1
-    jsonschema.validate(told, dict(schemas())[path])
+    jsonschema.validate(told, dict(schemas(GROUP))[path])
     return told
 
 
@@ -144,7 +147,9 @@ def test_what_is_printed_is_what_the_schema_says(
     told = validate(path, capsys.readouterr().out)
     changed = {name: value for name, value in told.items() if name != "schema_version"}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"schema_version": 2, **changed}, dict(schemas())[path])
+        jsonschema.validate(
+            {"schema_version": 2, **changed}, dict(schemas(GROUP))[path]
+        )
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,12 @@ def _signature(function: Any) -> str:
 
 def command_lines() -> Iterator[tuple[str, str]]:
     """Each command and each option of the command line, plugins' own included."""
+    import typer.main
+
+    from cuescope.cli import app
     from cuescope.cli.tree import commands
 
-    for path, command, context in commands():
+    for path, command, context in commands(typer.main.get_command(app)):
         yield path, "command"
         for parameter in command.get_params(context):
             for option in parameter.opts:
@@ -123,12 +126,15 @@ def file_shapes() -> Iterator[tuple[str, str]]:
 
 def json_outputs() -> dict[str, Any]:
     """What commands print with `--json`, reports aside, by the name of its class."""
+    import typer.main
+
+    from cuescope.cli import app
     from cuescope.cli.outputs import JsonOutput, LogLine
     from cuescope.cli.printing import models_of
     from cuescope.cli.tree import commands
 
     models: set[Any] = {LogLine}
-    for _, command, _ in commands():
+    for _, command, _ in commands(typer.main.get_command(app)):
         models.update(models_of(command.callback))
     printed = {}
     for model in models:

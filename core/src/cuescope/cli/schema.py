@@ -16,6 +16,7 @@ Schema = dict[str, Any]
 
 
 def schema(
+    context: typer.Context,
     name: Annotated[
         list[str] | None,
         typer.Argument(
@@ -29,12 +30,13 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON schema of the run file, or of what a command prints with --json."""
+    group = context.find_root().command
     if out is not None:
-        write_schemas(out)
+        write_schemas(out, group)
         return
     wanted = " ".join(name or [RUN_FILE])
     # the run file alone needs no command to be imported
-    found = dict(own_schemas() if wanted in (RUN_FILE, LOG_LINE) else schemas())
+    found = dict(own_schemas() if wanted in (RUN_FILE, LOG_LINE) else schemas(group))
     if wanted not in found:
         raise UserError(
             f"schema {wanted}",
@@ -45,25 +47,25 @@ def schema(
     echo_json(json.dumps(found[wanted], indent=1))
 
 
-def write_schemas(folder: Path) -> None:
-    """Write each schema into a file of its own."""
+def write_schemas(folder: Path, group: Any) -> None:
+    """Write each schema into a file of its own; `group` is the command line."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
-    for name, content in schemas():
+    for name, content in schemas(group):
         file = folder / f"{name.replace(' ', '-')}.json"
         file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         count += 1
     echo(f"wrote {count} schemas into {folder}")
 
 
-def schemas() -> Iterator[tuple[str, Schema]]:
+def schemas(group: Any) -> Iterator[tuple[str, Schema]]:
     """All schemas, by the name of the command."""
     from cuescope.cli.outputs import as_schema
     from cuescope.cli.printing import models_of
     from cuescope.cli.tree import commands
 
     yield from own_schemas()
-    for path, command, _ in commands():
+    for path, command, _ in commands(group):
         if models := models_of(command.callback):
             title = f"cuescope {path} --json"
             yield path, {"title": title, **as_schema(*models), **_head(path)}

@@ -8,12 +8,8 @@ import typer.main
 from cuescope.registry import Registry
 
 
-def commands() -> Iterator[tuple[str, Any, Any]]:
-    """Path, command and context of every command that can be run."""
-    # late: the commands are below this module
-    from cuescope.cli import app
-
-    group = typer.main.get_command(app)
+def commands(group: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Path, command and context of every command of the group that can be run."""
     root = group.make_context("cuescope", [], resilient_parsing=True)
     brought = {entry.name: entry for entry in Registry().of_kind("command")}
     for path, command, context in _below("", group, root):
