@@ -82,9 +82,8 @@ def test_a_network_without_tokens_is_one_line(
     assert audit(resnet, write_photos(tmp_path / "photos", {}), tmp_path / "run") == 2
     *warnings, line = capsys.readouterr().err.splitlines()
     assert all(each.startswith("cuescope: warning: ") for each in warnings)
-    assert "has no image tokens to look at or to hide" in line
-    assert "expected a vision transformer, got a convolutional image tower" in line
-    assert "Take a ViT of the same family" in line
+    assert "expected a model with edit 'hide-tokens'" in line
+    assert "its image tower is convolutional and has no tokens; take a ViT" in line
 
 
 def test_a_mask_of_another_size_is_one_line(

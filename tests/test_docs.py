@@ -46,7 +46,7 @@ QUICK = {"new", "schema"}  # commands that are run where a page shows what they 
 # pages that show what a trained model gave, which costs a training or its weights
 SHOWING = {
     ROOT / "docs" / page
-    for page in ("index.md", "real-clips.md", "cci.md", "covar-bench.md")
+    for page in ("index.md", "real-clips.md", "cci-evidence.md", "covar-bench.md")
 }
 OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
 # what a command's parameters name: parameter -> kind of plugin, parameter of its options

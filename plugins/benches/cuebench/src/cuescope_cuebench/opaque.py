@@ -26,6 +26,7 @@ from cuescope_sdk import (
     Sample,
     Trial,
     UserError,
+    Words,
     digest,
 )
 
@@ -37,7 +38,7 @@ class OpaqueOptions(Options):
 
     argument: ClassVar[str | None] = "name"
 
-    name: str = Field(
+    name: Annotated[str, Words()] = Field(
         description="as `cuescope bench auditors --list FILE` writes it",
     )
     secret: Annotated[Path | None, NamesFile()] = Field(
@@ -71,7 +72,8 @@ def find_configuration(options: OpaqueOptions) -> Configuration:
 class OpaqueData(Plugin):
     """The half of a configuration's samples in which cues are looked for.
 
-    Which half it is depends on the seed. Pictures, questions and labels are all that samples have.
+    Which half it is depends on the seed. Pictures, questions and labels are all that samples have;
+    each is a group of its own.
     """
 
     Options = OpaqueOptions

@@ -26,7 +26,7 @@ from cuescope_sdk.torch import (
     to_array,
 )
 
-CONVOLUTIONS = "its image tower is convolutional: it has no tokens"
+CONVOLUTIONS = "its image tower is convolutional and has no tokens; take a ViT"
 
 
 def text_tower(model: StockModel | HeldModel) -> TextTower:

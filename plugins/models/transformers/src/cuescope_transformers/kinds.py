@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-CONVOLUTIONS = "its image tower is convolutional: it has no tokens"
+CONVOLUTIONS = "its image tower is convolutional and has no tokens; take a ViT"
 NO_MASK = "the attention of its image tower takes no mask"
 APART = (
     "its layers look at space and at time by turns, so a patch stands in two sequences"
