@@ -1,4 +1,4 @@
-"""Forty mistakes of a first week, over all commands: one line each, exit code 2, no traceback."""
+"""Forty-one mistakes of a first week, over all commands: one line each, exit code 2."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ MISTAKES = {
     f"investigate {ON_TOY} --limit 0": "greater than 0",
     f"investigate {ON_TOY} -O trove": "expected key=value",
     f"investigate {ON_TOY} -O trove.k_max=many": "a valid integer",
+    f"investigate {ON_TOY} -O confirm.interventions=shuffle": "no intervention 'shuffle'",
     f"investigate {ON_TOY} --on nosplit": "'train', 'val' or 'test'",
     f"investigate {ON_TOY} --log nothere.jsonl": "nothere.jsonl",
     "investigate --log empty.jsonl --data scenes": "empty.jsonl",

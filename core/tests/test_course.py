@@ -64,8 +64,12 @@ def test_a_slower_model_and_a_slower_computer_are_seen(clock: Clock) -> None:
     ask(course, clock, 100, 0.4)
     clock.now += 60
     course.end()
-    # three times as long as foreseen beside the model
-    assert course.seconds_left == pytest.approx(300 * 0.4 + 40 * 61 / 21)
+    # 90 inputs at 0.4 seconds, beside 200 of earlier audits at 0.1
+    pace = (90 * 0.4 + 200 * 0.1) / 290
+    # three times as long as foreseen beside the model, in one of two stages
+    slower = (60 + 61) / (20 + 61)
+    assert course.pace == pytest.approx(pace)
+    assert course.seconds_left == pytest.approx(300 * pace + 40 * slower)
 
 
 def test_without_any_pace_there_is_no_time(clock: Clock) -> None:

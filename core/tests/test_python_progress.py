@@ -39,7 +39,9 @@ def test_a_bar_is_one_line_that_ends_full_and_goes(line: Line) -> None:
     with bars("reading the images", 1000) as advance:
         for _ in range(1000):
             advance(1)
-    bars.responses_progressed(audit=None, done=40, total=40, inputs=0, all_inputs=0)
+    bars.responses_progressed(
+        audit=None, done=40, total=40, cached=40, inputs=0, all_inputs=0
+    )
     bars.clear()
     # a message for each step would drown the browser
     assert len(line.texts) < 20

@@ -64,6 +64,7 @@ from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, following
 from cuescope.context import cache_folder, silent
 from cuescope.course import Stage, own_seconds, share_asked
+from cuescope.given_names import read_names, renamed
 from cuescope.planning import Plan
 from cuescope.registry import Entry, Registry
 from cuescope.report import bench_page
@@ -157,8 +158,10 @@ __all__ = [
     "prints",
     "prints_lines",
     "program",
+    "read_names",
     "read_whole",
     "refuse_another_audit",
+    "renamed",
     "render_table",
     "report_files",
     "require_openable",

@@ -14,6 +14,7 @@ from cuescope.store import ResponseCache
 
 Clock = Callable[[], float]
 OWN_SECONDS = 0.02  # of a method beside the model, for each frame of its samples
+KNOWN = 200  # inputs that the pace of earlier audits counts as
 ASKED = 0.9  # of the calls that may follow what a plan knows
 
 
@@ -149,19 +150,24 @@ class Course:
     def pace(self) -> float | None:
         """Seconds of an input: of this course, as soon as it says something."""
         inputs, seconds = self._timed
+        if self._pace is not None:
+            # a first batch or two must not turn it over
+            return (seconds + KNOWN * self._pace) / (inputs + KNOWN)
         if inputs and seconds > 0:
             return seconds / inputs
-        if self._pace is None and self._of_call and self._model_seconds:
+        if self._of_call and self._model_seconds:
             return self._model_seconds / self._of_call
-        return self._pace
+        return None
 
     @property
     def seconds_left(self) -> float | None:
         """Of all stages; None where nothing tells how fast the model is."""
         inputs = 0.0
         seconds = 0.0
-        # a computer that is slower than foreseen is so in later stages; one second says little
-        slower = (self._own[1] + 1.0) / (self._own[0] + 1.0)
+        # a computer that is slower than foreseen is so in later stages; one stage says little of
+        # the others
+        all_own = sum(stage.seconds for stage in self.stages.values()) + 1.0
+        slower = (self._own[1] + all_own) / (self._own[0] + all_own)
         for stage in self.stages.values():
             if stage.name in self.done or (
                 self.current is not None and stage.name == self.current.name

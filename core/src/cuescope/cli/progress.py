@@ -336,11 +336,7 @@ class Bars:
     ) -> None:
         """Move the bar of the model's answers."""
         if self._whole is not None:
-            self._whole.course.asked(inputs, all_inputs)
-            if inputs == 0 and total > cached:
-                each = all_inputs / (total - cached)
-                more = getattr(audit, "more_trials", None)
-                self._whole.course.foresee(None if more is None else each * more)
+            self._whole.asked(audit, total, cached, inputs, all_inputs)
         if self._answers is None:
             work = Work("asking the model", total, "answers", self.clock)
             # what was in the cache came at once, and says nothing of the pace

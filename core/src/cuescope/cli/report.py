@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.options import AsJson, is_made_here
+from cuescope.cli.options import AsJson, Pairs, is_made_here
 from cuescope.cli.program import program
 
 
@@ -18,16 +18,28 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Write the page with the pictures here."),
     ] = None,
+    name: Annotated[
+        Pairs,
+        typer.Option(
+            metavar="KEY=WORDS",
+            help="What a cue is called from now on, in reports, comparisons and the view.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a stored report again, or write its HTML page."""
     from cuescope.cli.terminal import stdout
+    from cuescope.given_names import give_names, read_names, renamed
     from cuescope.report.html import render
     from cuescope.report.terminal import show
     from cuescope.runs import RunFolder, load_report, write_atomically
+    from cuescope.spec import pairs
 
     stored = load_report(run)
     folder = RunFolder(run if run.is_dir() else run.parent)
+    if name:
+        give_names(folder.path, stored, pairs("--name", name))
+    stored = renamed(stored, read_names(folder.path))
     if not is_made_here(run):
         asked = stored.provenance.model_copy(
             update={"command": ""}

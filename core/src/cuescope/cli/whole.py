@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope.course import Course, Stage
 
 if TYPE_CHECKING:
+    from cuescope.auditing import Audit
     from cuescope.runner import Runner
 
 Step = Callable[[str], AbstractContextManager[None]]
@@ -39,6 +40,21 @@ class Whole:
     def seconds_left(self) -> float | None:
         """Of all stages."""
         return self.course.seconds_left
+
+    def asked(
+        self,
+        audit: "Audit",
+        total: int,
+        cached: int,
+        inputs: int,
+        all_inputs: int,
+    ) -> None:
+        """As `responses_progressed` tells it."""
+        self.course.asked(inputs, all_inputs)
+        if inputs == 0 and total > cached:
+            each = all_inputs / (total - cached)
+            more = getattr(audit, "more_trials", None)
+            self.course.foresee(None if more is None else each * more)
 
     @property
     def facts(self) -> dict[str, Any]:

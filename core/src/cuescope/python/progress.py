@@ -8,7 +8,9 @@ from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cuescope.cli.whole import Whole
 from cuescope.context import Advance, silent
+from cuescope.course import Course
 from cuescope.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -28,7 +30,11 @@ def in_notebook() -> bool:
 class NotebookBars:
     """Bars for a context, and the observer of what the model answered. Call `clear` at the end."""
 
+    is_shown = True
+    clock = staticmethod(time.monotonic)
+
     def __init__(self) -> None:
+        self._whole: Whole | None = None
         self._line: Any = None
         self._shown = 0.0
         self._started = time.monotonic()
@@ -49,16 +55,28 @@ class NotebookBars:
 
         yield advance
 
+    @contextmanager
+    def following(self, course: Course) -> Iterator[None]:
+        """One line over all stages of a course, with the time left of all."""
+        self._whole = Whole(course)
+        try:
+            yield
+        finally:
+            self._whole = None
+
     @hookimpl
     def responses_progressed(
         self,
         audit: "Audit",
         done: int,
         total: int,
+        cached: int,
         inputs: int,
         all_inputs: int,
     ) -> None:
         """Of what the model is asked."""
+        if self._whole is not None:
+            self._whole.asked(audit, total, cached, inputs, all_inputs)
         if inputs == 0:
             self._started = time.monotonic()
         self._show("the model answers", done, total, inputs, all_inputs)
@@ -82,6 +100,10 @@ class NotebookBars:
         self._shown = now
         seconds = now - self._started
         text = bar_line(description, done, total, effort, all_effort, seconds)
+        if self._whole is not None:
+            left = self._whole.seconds_left
+            of_all = "" if left is None else f", about {left:.0f} s left in all"
+            text = f"{self._whole.description}{of_all}: {text}"
         if self._line is None:
             display: Any = import_module("IPython.display").display
             self._line = display({"text/plain": text}, raw=True, display_id=True)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from cuescope_commands.comparing._runs import Run, Runs, names_of
-from cuescope_sdk import Table, UserError
+from cuescope_sdk import Portrait, Table, UserError
 from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
 
 SAME = 0.5  # share of the smaller one's frames that two features must have in common
@@ -134,7 +134,10 @@ def labels_table(runs: Runs) -> Table:
 
 @dataclass(frozen=True)
 class Cue:
-    """A feature with findings in one run: its frames, the groups that show it, its labels."""
+    """A feature with findings in one run: its frames, the groups that show it, its labels.
+
+    `guess` is what its pictures say of it, and where.
+    """
 
     run: Run
     name: str | None
@@ -142,6 +145,13 @@ class Cue:
     groups: frozenset[str]
     labels: list[str]
     title: str
+    guess: tuple[str, str] | None = None
+
+    def looks_like(self, other: "Cue") -> bool:
+        """Whether pixels say the same of both, about a label that both are about."""
+        if self.guess is None or self.guess != other.guess:
+            return False
+        return bool(set(self.labels) & set(other.labels))
 
 
 def cues_table(runs: Runs) -> Table:
@@ -161,7 +171,9 @@ def cues_table(runs: Runs) -> Table:
         notes=(
             f"Findings are one cue where a check gave both the same name, or where {SAME:.0%} of "
             "the smaller one's frames are in both and their groups of samples meet more often "
-            "than by chance (Fisher's exact test, Holm's correction over all pairs). Shared: that "
+            "than by chance (Fisher's exact test, Holm's correction over all pairs), or where "
+            "their pictures have the same place and words and they are about the same label. "
+            "Shared: that "
             "share; by chance: what it would be for frames drawn at random.",
         ),
     )
@@ -216,7 +228,14 @@ def _cues(run: Run, group_of: Mapping[str, str]) -> Iterator[Cue]:
                 groups=frozenset(groups),
                 labels=labels[feature.key],
                 title=run.cue_names[feature.key],
+                guess=_guess(report.portrait_of(feature.key)),
             )
+
+
+def _guess(portrait: Portrait | None) -> tuple[str, str] | None:
+    if portrait is None or portrait.name is None:
+        return None
+    return portrait.name, portrait.where
 
 
 def overlap(first: Cue, second: Cue) -> float:
@@ -241,7 +260,8 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
         # a name from a check decides alone, as in investigations (docs/adr/0020)
         named = name is not None and name == cues[second].name
         meets = overlap(cues[first], cues[second]) >= SAME and p_value <= SIGNIFICANT
-        same[first, second] = named or meets
+        alike = cues[first].looks_like(cues[second])
+        same[first, second] = named or meets or alike
     # not directed: only one half of the matrix is filled
     _, components = connected_components(same, directed=False)
     joined = defaultdict[int, list[Cue]](list)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.application import read_names, renamed
 from cuescope_sdk import Report, Score, StoredRun, UserError
 
 Row = dict[str, Any]
@@ -79,7 +80,10 @@ def load_runs(folders: Sequence[Path]) -> Runs:
     names = [folder.name for folder in folders]
     if len(set(names)) < len(names):
         names = list(map(str, folders))
-    reports = [StoredRun(folder).report for folder in folders]
+    reports = []
+    for folder in folders:
+        home = folder if folder.is_dir() else folder.parent
+        reports.append(renamed(StoredRun(folder).report, read_names(home)))
     return list(map(Run, names, folders, reports))
 
 

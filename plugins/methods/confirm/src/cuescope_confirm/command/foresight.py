@@ -2,18 +2,41 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol, Self
 
-from cuescope.application import Plan, SeenKeys, Stage, own_seconds, share_asked, silent
+from cuescope.application import (
+    Plan,
+    Runner,
+    SeenKeys,
+    Stage,
+    own_seconds,
+    share_asked,
+    silent,
+)
 from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
-
-if TYPE_CHECKING:
-    from cuescope_confirm.command.investigate import Investigation
+from cuescope_sdk import Request
 
 # of the inputs that a test asks for at most: how many are asked for, and the seconds beside them
 TEST_ASKED = 0.05
 TEST_SECONDS = 0.002
+
+
+class Investigation(Protocol):
+    """The audits of methods and of the test, as far as they are foreseen."""
+
+    runner: Runner
+    requests: dict[str, Request]
+    test: Request
+    found: Path
+    is_tested: bool
+
+    def of_method(self, name: str) -> Runner:
+        """What runs a method."""
+
+    def on_runner(self, runner: Runner) -> Self:
+        """The same, by another runner."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +62,7 @@ class Foresight:
         return None if self.pace is None else own + inputs * self.pace
 
 
-def foresee(work: "Investigation", *, again: bool = False) -> Foresight:
+def foresee(work: Investigation, *, again: bool = False) -> Foresight:
     """What is still to run, each trial counted where it is asked first."""
     cache = work.runner.cache
     counted = SeenKeys()
@@ -62,7 +85,7 @@ def foresee(work: "Investigation", *, again: bool = False) -> Foresight:
 
 
 def course_of(
-    work: "Investigation", *, again: bool
+    work: Investigation, *, again: bool
 ) -> tuple[Sequence[Stage], float | None]:
     """The stages and the pace, with nothing said: the audits will say what is to be said."""
     context = work.runner.context
@@ -77,7 +100,7 @@ def course_of(
     return foresight.stages, foresight.pace
 
 
-def most_of_test(work: "Investigation") -> tuple[int, int, int]:
+def most_of_test(work: Investigation) -> tuple[int, int, int]:
     """Cues, interventions of each, and samples that each changes, at most."""
     context = work.runner.context
     test = context.resolve("method", METHOD, work.test.method_options)
@@ -86,7 +109,7 @@ def most_of_test(work: "Investigation") -> tuple[int, int, int]:
     return given["top"], len(ways), given["samples"]
 
 
-def _of_test(work: "Investigation", plans: Sequence[Plan]) -> Stage:
+def _of_test(work: Investigation, plans: Sequence[Plan]) -> Stage:
     """The test before its cues are known; its samples are as many as those of the methods."""
     top, ways, samples = most_of_test(work)
     known = max(plans, key=lambda plan: plan.samples, default=Plan())

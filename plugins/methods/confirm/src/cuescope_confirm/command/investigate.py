@@ -339,6 +339,9 @@ class Investigation:
         context = self.runner.context
         for request in (*self.requests.values(), self.test):
             Choices.of(request, context)
+        test = context.resolve("method", METHOD, self.test.method_options)
+        for spec in test.options.model_dump()["interventions"]:
+            context.resolve("intervention", spec)
         for name, request in self.requests.items():
             refuse_another_audit(self.found / name, request)
         # the dossier is written last

@@ -1,0 +1,69 @@
+"""Names that a person gave to the cues of a run: they go before all that was guessed or checked."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from cuescope.conclusions import Report
+from cuescope.errors import UserError, nearest
+from cuescope.sealed import read_sealed, write_sealed
+
+FILE = "names.json"
+MOST_CHARACTERS = 200
+
+
+def read_names(folder: Path) -> dict[str, str]:
+    """By feature key; empty where nobody gave any, or the file was changed since."""
+    try:
+        given = json.loads(read_sealed(folder / FILE))
+    except (FileNotFoundError, UserError, ValueError):
+        return {}
+    return {str(key): str(name) for key, name in dict(given).items()}
+
+
+def give_names(folder: Path, report: Report, names: Mapping[str, str]) -> None:
+    """Keep names of cues, beside those that were given before; an empty one takes it back.
+
+    Raises UserError for a cue that the report has not, and for a name that is too long.
+    """
+    kept = read_names(folder)
+    for key, name in names.items():
+        if key not in report.names:
+            raise UserError(
+                f"--name {key}",
+                expected="a cue of this run, as `cuescope report RUN --json` has its key",
+                remedy=nearest(key, report.names),
+            )
+        if len(name) > MOST_CHARACTERS:
+            raise UserError(
+                f"--name {key}: the name is too long",
+                expected=f"{MOST_CHARACTERS} characters",
+            )
+        kept.pop(key, None)
+        if name.strip():
+            kept[key] = name.strip()
+    write_sealed(folder / FILE, json.dumps(kept, indent=1).encode())
+
+
+def renamed(report: Report, names: Mapping[str, str]) -> Report:
+    """The report with these names of its cues, and without guesses at them."""
+    if not names:
+        return report
+    features = []
+    for feature in report.features:
+        name = names.get(feature.key, feature.name)
+        features.append(feature.model_copy(update={"name": name}))
+    portraits = []
+    for portrait in report.portraits:
+        guess = None if portrait.feature in names else portrait.name
+        portraits.append(portrait.model_copy(update={"name": guess}))
+    evidence = []
+    for check in report.evidence:
+        name = None if check.feature in names else check.name
+        evidence.append(check.model_copy(update={"name": name}))
+    update = {
+        "features": tuple(features),
+        "portraits": tuple(portraits),
+        "evidence": tuple(evidence),
+    }
+    return report.model_copy(update=update)
