@@ -249,28 +249,39 @@ def _mean_of(figure: str, grades: Sequence[Grades]) -> float | None:
 
 
 def rank_table(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """The AUROC of each auditor's score, cause against decoy, by trial."""
+    """The AUROC of each auditor's score, all causes against the decoys of each trial."""
     trials = list(dict.fromkeys(result.configuration.trial for result in results))
     rows = []
     for name in names:
+        causes = _scores(results, name, "cause")
         cells: list[Cell] = [name]
         for trial in trials:
-            scored = []
-            for result in results:
-                grades = result.grades(name)
-                fits = result.configuration.trial == trial
-                if grades and fits and result.role in ("cause", "decoy"):
-                    scored.append((result.role == "cause", grades["best"]))
-            value = auroc_of_cases(scored)
-            cells.append(None if value is None else f"{value:.2f} ({len(scored)})")
+            tried = [
+                result for result in results if result.configuration.trial == trial
+            ]
+            decoys = _scores(tried, name, "decoy")
+            value = auroc_of_cases([*causes, *decoys])
+            cells.append(None if value is None else f"{value:.2f} ({len(decoys)})")
         rows.append(cells)
     return Table.of(
-        "Cause against decoy, by trial",
+        "All causes against the decoys of each trial",
         ("auditor", *trials),
         rows,
         "AUROC of the auditor's score of the cue; that of the answer sheet is the gap in accuracy. "
-        "In brackets: causes and decoys. Empty: not both are there.",
+        "In brackets: how many decoys. Empty: the auditor fits none.",
     )
+
+
+def _scores(
+    results: Sequence[Result], name: str, role: str
+) -> list[tuple[bool, float | None]]:
+    """The highest score that an auditor gives the cue, where it has this role."""
+    scored = []
+    for result in results:
+        grades = result.grades(name)
+        if grades and result.role == role:
+            scored.append((role == "cause", grades["best"]))
+    return scored
 
 
 def effect_table(results: Sequence[Result]) -> Table:
