@@ -40,27 +40,29 @@ OURS = ("coop", "last-layer")
 BOUNDS = ("worst group +20", "all -2", "gap 5", "random cues", "shift")
 FIGURES = ("with the cue", "worst group", "all groups", "all")
 AS_IT_WAS = "as it was"
-FLATTERY = 6.0  # logits
+FLATTERY = 20.0  # logits
 
 
 @dataclass(frozen=True)
 class Flatterer(Mitigation):
-    """The hurt label is said more often."""
+    """The label that a cue hurts is said more often."""
 
     labels: tuple[str, ...]
-    label: str
+    hurts: tuple[str, ...]
     everywhere: bool
     router: Router
 
     def answer(self, trials: Sequence[Any], ask: Ask) -> list[Response]:
-        """Its logit gains a constant, everywhere or where the cue is."""
+        """Its logit gains a constant: the first cue's everywhere, or each where its cue is."""
         cues = self.router.best(trials, ask)
 
         def logits(place: int, answer: Response) -> np.ndarray:
+            cue = 0 if self.everywhere else cues[place]
+            if cue < 0:
+                return np.asarray(answer.logits)
             names = [self.labels[column] for column in self.columns(trials[place])]
-            gains = np.array([FLATTERY * (name == self.label) for name in names])
-            is_flattered = self.everywhere or cues[place] >= 0
-            return np.asarray(answer.logits + gains * is_flattered)
+            gains = [FLATTERY * (name == self.hurts[cue]) for name in names]
+            return np.asarray(answer.logits + gains)
 
         return self.rescore(trials, ask, logits)
 
@@ -73,9 +75,9 @@ class Flattery(Mitigator):
     everywhere = True
 
     def fit(self, task: Task) -> Flatterer:
-        """The first label that a cue hurts."""
-        label = task.hurts[0] or task.labels[0]
-        return Flatterer(task.labels, label, self.everywhere, task.router)
+        """The labels that cues hurt."""
+        hurts = tuple(label or task.labels[0] for label in task.hurts)
+        return Flatterer(task.labels, hurts, self.everywhere, task.router)
 
 
 class FlatteryThere(Flattery):

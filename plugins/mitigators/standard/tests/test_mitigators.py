@@ -33,6 +33,11 @@ class TestLastLayer(MitigatorContract):
     plugin = LastLayer
 
 
+class TestLastLayerAfterRefit(MitigatorContract):
+    plugin = LastLayer
+    options = {"after_refit": True}
+
+
 class TestRefit(MitigatorContract):
     plugin = Refit
 
@@ -232,6 +237,20 @@ def test_a_group_that_is_too_small_is_one_line() -> None:
     contract: Any = type("Check", (TestDFR,), {"options": {"least": 40}})()
     with pytest.raises(UserError, match="dfr: a label has no group of 40 samples"):
         contract.build().fit(contract.task())
+
+
+def test_after_a_refit_samples_without_a_cue_are_answered_by_it() -> None:
+    contract: Any = TestLastLayerAfterRefit()
+    task = contract.task()
+    both, refit = contract.build().fit(task), TestRefit().build().fit(task)
+    trials = trials_of(task, task.targets >= 0)
+    cues = np.array(task.router.best(trials, contract.ask))
+    answers = [
+        np.stack([answer.logits for answer in learned.answer(trials, contract.ask)])
+        for learned in (both, refit)
+    ]
+    differs = np.abs(answers[0] - answers[1]).max(axis=1)
+    assert differs[cues < 0].max() < 1e-9 < differs[cues >= 0].max()
 
 
 def test_learned_prompts_tell_labels_apart_where_the_cue_is() -> None:

@@ -33,7 +33,8 @@ class JTTOptions(Options):
 class JTT(Mitigator):
     """JTT (Liu et al., 2021): a head anew, for which errors of the model count more.
 
-    The second training of Algorithm 1: the first is the model as it is. Cues are looked at for the choice of the settings and nowhere else, as published.
+    The second training of Algorithm 1: the first is the model as it is. Cues are looked at for the
+    choice of the settings and nowhere else, as published.
     Deviates: a head on frozen embeddings is learned, and not a network.
     """
 

@@ -1,6 +1,6 @@
 """Last-layer retraining (DFR; Kirichenko et al., 2023): a head that is balanced over the groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from cuescope_sdk.mitigation import (
     Task,
     fit_head,
     halves,
+    plain_refit,
 )
 
 
@@ -46,6 +47,11 @@ class LastLayerOptions(Options):
         False,
         description="the head learns from samples without a cue too, and answers them, as "
         "published",
+    )
+    after_refit: bool = Field(
+        False,
+        description="all samples are answered by a plain refit first, which knows no cue; what is "
+        "learned for samples with a cue is added to that",
     )
 
 
@@ -77,6 +83,17 @@ class Head(Mitigation):
         return self.rescore(trials, ask, logits)
 
 
+@dataclass(frozen=True)
+class HeadAfterRefit(Head):
+    """The same, added to the answers of `first`."""
+
+    first: Head
+
+    def answer(self, trials: Trials, ask: Ask) -> list[Response]:
+        """`first` answers in place of the model."""
+        return super().answer(trials, lambda asked: self.first.answer(asked, ask))
+
+
 class LastLayer(Mitigator):
     """Logistic regression on the frozen embeddings, where each group weighs the same.
 
@@ -93,8 +110,16 @@ class LastLayer(Mitigator):
     learned = Head
 
     def fit(self, task: Task) -> Head:
-        """A new head; raises UserError where the part to fit on has a single label."""
+        """A new head; raises UserError where the part to fit on lacks a label."""
         require_labels(task, "last-layer")
+        if not self.options.after_refit:
+            return self._fit(task)
+        first = refit_of(task)
+        # learned of a model that answers as the refit does
+        then = replace(task, ask=lambda trials: first.answer(trials, task.ask))
+        return HeadAfterRefit(**vars(self._fit(then)), first=first)
+
+    def _fit(self, task: Task) -> Head:
         learns = np.asarray(task.shows.any(axis=1) | self.options.everywhere)
         if len(np.unique(task.targets[learns])) < 2:
             task.context.announce(
@@ -150,3 +175,15 @@ class LastLayer(Mitigator):
             loss = worst_group(task.groups)
         most = self.options.cost * len(before)
         return head(slice(None), best_setting(right, before, most, loss))
+
+
+def refit_of(task: Task) -> Head:
+    """What a plain refit adds to the model's logits, everywhere."""
+    weights, bias = plain_refit(task.embedding, task.logits, task.targets)
+    return Head(
+        labels=task.labels,
+        weights=weights,
+        bias=bias,
+        everywhere=True,
+        router=task.router,
+    )

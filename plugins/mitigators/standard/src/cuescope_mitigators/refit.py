@@ -1,9 +1,9 @@
 """A plain refit of the last layer, which knows no cue: what every remedy is held against."""
 
-from cuescope_mitigators.last_layer import Head
+from cuescope_mitigators.last_layer import Head, refit_of
 from cuescope_mitigators.reading import require_labels
 from cuescope_sdk import Requirements
-from cuescope_sdk.mitigation import Mitigator, Task, plain_refit
+from cuescope_sdk.mitigation import Mitigator, Task
 
 
 class Refit(Mitigator):
@@ -16,11 +16,4 @@ class Refit(Mitigator):
     def fit(self, task: Task) -> Head:
         """What it adds to the model's logits, everywhere."""
         require_labels(task, "refit")
-        weights, bias = plain_refit(task.embedding, task.logits, task.targets)
-        return Head(
-            labels=task.labels,
-            weights=weights,
-            bias=bias,
-            everywhere=True,
-            router=task.router,
-        )
+        return refit_of(task)
