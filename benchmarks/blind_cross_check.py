@@ -141,7 +141,11 @@ def accuracy(items: list[Item], right: np.ndarray) -> float:
     is_right = np.zeros(len(owner), dtype=int)
     is_right[starts + right] = 1
     views = word_views(items)
-    shapes = sparse.csr_array(shape_columns(items))
+    shape = shape_columns(items)
+    names = sorted({item.kind for item in items})
+    kind = np.array([names.index(item.kind) for item in items])[owner]
+    by_kind = [shape * (kind == number)[:, None] for number in range(len(names))]
+    shapes = sparse.csr_array(np.hstack([shape, *by_kind]))
     videos = np.array([item.video for item in items])
     correct = np.zeros(len(items))
     for training, tested in GroupKFold(FOLDS).split(videos, groups=videos):
@@ -167,9 +171,12 @@ def accuracy(items: list[Item], right: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", type=Path)
+    parser.add_argument("--only", help="name of one benchmark")
     given = parser.parse_args()
     rng = np.random.default_rng(0)
     for name, read in READERS.items():
+        if given.only not in (None, name):
+            continue
         items = list(read(given.questions))
         counts = np.array([len(item.options) for item in items])
         right = np.array([item.right for item in items])

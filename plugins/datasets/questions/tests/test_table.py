@@ -155,6 +155,43 @@ def test_a_form_that_is_said_is_taken(tmp_path: Path) -> None:
         open_rows(tmp_path, [row], answer_is="letter")
 
 
+@pytest.mark.parametrize(
+    ("answers", "options"),
+    [
+        ([1, 2], {"answer_is": "number"}),
+        (["A. red", "B. blue"], {}),
+        (["red", "blue"], {}),
+    ],
+)
+def test_answers_from_one_and_with_their_letter(
+    answers: list[Any], options: dict[str, str], tmp_path: Path
+) -> None:
+    rows = [
+        {"question": "why", "options": ["red", "blue"], "answer": answer}
+        for answer in answers
+    ]
+    data = open_rows(tmp_path, rows, **options)
+    assert [data[0].label, data[1].label] == ["red", "blue"]
+
+
+def test_numbers_beyond_the_last_index_are_told_apart(tmp_path: Path) -> None:
+    rows = [
+        {"question": "why", "options": ["red", "blue"], "answer": answer}
+        for answer in (1, 2)
+    ]
+    with pytest.raises(UserError, match="-D answer_is=number"):
+        open_rows(tmp_path, rows)
+
+
+def test_rows_inside_an_object_and_options_with_labels(tmp_path: Path) -> None:
+    choices = {"text": ["red", "blue"], "label": ["A", "B"]}
+    row = {"question": "why", "choices": choices, "answerKey": "B"}
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps({"version": 1, "data": [row]}))
+    options = QuestionTable.Options(path=file, options="choices", answer="answerKey")
+    assert QuestionTable(options, Context())[0].label == "blue"
+
+
 def test_other_scripts_are_kept_as_they_are(tmp_path: Path) -> None:
     row = {"question": "什么颜色", "options": ["红色", "蓝色"], "answer": "B"}
     assert open_rows(tmp_path, [row])[0].label == "蓝色"

@@ -69,7 +69,7 @@ def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | N
         for texts in (list(options), without_letters(options)):
             if answer in texts:
                 return texts.index(answer)
-        return None
+        return _of_letter_and_text(answer, list(options))
     if form == "letter":
         match = _LETTER.fullmatch(answer)
         letters = letters_before(options) or LETTERS
@@ -77,7 +77,19 @@ def find_index(answer: str, options: Sequence[str], form: AnswerForm) -> int | N
     else:
         number = _NUMBER.fullmatch(answer)
         index = int(number[1]) if number else -1
+        if form == "number":
+            index -= 1
     return index if 0 <= index < len(options) else None
+
+
+def _of_letter_and_text(answer: str, options: Sequence[str]) -> int | None:
+    """Which option "B. red" means where options have no letters: the second, if that is "red"."""
+    match = _PREFIX.fullmatch(answer)
+    if match is None:
+        return None
+    index = LETTERS.index(match[1])
+    said = index < len(options) and options[index] == match[2].strip()
+    return index if said else None
 
 
 def find_form(
@@ -131,8 +143,12 @@ def _misfit(
         first = indices.index(None)
         count = len(indices) - indices.count(None)
         expected = f"the {form} of an option, as in {count:,} other rows"
+    remedy = None
+    if form == "index":
+        remedy = "An index counts from 0; -D answer_is=number is for numbers from 1"
     return UserError(
         f"{places[first]} 'answer'",
         expected=expected,
         got=f"'{answers[first][:60]}'",
+        remedy=remedy,
     )

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-AnswerForm = Literal["index", "letter", "text"]
+AnswerForm = Literal["index", "letter", "number", "text"]
+# what a file shows by itself: of numbers from 0 or from 1 it cannot show which
 FORMS: tuple[AnswerForm, ...] = ("text", "letter", "index")
 
 

@@ -78,8 +78,8 @@ class QuestionTableOptions(QuestionFileOptions):
     )
     answer_is: AnswerForm | None = Field(
         None,
-        description="what that column holds: index (from 0), letter or text; default: as the "
-        "file shows",
+        description="what that column holds: index (from 0), number (from 1), letter or text; "
+        "default: as the file shows",
     )
     video: Annotated[str, Words()] = Field(
         "video", description="column of the video, what samples are grouped by"

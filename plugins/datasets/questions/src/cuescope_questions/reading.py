@@ -139,11 +139,18 @@ def _read_json(file: TextFile, inside: str | None) -> Iterator[tuple[str, Row]]:
     if isinstance(rows, dict):
         # ScienceQA's rows are named by their numbers; any other object is a row
         named = all(isinstance(row, dict) for row in rows.values())
-        if inside in rows or not named:
+        tables = [cell for cell in rows.values() if _is_table(cell)]
+        if inside in rows or not (named or len(tables) == 1):
             yield file.name, rows
             return
+        # {"version": 1, "data": [{"question": ...}]}
+        rows = rows if named else tables[0]
     for number, row in enumerate(_named_rows(rows, file.name, "key"), start=1):
         yield f"{file.name} entry {number}", row
+
+
+def _is_table(cell: Any) -> bool:
+    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
 
 
 def _parse(text: str, place: str) -> Any:
@@ -236,6 +243,11 @@ def plain_text(value: Any) -> str:
 def _in_order(options: dict[str, Any]) -> list[Any]:
     # Parquet fills up with nothing what other rows have
     there = {name: text for name, text in options.items() if text is not None}
+    texts = there.get("text")
+    labels = there.get("label")
+    if isinstance(texts, list) and isinstance(labels, list):
+        # ARC: {"text": ["red", "blue"], "label": ["A", "B"]}
+        return [f"{label}. {text}" for label, text in zip(labels, texts, strict=False)]
     # a letter is the place, in whatever order they are written
     if all(name in string.ascii_uppercase for name in there):
         return [f"{name}. {there[name]}" for name in sorted(there)]
