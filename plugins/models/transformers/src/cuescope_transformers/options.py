@@ -120,7 +120,9 @@ class TransformersOptions(FoundOptions, ZeroShotOptions):
 
     model: RepositoryName = Field(
         description="a folder that save_pretrained wrote, or a hub id "
-        "(openai/clip-vit-base-patch16): CLIP, SigLIP, SigLIP 2, X-CLIP, or an image tower alone"
+        "(openai/clip-vit-base-patch16): CLIP, MetaCLIP 2, AltCLIP, "
+        "Chinese-CLIP, SigLIP, SigLIP 2, TIPSv2, ALIGN, BLIP retrieval, X-CLIP, VideoPrism, or an "
+        "image tower alone"
     )
 
 
