@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from release import (
@@ -24,7 +25,7 @@ from release import (
 from release.building import ReleaseError, find_uv
 from release.changelog import Changelog
 from release.dists import A_DAY, BUNDLES, Dist, closure, publishing_order, read_dists
-from release.machine import Machine, find_python
+from release.machine import Machine, find_python, local_index
 
 from cuescope.errors import UserError
 from cuescope.installing import own_dists
@@ -422,6 +423,32 @@ def test_a_python_that_is_not_here_is_resolved_for(tmp_path: Path) -> None:
     )
     assert (name, how) == ("cuescope-toy", "highest")
     assert proving.outcome_of(proof).startswith("wheels of 2 packages")
+
+
+def write_wheel(folder: Path, name: str, tag: str, *needs: str) -> None:
+    info = f"{name}-1.0.dist-info"
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1.0"]
+    lines += [f"Requires-Dist: {need}" for need in needs]
+    with ZipFile(folder / f"{name}-1.0-{tag}.whl", "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
+        wheel.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def test_wheels_are_found_for_another_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, tag in (("a", "py3-none-any"), ("b", "cp399-none-any")):
+        write_wheel(tmp_path, name, tag, *(["a"] if name == "b" else []))
+    with local_index(tmp_path) as index:
+        monkeypatch.setenv("UV_DEFAULT_INDEX", index)
+        machine = Machine(find_uv(ROOT), index, tmp_path)
+        assert machine.resolve(["b"], "highest", "3.99") == 2
+        found = proving.outcome_of(
+            lambda: proving.resolve(machine, ["b"], "highest", "3.12")
+        )
+    assert found.startswith("no wheels: uv pip: Because b==1.0 has no wheels")
+    assert "hint" not in found
 
 
 def test_on_a_python_that_is_here_everything_is_proved(tmp_path: Path) -> None:

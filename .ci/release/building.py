@@ -42,9 +42,17 @@ def run(*words: str | Path, at: Path, **variables: str) -> str:
     except FileNotFoundError as error:
         raise ReleaseError(f"{words[0]} is not on this machine") from error
     if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines() or ["no output"]
-        raise ReleaseError(f"{Path(words[0]).name} {words[1]}: {lines[-1]}")
+        reason = reason_of(done.stdout + done.stderr)
+        raise ReleaseError(f"{Path(words[0]).name} {words[1]}: {reason}")
     return done.stdout
+
+
+def reason_of(output: str) -> str:
+    """The last line of what failed; of uv's output the cause, which stands above its hints."""
+    told, _, _ = output.strip().partition("\nhint:")
+    _, cause, reason = told.rpartition("cause: ")
+    last = told.strip().splitlines()[-1:] or ["no output"]
+    return " ".join(reason.split()) if cause else last[0]
 
 
 def find_uv(root: Path) -> str:

@@ -52,23 +52,28 @@ class Machine:
 
     def install(self, lines: Sequence[str], resolution: str) -> None:
         """Install requirements into the environment."""
-        self.pip("install", *self._options(lines, resolution))
+        options = self._options(resolution)
+        self.pip("install", *options, "-r", self._write(lines))
 
     def resolve(self, lines: Sequence[str], resolution: str, version: str) -> int:
         """How many packages would be installed on a version of Python that need not be here.
 
         Raises ReleaseError where one of them has no wheel for it.
         """
-        options = self._options(lines, resolution)
-        told = self.pip("compile", *options, "--python-version", version)
+        options = self._options(resolution)
+        told = self.pip(
+            "compile", *options, "--python-version", version, self._write(lines)
+        )
         return len(PINNED.findall(told))
 
-    def _options(self, lines: Sequence[str], resolution: str) -> list[str | Path]:
+    def _options(self, resolution: str) -> list[str]:
         """Ours come from the local index, which is asked first."""
+        return ["--index", self.index, "--no-build", "--resolution", resolution]
+
+    def _write(self, lines: Sequence[str]) -> Path:
         needs = self.place / "requirements.txt"
         needs.write_text("\n".join(lines) + "\n", "utf-8")
-        source: list[str | Path] = ["--index", self.index, "--no-build"]
-        return [*source, "--resolution", resolution, "-r", needs]
+        return needs
 
 
 @contextmanager
