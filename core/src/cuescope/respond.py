@@ -28,8 +28,6 @@ LONG = (
 )  # characters: a model that keeps its answers itself is asked for longer ones again
 # of its identity begin its keys, so that a cache can tell models apart
 MODEL_LETTERS = 8
-BATCH_SECONDS = 5.0  # of work that a stop may lose
-FIRST_INPUTS = 8  # of a model that has never been timed here
 
 
 class InProcess:
@@ -115,27 +113,17 @@ def inputs_of(trial: Trial) -> int:
 
 def batches_of(inputs: Mapping[str, int], size: int) -> Iterator[list[str]]:
     """The keys of trials in batches of at most `size` of their inputs, with a trial at least."""
-    keys = list(inputs)
-    start = 0
-    while start < len(keys):
-        end = _end_of_batch(keys, start, inputs, size)
-        yield keys[start:end]
-        start = end
-
-
-def _end_of_batch(
-    keys: Sequence[str],
-    start: int,
-    inputs: Mapping[str, int],
-    size: int,
-) -> int:
-    """Where a batch that begins at `start` ends."""
-    end = start
+    batch: list[str] = []
     room = size
-    while end < len(keys) and (end == start or inputs[keys[end]] <= room):
-        room -= inputs[keys[end]]
-        end += 1
-    return end
+    for key, own in inputs.items():
+        if batch and own > room:
+            yield batch
+            batch = []
+            room = size
+        batch.append(key)
+        room -= own
+    if batch:
+        yield batch
 
 
 def answer_batch(model: Model, trials: Sequence[Trial]) -> list[Response]:
@@ -308,14 +296,16 @@ class ModelRunner:
         by_readout: dict[Readout | None, dict[str, int]] = defaultdict(dict)
         for key, own in inputs.items():
             by_readout[trials[key].readout][key] = own
-        groups = list(by_readout.values())
-        # workers get their batches whole: a stop loses what all of them are at
-        in_process = isinstance(self.executor, InProcess)
-        answer = self._answer_here if in_process else self._answer_away
+        # of one size, however long one takes: in other batches a model rounds otherwise
+        batches: list[list[str]] = []
+        for group in by_readout.values():
+            batches += batches_of(group, self.batch_size)
+        batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         seen = 0
         since = time.perf_counter()
         with self.blaming():
-            for batch, responses in answer(groups, trials):
+            for index, responses in self.executor.map(self.build, batches_of_trials):
+                batch = batches[index]
                 yield self._keep(batch, responses, trials)
                 count = sum(inputs[key] for key in batch)
                 if self._is_open:
@@ -329,47 +319,6 @@ class ModelRunner:
         # for plans: of what the model was really asked, not of what the cache had
         if seen:
             self.cache.add_pace(self.identity, seen, time.perf_counter() - since)
-
-    def _answer_here(
-        self,
-        groups: Sequence[Mapping[str, int]],
-        trials: Mapping[str, Trial],
-    ) -> Iterator[tuple[list[str], list[Response]]]:
-        """Batches that take seconds, so that a stop loses no more; few trials at first."""
-        respond = self.build()
-        prefetch = getattr(respond, "prefetch", lambda trials: None)
-        for group in groups:
-            keys = list(group)
-            start = 0
-            while start < len(keys):
-                size = self._size
-                end = _end_of_batch(keys, start, group, size)
-                # the next one too: its frames are loaded while the model answers this one
-                further = _end_of_batch(keys, end, group, size)
-                prefetch([trials[key] for key in keys[start:further]])
-                batch = keys[start:end]
-                yield batch, respond([trials[key] for key in batch])
-                start = end
-
-    @property
-    def _size(self) -> int:
-        """Inputs of a batch."""
-        pace = self.cache.pace(self.identity)
-        if pace is None:
-            return min(self.batch_size, FIRST_INPUTS)
-        return max(1, min(self.batch_size, int(BATCH_SECONDS / max(pace, 1e-9))))
-
-    def _answer_away(
-        self,
-        groups: Sequence[Mapping[str, int]],
-        trials: Mapping[str, Trial],
-    ) -> Iterator[tuple[list[str], list[Response]]]:
-        batches: list[list[str]] = []
-        for group in groups:
-            batches += batches_of(group, self.batch_size)
-        batches_of_trials = [[trials[key] for key in batch] for batch in batches]
-        for index, responses in self.executor.map(self.build, batches_of_trials):
-            yield batches[index], responses
 
     def _keep(
         self,
