@@ -59,17 +59,25 @@ def test_the_time_left_is_that_of_all_stages(clock: Clock) -> None:
 
 
 def test_a_slower_model_and_a_slower_computer_are_seen(clock: Clock) -> None:
-    course = Course([Stage("a", 100, 20), Stage("b", 300, 40)], 0.1, clock)
+    course = Course([Stage("a", 100, 20), Stage("b", 300, 40)], 0.2, clock)
     course.begin("a")
     ask(course, clock, 100, 0.4)
     clock.now += 60
     course.end()
-    # 90 inputs at 0.4 seconds, beside 200 of earlier audits at 0.1
-    pace = (90 * 0.4 + 200 * 0.1) / 290
+    # 90 inputs at 0.4 seconds, beside 200 of earlier audits at 0.2
+    pace = (90 * 0.4 + 200 * 0.2) / 290
     # three times as long as foreseen beside the model, in one of two stages
     slower = (60 + 61) / (20 + 61)
     assert course.pace == pytest.approx(pace)
     assert course.seconds_left == pytest.approx(300 * pace + 40 * slower)
+
+
+def test_a_pace_that_cannot_be_true_is_forgotten(clock: Clock) -> None:
+    """As of a model that was timed while its weights were opened."""
+    course = Course([Stage("a", 100, 0)], 5.0, clock)
+    course.begin("a")
+    ask(course, clock, 100, 0.1)
+    assert course.pace == pytest.approx(0.1)
 
 
 def test_without_any_pace_there_is_no_time(clock: Clock) -> None:

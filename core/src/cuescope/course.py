@@ -14,7 +14,9 @@ from cuescope.store import ResponseCache
 
 Clock = Callable[[], float]
 OWN_SECONDS = 0.02  # of a method beside the model, for each frame of its samples
-KNOWN = 200  # inputs that the pace of earlier audits counts as
+KNOWN = 200  # inputs that the pace of earlier audits counts as,
+SURE = 50  # until so many of this course say that it is
+UNLIKE = 3  # times faster or slower
 ASKED = 0.9  # of the calls that may follow what a plan knows
 
 
@@ -23,7 +25,7 @@ class Stage:
     """An audit to come: what its model is likely asked for, and the seconds of all else.
 
     `most` are the inputs that it is asked for at most, of which a `share` is likely; its own
-    seconds grow with `size`.
+    seconds grow with `size`. `cues` are those that all of this is foreseen for.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Stage:
     most: float = 0.0
     size: float = 0.0
     share: float = ASKED
+    cues: int | None = None
 
     @classmethod
     def of_plan(cls, name: str, plan: Plan, cache: ResponseCache) -> "Stage":
@@ -98,6 +101,20 @@ class Course:
         self._timed = [0, 0.0]  # inputs and their seconds, without first batches
         self._own = [0.0, 0.0]  # seconds beside the model: foreseen, and taken
 
+    def scale(self, name: str, cues: int) -> None:
+        """A stage is about so many cues, which was a guess before."""
+        stage = self.stages[name]
+        if stage.cues:
+            by = cues / stage.cues
+            self.stages[name] = replace(
+                stage,
+                inputs=by * stage.inputs,
+                seconds=by * stage.seconds,
+                most=by * stage.most,
+                size=by * stage.size,
+                cues=cues,
+            )
+
     def begin(self, name: str) -> None:
         """The next stage is at work."""
         self.current = self.stages[name]
@@ -150,11 +167,17 @@ class Course:
     def pace(self) -> float | None:
         """Seconds of an input: of this course, as soon as it says something."""
         inputs, seconds = self._timed
-        if self._pace is not None:
+        own = seconds / inputs if inputs and seconds > 0 else None
+        known = self._pace
+        if known is not None and own is not None and inputs >= SURE:
+            alike = known / UNLIKE < own < known * UNLIKE
+            # else another load of this computer, or a model that was timed as it opened
+            known = known if alike else None
+        if known is not None:
             # a first batch or two must not turn it over
-            return (seconds + KNOWN * self._pace) / (inputs + KNOWN)
-        if inputs and seconds > 0:
-            return seconds / inputs
+            return (seconds + KNOWN * known) / (inputs + KNOWN)
+        if own is not None:
+            return own
         if self._of_call and self._model_seconds:
             return self._model_seconds / self._of_call
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cuescope.course import Course, Stage
 
@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from cuescope.auditing import Audit
     from cuescope.runner import Runner
 
-Step = Callable[[str], AbstractContextManager[None]]
+
+class Step(Protocol):
+    """Runs one of the audits: `with step(name)`; `cues` are what it is about, where it is known."""
+
+    def __call__(
+        self, name: str, cues: int | None = None
+    ) -> AbstractContextManager[None]:
+        """The audit of this name."""
+
+
 STEPS = 1000  # of the bar
 
 
@@ -74,7 +83,7 @@ def following(
     """
     bars: Any = runner.context.progress
     if not getattr(bars, "is_shown", False):
-        yield lambda name: nullcontext()
+        yield lambda name, cues=None: nullcontext()
         return
     stages, pace = foresee()
     course = Course(stages, pace, bars.clock)
@@ -83,7 +92,14 @@ def following(
 
 
 @contextmanager
-def _step(runner: "Runner", course: Course, name: str) -> Iterator[None]:
+def _step(
+    runner: "Runner",
+    course: Course,
+    name: str,
+    cues: int | None = None,
+) -> Iterator[None]:
+    if cues is not None:
+        course.scale(name, cues)
     course.begin(name)
     try:
         yield

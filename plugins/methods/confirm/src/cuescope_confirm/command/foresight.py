@@ -18,9 +18,11 @@ from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
 from cuescope_sdk import Request
 
-# of the inputs that a test asks for at most: how many are asked for, and the seconds beside them
-TEST_ASKED = 0.05
-TEST_SECONDS = 0.002
+CUES = 3  # before the methods have run
+KINDS = 6  # of change that apply to a cue, of all that are installed
+# of what a test so foreseen asks for at most: how much it asks, and the seconds beside each input
+TEST_ASKED = 0.7
+TEST_SECONDS = 0.02
 
 
 class Investigation(Protocol):
@@ -80,7 +82,9 @@ def foresee(work: Investigation, *, again: bool = False) -> Foresight:
         plans[METHOD] = plan = work.runner.plan(work.test, counted)
         stages.append(Stage.of_plan(METHOD, plan, cache))
     elif work.is_tested:
-        stages.append(_of_test(work, list(plans.values())))
+        known = max(plans.values(), key=lambda plan: plan.samples, default=Plan())
+        frames_each = known.frames / known.samples if known.samples else 1.0
+        stages.append(stage_of_test(work, frames_each, known.samples, CUES))
     return Foresight(plans, stages)
 
 
@@ -109,14 +113,14 @@ def most_of_test(work: Investigation) -> tuple[int, int, int]:
     return given["top"], len(ways), given["samples"]
 
 
-def _of_test(work: Investigation, plans: Sequence[Plan]) -> Stage:
-    """The test before its cues are known; its samples are as many as those of the methods."""
-    top, ways, samples = most_of_test(work)
-    known = max(plans, key=lambda plan: plan.samples, default=Plan())
-    frames_each = known.frames / known.samples if known.samples else 1.0
-    changed = min(samples, known.samples or samples)
+def stage_of_test(
+    work: Investigation, frames_each: float, samples: int | None, cues: int
+) -> Stage:
+    """The test of so many cues; its samples are as many as those of the methods."""
+    top, ways, most_samples = most_of_test(work)
+    changed = min(most_samples, samples or most_samples)
     # each beside its placebo
-    most = 2 * top * ways * changed * frames_each
+    most = 2.0 * min(top, cues) * min(ways, KINDS) * changed * frames_each
     share = share_asked(METHOD, work.runner.cache, TEST_ASKED)
     own = own_seconds(METHOD, work.runner.cache, TEST_SECONDS)
-    return Stage(METHOD, share * most, own * most, most, most, share)
+    return Stage(METHOD, share * most, own * most, most, most, share, min(top, cues))

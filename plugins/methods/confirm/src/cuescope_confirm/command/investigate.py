@@ -121,7 +121,7 @@ def investigate(
             failure = None
             if testing is not None:
                 try:
-                    with step(METHOD):
+                    with step(METHOD, cues=work.cues):
                         report = runner.run(work.test)
                 except Exception as error:
                     failure = error
@@ -281,6 +281,7 @@ class Investigation:
         self.runner = runner
         self.choice = choice
         self.is_tested = True
+        self.features = 0  # with findings, as far as methods have run
         self.found = folder / "found"
         registry = runner.context.registry
         other = apart(folder, request, on, registry, self.found, parts=PARTS)
@@ -318,6 +319,12 @@ class Investigation:
         work = copy(self)
         work.test = self.test.model_copy(update=update)
         return work
+
+    @property
+    def cues(self) -> int:
+        """How many the test is about, at least one: it says so where there is none."""
+        top, _, _ = most_of_test(self)
+        return max(1, min(top, self.features))
 
     def on_runner(self, runner: Runner) -> Self:
         """The same, by another runner."""
@@ -365,6 +372,7 @@ class Investigation:
                 announce(f"{title} failed and is left out: {reason_of(error)}")
                 continue
             done.append(name)
+            self.features += len({finding.feature for finding in report.findings})
             findings = len(report.findings)
             announce(f"{title}: {findings} finding{'s' * (findings != 1)}")
         if not done:
