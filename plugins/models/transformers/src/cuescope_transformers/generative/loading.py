@@ -120,6 +120,11 @@ class GenerativeModel:
         return {}
 
     @cached_property
+    def ends(self) -> dict[Any, dict[str, Any]]:
+        """What a quarter of white is in frames of the sizes that came last (`hiding.masks`)."""
+        return {}
+
+    @cached_property
     def in_one_pass(self) -> dict[frozenset[str], bool]:
         """Whether hidden pixels can be followed as NaN, by the names of inputs (`hiding.door`)."""
         return {}

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import torch
 from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 from torch.nn.functional import max_pool2d
@@ -16,7 +17,7 @@ Images = Float[Tensor, "*image channel height width"]
 
 GREY = 128
 WHITE = 255
-DIM = 85  # where a quarter is masked both drawings are equal: 255 x 1/4 = 85 x 3/4
+QUARTER = 64.5 / WHITE  # a share of exactly a quarter is drawn as 64
 Mask = Bool[np.ndarray, "row col"]
 Masks = Sequence[Mask]
 WITHIN = 0.05  # of a cell
@@ -59,24 +60,38 @@ def hidden_pixels(
 ) -> dict[str, Bool[Tensor, "*pixel"]]:
     """True for the pixels in `inputs`, by name, of which more than a quarter is under the masks.
 
-    Two drawings of the masks go the way of the frames, resized, cut and padded alike: the first is
-    the brighter one there. What blurs over the edge of a mask is less.
+    A drawing of the masks goes the way of the frames, resized, cut and padded alike, and is
+    compared with black and white ones. What blurs over the edge of a mask is less.
     """
 
-    # no processor tells where a pixel goes, so its own work on two drawings is compared instead:
-    # normalising keeps their order, whatever it does to their values
+    # no processor tells where a pixel goes, so its own work on a drawing is looked at: normalising
+    # keeps shares, whatever it does to values
     def process(draw: Draw) -> Inputs:
         samples = [redraw(sample, masks, draw) for sample, masks in masked]
-        return network_inputs(model, samples, prompts)
+        outputs = network_inputs(model, samples, prompts)
+        return {name: outputs[name] for name in floats}
 
-    bright = process(lambda pixels, share: np.rint(WHITE * share)[..., None])
-    dim = process(lambda pixels, share: np.rint(DIM * (1 - share))[..., None])
     floats = [
         name
         for name, value in inputs.items()
         if isinstance(value, Tensor) and value.is_floating_point()
     ]
-    return {name: bright[name] > dim[name] for name in floats}
+    # batches of frames of the same sizes are drawn white but once
+    sizes = tuple(
+        tuple(frame.load().size for frame in sample.frames) for sample, _ in masked
+    )
+    if sizes not in model.ends:
+        black, white = (
+            process(lambda pixels, share, level=level: np.full_like(pixels, level))
+            for level in (0, WHITE)
+        )
+        model.ends.clear()
+        model.ends[sizes] = {
+            name: torch.lerp(black[name], white[name], QUARTER) for name in floats
+        }
+    drawn = process(lambda pixels, share: np.rint(WHITE * share)[..., None])
+    quarter = model.ends[sizes]
+    return {name: drawn[name] > quarter[name] for name in floats}
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:
