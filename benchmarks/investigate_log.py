@@ -30,7 +30,7 @@ TOYS = {
         *(*WORDS, "-D", "world_options={questions: video, length: 3, val: 1200}"),
         *("-D", "rate=0.5", "-D", "elsewhere=0.25"),
     ],
-    "shapes": ["--model", "toy", "--data", "moving-shapes", "--limit", "1000"],
+    "shapes": ["--model", "toy", "--data", "moving-shapes", "-D", "val=1000"],
 }
 ONLY_LOG = {"shapes": ["--tool", "embedder=toy"]}
 
@@ -70,7 +70,7 @@ def write_log(answered: Path, log: Path) -> None:
     lines = []
     for row in StoredRun(answered).answers:
         if row["figure"] is None:
-            said = {"id": row["sample"], "prediction": row["prediction"]}
+            said = {"key": row["sample"], "prediction": row["prediction"]}
             lines.append(json.dumps(said | {"answer": row["label"]}))
     log.write_text("\n".join(lines))
 

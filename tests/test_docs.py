@@ -22,7 +22,7 @@ import typer.main
 import yaml
 from typer import TyperException
 
-from cuescope.cli import app, main
+from cuescope.cli import DEBUG, LOG_JSON, app, main
 from cuescope.cli.bench import free_options
 from cuescope.errors import UserError
 from cuescope.matrix import read_matrix
@@ -41,12 +41,15 @@ PAGES = sorted(
     for page in ROOT.glob(pattern)
 )
 FENCED = re.compile(r"^( *)```(\w*)[^\n`]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-LANGUAGES = {"python", "text", "sh", "yaml", "toml"}
+LANGUAGES = {"python", "text", "sh", "yaml", "toml", "json"}
 QUICK = {"new", "schema"}  # commands that are run where a page shows what they print
 # pages that show what a trained model gave, which costs a training or its weights
 SHOWING = {
     ROOT / "docs" / page
-    for page in ("index.md", "real-clips.md", "cci-evidence.md", "covar-bench.md")
+    for page in (
+        *("index.md", "real-clips.md", "cci-evidence.md", "covar-bench.md"),
+        *("nightly-gate.md", "vlm-log.md"),
+    )
 }
 OPERATORS = {"&&", "||", "|", ">", ">>", ";"}
 # what a command's parameters name: parameter -> kind of plugin, parameter of its options
@@ -147,6 +150,8 @@ def in_line(line: str) -> Iterator[list[str]]:
 
 def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Path, parameters and further words of a command; raises TyperException for a wrong one."""
+    # welcome anywhere on the line, and taken out of it before typer sees it
+    words = [word for word in words if word not in (DEBUG, LOG_JSON)]
     for entry in Registry().of_kind("command"):
         path = entry.name.split()
         if list(words[: len(path)]) == path:
