@@ -7,9 +7,9 @@ others where it does so less often (`--dial`). The first cues that TRoVe finds (
 by each mitigator on one half of the test split, and measured on the other. A draw is another draw
 of all audited pictures; `--train` also trains another model each time.
 
-Two tables are printed. The first has accuracies as the model was, after a plain refit of its head, which knows
-no cue, and after each mitigator: on the hurt label with the cue, in the worst group of label and
-cue, over all groups and over all samples. The second says in how many cases the bounds hold:
+Two tables are printed. The first has accuracies as the model was, after a plain refit of its head,
+which knows no cue, and after each mitigator: on the hurt label with the cue, in the worst group of
+label and cue, over all groups and over all samples. The second says in how many cases bounds hold:
 the worst group gains at least 20 points, all samples lose at most 2, the gap left is within 5, and
 the intervals of both placebos hold 0; verdicts, and how many gains the shift equals where the cue
 is. `flattery` and `flattery-there` are no mitigators: they say the hurt label more often,
