@@ -18,6 +18,8 @@ from release.machine import Machine
 OLDER = Path(__file__).with_name("older")  # a plugin as its author left it
 # what a line has that asks a user to install something
 REMEDY = re.compile(r"pip install|plugins install|make wheels|brings it")
+# its answer is what else could be installed, and how
+TELLS_WHAT_IS_MISSING = "cuescope methods"
 
 # Photos of three classes, and a CLIP with weights drawn by chance: nothing is fetched.
 DRAW = """
@@ -95,7 +97,8 @@ def use(machine: Machine, root: Path) -> str:
     def step(line: str, *words: str | Path) -> None:
         started = time.monotonic()
         told = run(*words, at=folder, CUESCOPE_CACHE=cache, HF_HUB_OFFLINE="1")
-        if remedy := REMEDY.search(told):
+        may_ask = line.startswith(TELLS_WHAT_IS_MISSING)
+        if (remedy := REMEDY.search(told)) and not may_ask:
             raise ReleaseError(f"{line!r} asks to install something: {remedy[0]}")
         typer.echo(f"  {line}: done in {time.monotonic() - started:.0f} s")
 
