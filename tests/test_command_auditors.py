@@ -120,6 +120,5 @@ def run_tables(
 ) -> dict[str, dict[str, Any]]:
     """The tables that a bench prints, by title."""
     assert exit_code(line) == 0
-    said = capsys.readouterr().out.replace("\n}\n{", "\n}\0{").split("\0")
-    tables = [json.loads(text) for text in said]
+    tables = json.loads(capsys.readouterr().out)["tables"]
     return {table["title"]: table for table in tables}
