@@ -1,7 +1,7 @@
 """Nothing is asked of a model: the questions themselves are what is audited."""
 
 from cuescope_blind.learner import OptionFeatures, option_features
-from cuescope_blind.meaning import meaning_columns
+from cuescope_blind.learner.meaning import meaning_columns
 from cuescope_blind.questions import OneAQuestion, Questions, deal_folds
 from cuescope_sdk import Audit, UserError
 

@@ -24,7 +24,8 @@ NEXT_STEP = (
 TURNED_NAME = "options in another order"
 SAME_SCORES = (
     "every option has the same score wherever it stands. So it is where options are asked one by "
-    "one, or listed by the alphabet (`openai`: -M order=given lists them as they stand)"
+    "one, as words, or listed by the alphabet (`openai`: -M scoring=letters -M order=given lists "
+    "them as they stand)"
 )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from cuescope_blind.questions import Codes, Questions, number_texts
+from cuescope_sdk.statistics import equal_parts
 
 # the commonest words of all questions
 WORDS = 300
@@ -97,8 +98,7 @@ def _word_matrix(questions: Questions) -> sparse.csr_array:
 
 def _length_matrix(questions: Questions) -> sparse.csr_array:
     """A row a question, a column a part of the lengths, in words."""
-    sizes = np.array([len(words) for words in questions.asked_words])
-    edges = np.unique(np.quantile(sizes, np.arange(1, PARTS) / PARTS))
-    part = np.searchsorted(edges, sizes, side="right")
+    sizes = np.array([len(words) for words in questions.asked_words], dtype=float)
+    part = equal_parts(sizes, PARTS)
     entries = (np.ones(len(part)), (np.arange(len(part)), part))
     return sparse.csr_array(entries, shape=(len(part), PARTS))
