@@ -38,6 +38,7 @@ from cuescope_sdk.statistics._ranked_gaps import GapTest, random_maxima
 from cuescope_sdk.statistics._ranks import (
     auroc,
     auroc_error,
+    equal_parts,
     mann_whitney_p_value,
     rank_correlation,
     rank_correlation_interval,
@@ -101,6 +102,7 @@ __all__ = [
     "cohen_kappa",
     "common_by_chance",
     "detectable",
+    "equal_parts",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "excluded_by_test",

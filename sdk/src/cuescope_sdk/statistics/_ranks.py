@@ -1,7 +1,7 @@
 """What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
 
 import numpy as np
-from jaxtyping import Float, Shaped
+from jaxtyping import Float, Int, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
@@ -97,6 +97,16 @@ def auroc_error(positives: int, others: int) -> float:
     0.0649...
     """
     return float(np.sqrt((positives + others + 1) / (12 * positives * others)))
+
+
+def equal_parts(values: PerItem, count: int) -> Int[np.ndarray, " item"]:
+    """In which of `count` parts of about equal size each value lies; equal ones lie in one.
+
+    >>> equal_parts(np.array([3.0, 1.0, 4.0, 1.0]), 2).tolist()
+    [1, 0, 1, 0]
+    """
+    edges = np.unique(np.quantile(values, np.arange(1, count) / count))
+    return np.searchsorted(edges, values, side="right")
 
 
 def youden_cut(scores: PerItem, positive: BoolPerItem) -> float:
