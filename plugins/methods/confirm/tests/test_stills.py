@@ -13,7 +13,7 @@ from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
-from cuescope_confirm.testimony.votes import kinds_of, left_out
+from cuescope_confirm.testimony.votes import jointly_telling, kinds_of, left_out
 from cuescope_confirm.testimony.witnesses import Answers, Witness
 from cuescope_sdk import Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames
@@ -168,6 +168,19 @@ def test_of_whole_pictures_the_least_change_that_takes_the_cue_is_asked_about(
     reasons = left_out(study(shares), witnesses)
     assert tones in reasons
     assert light not in reasons
+
+
+def test_what_changes_a_part_is_heard_beside_one_full_change() -> None:
+    still = {"needs": "still", "placebo": "other donor"}
+    whole = witness("impose-blocks", **still, effect="inserts")
+    part = witness("match-blocks", **still)
+    other = witness("swap", placebo="other donor")
+    kinds = kinds_of([whole, part], {whole: 0.9, part: 0.4})
+    assert len(jointly_telling(kinds)) == 2
+    # two full ones need no part, and one alone is no two
+    kinds = kinds_of([whole, part, other], {whole: 0.9, part: 0.4, other: 0.8})
+    assert [kind.party for kind in jointly_telling(kinds)] == [[whole], [other]]
+    assert not jointly_telling(kinds_of([whole], {whole: 0.9}))
 
 
 @pytest.mark.parametrize("effect", ["removes", "inserts"])

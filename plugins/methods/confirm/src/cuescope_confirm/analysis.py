@@ -28,6 +28,7 @@ from cuescope_confirm.testimony.votes import (
     Taken,
     Testimony,
     Vote,
+    jointly_telling,
     kinds_of,
     shares_taken,
 )
@@ -49,7 +50,7 @@ UNEXPLAINED = (
 class Row:
     """A cue with all that was measured of it; `lost` is accuracy over all samples.
 
-    `effect` is how large it is, `together` the test of all full witnesses.
+    `effect` is how large it is, `together` the test of several kinds.
     """
 
     target: Target
@@ -139,7 +140,7 @@ class Results:
 
 
 def measure(dossier: Dossier) -> Results:
-    """The effect of each kind, and of all full ones together; p-values are corrected (Holm)."""
+    """The effect of each kind, and of several together; p-values are corrected (Holm)."""
     study = dossier.study
     tested: dict[Target, list[Witness]] = {target: [] for target in dossier.targets}
     for witness in dossier.witnesses:
@@ -152,9 +153,9 @@ def measure(dossier: Dossier) -> Results:
     for target, witnesses in tested.items():
         taken |= shares_taken(study, witnesses)
         of_target = kinds_of(witnesses, taken)
-        full = [kind for kind in of_target if kind.standing == "full"]
-        if len(full) > 1:
-            together[target] = [witness for kind in full for witness in kind.party]
+        joined = jointly_telling(of_target)
+        if joined:
+            together[target] = [witness for kind in joined for witness in kind.party]
         kinds += of_target
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
@@ -253,9 +254,10 @@ def _by_all(
     row: Row,
     together: Effect,
 ) -> Ruling:
-    """A cause by all full witnesses together, where each kind alone has too few samples.
+    """A cause by several kinds together, where each alone has too few samples, or is a part.
 
-    Two kinds must have a size worth the name.
+    Two of them must have a size worth the name; of changes of a part one that takes it out and one
+    that puts it in.
     """
     options = study.options
     is_sure = together.corrected <= 1 - options.confidence
@@ -264,12 +266,13 @@ def _by_all(
         return row.ruling
     telling = [
         vote
-        for vote in row.fullest
+        for vote in jointly_telling(row.votes)
         if size_of([vote], study).value >= options.margin / 2
     ]
-    if len(telling) < 2:
-        return row.ruling
     sides = {vote.removes for vote in telling}
+    has_full = any(vote.standing == "full" for vote in telling)
+    if len(telling) < 2 or not (has_full or len(sides) == 2):
+        return row.ruling
     return Ruling(
         "causes", necessary=True in sides, sufficient=False in sides, together=True
     )

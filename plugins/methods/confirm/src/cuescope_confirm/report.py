@@ -21,6 +21,7 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import change_beyond
+from cuescope_confirm.testimony.votes import jointly_telling
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
@@ -174,11 +175,13 @@ def statement(row: Row, margin: float) -> str:
     answers, without, with_cue = _verbs(row)
     if row.ruling.together and row.together is not None:
         names = ", ".join(
-            witness.spec for vote in row.fullest for witness in vote.party
+            witness.spec
+            for vote in jointly_telling(row.votes)
+            for witness in vote.party
         )
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
-            f"probability beyond their placebos, though each has too few samples.{_cost(row)}"
+            f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
         )
     ways = []
     if row.ruling.necessary:

@@ -151,7 +151,7 @@ def decide(
 class Ruling:
     """The verdict on a cue; `missing` says what a decision lacks.
 
-    A cause may be confirmed by single witnesses, or by all full ones `together`.
+    A cause may be confirmed by single kinds, or by several `together`.
     """
 
     verdict: Verdict

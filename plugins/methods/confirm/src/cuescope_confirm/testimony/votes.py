@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -47,6 +47,9 @@ class Kind:
     def is_exact(self) -> bool:
         """Whether it changes what nobody has to locate."""
         return self.party[0].plugin.needs in EXACT
+
+
+AnyKind = TypeVar("AnyKind", bound=Kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,17 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
         part = float(np.mean([part_taken(taken[witness]) for witness in party]))
         kinds.append(Kind(standing, party, part))
     return kinds
+
+
+def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
+    """The kinds that are tested together: the full ones, with those of a part where one is alone.
+
+    None where there are no two.
+    """
+    full = [kind for kind in kinds if kind.standing == "full"]
+    partial = [kind for kind in kinds if kind.standing == "partial"]
+    joined = full if len(full) > 1 else full + partial
+    return joined if len(joined) > 1 else []
 
 
 def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
