@@ -142,8 +142,8 @@ def test_the_rule(changes: dict[str, Any], verdict: Verdict) -> None:
 def pulled(seed: int, *, repair: bool) -> Row:
     """Two labels; four of five samples show a cue that pulls to the first, as the second is hurt.
 
-    A repair pushes back as far as the cue pulls, and is learned, so not exact; else the second label
-    is said wherever the cue is.
+    A repair pushes back as far as the cue pulls, and is learned, so not exact; else the second
+    label is said wherever the cue is.
     """
     rng = RNG(seed)
     targets, shows = rng.integers(2, size=600), rng.random(600) < 0.8
