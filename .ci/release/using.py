@@ -50,6 +50,7 @@ import open_clip
 from PIL import Image
 NAME = "ViT-S-32-alt"
 model, _, preprocess = open_clip.create_model_and_transforms(NAME, pretrained="weights.safetensors")
+model.eval()
 tokenizer = open_clip.get_tokenizer(NAME)
 files = sorted(Path("clips").glob("*/*.png"))
 images = [Image.open(file).convert("RGB") for file in files]
