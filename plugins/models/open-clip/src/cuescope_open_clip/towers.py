@@ -7,7 +7,7 @@ import numpy as np
 import timm
 import torch
 from PIL import Image
-from timm.layers import apply_rot_embed_cat
+from timm.layers.pos_embed_sincos import apply_rot_embed_cat
 from torch import Tensor
 from torch.nn.functional import linear
 
@@ -123,12 +123,12 @@ def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, i
     if not has_tokens(visual):
         return (), Pooling("token"), 0, (0, 0)
     if hasattr(visual, "transformer"):
-        blocks = map(stock_block, visual.transformer.resblocks)
-        return tuple(blocks), _stock_pooling(visual), 1, tuple(visual.grid_size)
+        stock = tuple(map(stock_block, visual.transformer.resblocks))
+        return stock, _stock_pooling(visual), 1, tuple(visual.grid_size)
     trunk: Any = visual.trunk
-    blocks = (_timm_block(trunk, number) for number in range(len(trunk.blocks)))
+    blocks = tuple(_timm_block(trunk, number) for number in range(len(trunk.blocks)))
     grid = trunk.patch_embed.grid_size
-    return tuple(blocks), _timm_pooling(trunk), trunk.num_prefix_tokens, grid
+    return blocks, _timm_pooling(trunk), trunk.num_prefix_tokens, grid
 
 
 # ------------------------------------------------------------------------ open_clip's own ViT

@@ -78,10 +78,10 @@ class ContrastiveModel:
 
         Raises UserError where the files do not have the scale.
         """
-        names = [] if self.shape.scale is None else [self.shape.scale]
+        names: list[str] = [] if self.shape.scale is None else [self.shape.scale]
         if self.shape.biased:
             names.append("logit_bias")
-        scalars = {}
+        scalars: dict[str, Tensor] = {}
         for file in self.files.source.weight_files():
             for key, tensor in Checkpoint.read(self.files.title, file).tensors.items():
                 # a checkpoint of a model around this one has the inner model's name before it
@@ -119,7 +119,7 @@ def find_contrastive(
     files = options.find(OWNER, context, builder_of)
     kind = kind_of(files.config, files.source)
     require_pooling(files)
-    processor = transformers.AutoImageProcessor
+    processor: Any = transformers.AutoImageProcessor
     if kind == "videoprism":
         processor = transformers.AutoVideoProcessor
     image_processor = files.read("image processor", processor)

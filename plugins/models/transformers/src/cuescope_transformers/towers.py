@@ -1,6 +1,6 @@
 """The towers of CLIP, SigLIP and their like: which modules embed, attend and pool."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def text_context(model: ContrastiveModel) -> int:
     return places - text.pad_token_id - 1 if model.kind == "altclip" else places
 
 
-def text_features(model: ContrastiveModel, inputs: Inputs) -> Tensor:
+def text_features(model: ContrastiveModel, inputs: Mapping[str, Tensor]) -> Tensor:
     """What the library compares with images, not normalised: (text, dim)."""
     network = model.files.network
     if model.kind == "blip":

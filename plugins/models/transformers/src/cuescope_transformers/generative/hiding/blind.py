@@ -104,7 +104,7 @@ def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor
     """Of one sequence: what is hidden is taken out, which is less work than a mask."""
     query, key, value = (given[name] for name in ("query", "key", "value"))
     asks = ~query.isnan().any(dim=-1).any(dim=1)[0]
-    attended = query.new_full((*query.shape[:-1], value.shape[-1]), NAN)
+    attended: Tensor = query.new_full((*query.shape[:-1], value.shape[-1]), NAN)
     if hidden.all():
         return attended
     parts = {

@@ -81,10 +81,8 @@ def hidden_pixels(
         tuple(frame.load().size for frame in sample.frames) for sample, _ in masked
     )
     if sizes not in model.ends:
-        black, white = (
-            process(lambda pixels, share, level=level: np.full_like(pixels, level))
-            for level in (0, WHITE)
-        )
+        black = process(lambda pixels, share: np.full_like(pixels, 0))
+        white = process(lambda pixels, share: np.full_like(pixels, WHITE))
         model.ends.clear()
         model.ends[sizes] = {
             name: torch.lerp(black[name], white[name], QUARTER) for name in floats
