@@ -425,7 +425,7 @@ def test_a_model_that_raises_is_blamed_and_its_batches_kept(
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("too few", "expected 5 responses, got 4"),
+        ("too few", "expected 40 responses, got 39"),
         ("no logits", "expected logits, got no logits"),
         ("three logits", "expected 2 logits, one a choice, got 3"),
         (
