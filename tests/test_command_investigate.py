@@ -218,6 +218,7 @@ def test_what_was_left_out_is_told_in_a_line(dossier: Report) -> None:
     assert methods["broken"]["left out because"] == "it failed: broken on purpose"
 
 
+@pytest.mark.long
 def test_what_has_run_is_not_run_again(
     place: Path, dossier: Report, capsys: pytest.CaptureFixture[str]
 ) -> None:

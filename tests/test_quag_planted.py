@@ -281,6 +281,7 @@ def test_the_verdict_is_a_finding_tied_to_its_figures(
         assert f"{abs(points[condition]):.1f} points" in sentence
 
 
+@pytest.mark.long
 def test_the_theory_holds_on_what_was_trained(audited: Audited) -> None:
     checks = {check.check: check for check in audited("both", 0).evidence}
     for words in ("theorem 2.1", "lemma 2.2"):

@@ -435,6 +435,7 @@ def write_wheel(folder: Path, name: str, tag: str, *needs: str) -> None:
         wheel.writestr(f"{info}/RECORD", "")
 
 
+@pytest.mark.long
 def test_wheels_are_found_for_another_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
