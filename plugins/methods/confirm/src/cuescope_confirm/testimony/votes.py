@@ -129,9 +129,8 @@ def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
 def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     """The witnesses that need not be asked about, and why; told by pictures, before any answer.
 
-    Of each kind one is asked about. Where two kinds change all
-    of it, what changes a part, or all of the frame, adds nothing. Where pictures do not tell the
-    cue, none is left out.
+    Of each kind one is asked about. Where two kinds change all of it, what changes a part, or all
+    of the frame, adds nothing. Where pictures do not tell the cue, none is left out.
     """
     able = [
         witness
