@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
+from dataclasses import replace as replace_field
+from datetime import datetime
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -25,6 +27,7 @@ from release import (
 from release.building import ReleaseError, find_uv
 from release.changelog import Changelog
 from release.dists import A_DAY, BUNDLES, Dist, closure, publishing_order, read_dists
+from release.kept import HOLDS_FOR, Kept, Question
 from release.machine import Machine, find_python, local_index
 
 from cuescope.errors import UserError
@@ -432,7 +435,7 @@ def write_wheel(folder: Path, name: str, tag: str, *needs: str) -> None:
     with ZipFile(folder / f"{name}-1.0-{tag}.whl", "w") as wheel:
         wheel.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
         wheel.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
-        wheel.writestr(f"{info}/RECORD", "")
+        wheel.writestr(f"{info}/RECORD", "\n".join(lines))
 
 
 @pytest.mark.long
@@ -472,6 +475,36 @@ def test_on_a_python_that_is_here_everything_is_proved(tmp_path: Path) -> None:
         (proving.START, "lowest-direct"),
         (proving.OLDER_PLUGIN, "highest"),
     ]
+
+
+def test_what_passed_is_not_proved_again_for_some_days(tmp_path: Path) -> None:
+    write_wheel(tmp_path, "cuescope_toy", "py3-none-any")
+    dists = {"cuescope-toy": Dist(tmp_path)}
+    project = '[project]\nname = "cuescope-toy"\n'
+    (tmp_path / "pyproject.toml").write_text(project)
+
+    def question() -> Question:
+        digest = proving.contents_for("cuescope-toy", dists, tmp_path, ROOT)
+        return Question("cuescope-toy", "3.11", "highest", True, digest)
+
+    kept = Kept(tmp_path / "proofs.jsonl")
+    assert kept.find(question()) is None
+    kept.add(question(), "5 plugins ok")
+    told = kept.find(question())
+    assert told is not None
+    assert told.startswith("5 plugins ok (proved ")
+    assert kept.find(replace_field(question(), python="3.12")) is None
+    write_wheel(
+        tmp_path, "cuescope_toy", "py3-none-any"
+    )  # anew, with the same contents
+    assert kept.find(question()) == told
+    row = json.loads(kept.file.read_text())
+    row["at"] = (datetime.fromisoformat(row["at"]) - HOLDS_FOR).isoformat()
+    kept.file.write_text(json.dumps(row) + "\n")
+    assert kept.find(question()) is None, "libraries have moved on"
+    kept.add(question(), "5 plugins ok")
+    write_wheel(tmp_path, "cuescope_toy", "py3-none-any", "numpy")
+    assert kept.find(question()) is None, "the package has changed"
 
 
 def test_a_program_that_is_missing_is_one_line(tmp_path: Path) -> None:

@@ -12,13 +12,15 @@ import typer
 from packaging.requirements import Requirement
 
 from release.building import ReleaseError, find_uv
-from release.dists import Dist, is_ours, read_dists
+from release.dists import Dist, closure, is_ours, read_dists
+from release.kept import Kept, Question, contents
 from release.machine import Machine, find_python, local_index
-from release.using import use, use_older
+from release.using import OLDER_NEEDS, readme_sections, use, use_older
 
 START = "cuescope-start"
 OLDER_PLUGIN = "older"  # as --only names it
 BROKEN = "BROKEN: "
+NONE_HERE = "no wheels: "
 NO_WHEELS = re.compile(
     r"no wheels|no usable wheels|no `[^`]+`-compatible wheels|Building from source"
 )
@@ -60,11 +62,15 @@ def prove(
     *,
     install: bool = True,
 ) -> None:
-    """Print a line for each package, Python and resolution; raise ReleaseError where one fails."""
+    """Print a line for each package, Python and resolution; raise ReleaseError where one fails.
+
+    What passed in the last days, with packages of the same contents, is not proved again.
+    """
     dists = {dist.name: dist for dist in read_dists(root)}
     names = list(only or [*dists, OLDER_PLUGIN])
     if unknown := set(names) - dists.keys() - {OLDER_PLUGIN}:
         raise ReleaseError(f"{', '.join(sorted(unknown))}: no package of this checkout")
+    kept = Kept(files.with_name(f"{files.name}.proofs.jsonl"))
     faults: dict[str, None] = {}
     with TemporaryDirectory() as place, local_index(files) as index:
         machine = Machine(find_uv(root), index, Path(place))
@@ -74,10 +80,16 @@ def prove(
                 machine, root, dists, names, version, python, resolutions
             )
             for name, how, proof in proofs:
-                started = time.monotonic()
-                outcome = outcome_of(proof)
-                took = time.monotonic() - started
-                typer.echo(f"{name}, Python {version}, {how}: {outcome} ({took:.0f} s)")
+                wheels = contents_for(name, dists, files, root)
+                question = Question(name, version, how, python is not None, wheels)
+                outcome = kept.find(question)
+                if outcome is None:
+                    started = time.monotonic()
+                    outcome = outcome_of(proof)
+                    if not outcome.startswith((BROKEN, NONE_HERE)):
+                        kept.add(question, outcome)
+                    outcome += f" ({time.monotonic() - started:.0f} s)"
+                typer.echo(f"{name}, Python {version}, {how}: {outcome}")
                 if outcome.startswith(BROKEN):
                     faults[name] = None
     if faults:
@@ -109,8 +121,8 @@ def proofs_on(
             continue
         yield name, resolution, partial(load, machine, python, name, lines, resolution)
         if name == START and resolution == "highest":
-            # beside what was installed just now
-            yield name, "README", partial(use, machine, root)
+            readme = partial(follow, machine, root, python, lines, resolution)
+            yield name, "README", readme
     if OLDER_PLUGIN in names and python:
         yield OLDER_PLUGIN, "highest", partial(use_older, machine, dists, python)
 
@@ -121,7 +133,16 @@ def outcome_of(proof: Callable[[], str]) -> str:
         return proof()
     except ReleaseError as error:
         is_missing = NO_WHEELS.search(str(error))
-        return f"no wheels: {error}" if is_missing else f"{BROKEN}{error}"
+        return f"{NONE_HERE if is_missing else BROKEN}{error}"
+
+
+def contents_for(name: str, dists: dict[str, Dist], files: Path, root: Path) -> str:
+    """A digest of the packages that a proof stands on, and of the README that it follows."""
+    wanted = OLDER_NEEDS if name == OLDER_PLUGIN else [name]
+    modules = [dists[each].module for each in closure(wanted, dists.values())]
+    wheels = [wheel for module in modules for wheel in files.glob(f"{module}-*.whl")]
+    more = [readme_sections(root)] if name == START else []
+    return contents(wheels, *more)
 
 
 # ------------------------------------------------------------------------------------------ alone
@@ -134,6 +155,15 @@ def load(
     machine.create(python)
     machine.install(lines, resolution)
     return machine.run("-c", CHECK, name).strip()
+
+
+def follow(
+    machine: Machine, root: Path, python: str, lines: Sequence[str], resolution: str
+) -> str:
+    """Install a package, and do what the README says beside it."""
+    machine.create(python)
+    machine.install(lines, resolution)
+    return use(machine, root)
 
 
 def resolve(

@@ -16,6 +16,7 @@ from release.dists import Dist
 from release.machine import Machine
 
 OLDER = Path(__file__).with_name("older")  # a plugin as its author left it
+OLDER_NEEDS = ("cuescope-toy", "cuescope-moving-shapes")  # what it audits
 # what a line has that asks a user to install something
 REMEDY = re.compile(r"pip install|plugins install|make wheels|brings it")
 # its answer is what else could be installed, and how
@@ -121,7 +122,7 @@ def use_older(machine: Machine, dists: dict[str, Dist], python: str) -> str:
     project = tomllib.loads((OLDER / "pyproject.toml").read_text("utf-8"))["project"]
     needs = Requirement(project["dependencies"][0])
     sdk = dists["cuescope-sdk"].project["version"]
-    toys = [f"{name}=={sdk}" for name in ("cuescope-toy", "cuescope-moving-shapes")]
+    toys = [f"{name}=={sdk}" for name in OLDER_NEEDS]
     machine.create(python)
     machine.install(toys, "highest")
     machine.pip("install", "--no-deps", wheel)
