@@ -99,6 +99,13 @@ class Method(Protocol):
 
 
 @runtime_checkable
+class KnowsNoEffect(Method, Protocol):
+    """A method that says which value its first metric has where there is nothing to find."""
+
+    no_effect: ClassVar[float]
+
+
+@runtime_checkable
 class Model(Protocol):
     """Answers trials.
 

@@ -17,7 +17,7 @@ import pluggy
 from cuescope import hookspecs
 from cuescope.auditing import Audit, without_cues
 from cuescope.building import Built, build_all, choose_samples, rebuild_model
-from cuescope.capabilities import EMBEDDER, HasPlantedCues, LazyWeights
+from cuescope.capabilities import EMBEDDER, HasPlantedCues, KnowsNoEffect, LazyWeights
 from cuescope.conclusions import (
     Accuracy,
     Contrast,
@@ -276,10 +276,10 @@ class Session:
     def _with_one_verdict(self, scores: list[Score]) -> list[Score]:
         """Of a method that says what it measures where there is nothing, intervals decide too."""
         method = self.parts.method.plugin
-        nothing = getattr(method, "no_effect", None)
-        if nothing is None:
+        if not isinstance(method, KnowsNoEffect):
             return scores
-        return list(with_one_verdict(scores, method.metrics[0].name, nothing))
+        first = method.metrics[0].name
+        return list(with_one_verdict(scores, first, method.no_effect))
 
     def _reveal_cues(self) -> None:
         """From here on a method may look at the answer sheet."""
