@@ -8,6 +8,7 @@ import typer
 from packaging.version import InvalidVersion, Version
 
 from release import (
+    ReleaseError,
     answering,
     building,
     checks,
@@ -16,7 +17,6 @@ from release import (
     registering,
     versions,
 )
-from release.building import ReleaseError
 from release.changelog import Changelog
 from release.dists import publishing_order, read_dists
 

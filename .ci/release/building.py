@@ -16,16 +16,13 @@ from typing import Any
 
 from packaging.utils import canonicalize_name
 
+from release import ReleaseError
 from release.changelog import Changelog
 from release.dists import Dist, read_dists
 
 LICENCES = Path(__file__).with_name("licences.toml")
 NO_LICENCE = ("UNKNOWN", "License", "")  # what stands in metadata that say nothing
 PUBLIC_FILES = "https://files.pythonhosted.org/"  # not the mirror of one machine
-
-
-class ReleaseError(Exception):
-    """A release cannot be made; the text is one line."""
 
 
 def run(*words: str | Path, at: Path, **variables: str) -> str:

@@ -11,7 +11,7 @@ from release.versions import CITATION, CORE_VERSION, common_metadata, with_range
 
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)]+)\)")
 OWN_DISTS = "core/src/cuescope/own_dists.json"
-KNOWN_PLUGINS = "core/src/cuescope/known_plugins.json"
+INDEX = "core/src/cuescope/plugins.csv"
 
 
 def faults(root: Path, version: str) -> Iterator[str]:
@@ -21,6 +21,7 @@ def faults(root: Path, version: str) -> Iterator[str]:
         for fault in faults_of(dist, root, version):
             yield f"{dist.folder.relative_to(root)}: {fault}"
     yield from faults_of_names(root, dists)
+    yield from faults_of_index(root)
     yield from faults_of_texts(root, dists, version)
 
 
@@ -56,13 +57,34 @@ def _extras(dist: Dist) -> Iterator[str]:
 def faults_of_names(root: Path, dists: list[Dist]) -> Iterator[str]:
     """Where the lists of names that ship with the core are not those of the packages."""
     folders = {dist.name: dist.folder.relative_to(root).as_posix() for dist in dists}
-    listed = json.loads((root / OWN_DISTS).read_text("utf-8"))["folders"]
+    try:
+        listed = json.loads((root / OWN_DISTS).read_text("utf-8"))["folders"]
+    except (ValueError, KeyError) as error:
+        yield f"{OWN_DISTS} cannot be read: {error}"
+        return
     for name in sorted(folders.keys() ^ listed.keys()):
         where = "lacks" if name in folders else "names a package that is not there:"
         yield f"{OWN_DISTS} {where} {name}"
     for name in sorted(folders.keys() & listed.keys()):
         if folders[name] != listed[name]:
             yield f"{OWN_DISTS}: {name} is in {folders[name]}, not in {listed[name]}"
+
+
+def faults_of_index(root: Path) -> Iterator[str]:
+    """Lines of the list of plugins that `cuescope plugins search` would leave out."""
+    from cuescope.plugin_index import (
+        COLUMNS,
+        read_index,
+    )  # not here where a release is proved
+
+    header, *lines = (root / INDEX).read_text("utf-8").splitlines()
+    columns = ", ".join(COLUMNS)
+    if header != ",".join(COLUMNS):
+        yield f"{INDEX} line 1: expected {columns}, got {header}"
+        return
+    for number, line in enumerate(lines, 2):
+        if not list(read_index(f"{header}\n{line}\n")):
+            yield f"{INDEX} line {number}: expected {columns}, got {line or 'nothing'}"
 
 
 def faults_of_texts(root: Path, dists: list[Dist], version: str) -> Iterator[str]:

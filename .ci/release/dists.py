@@ -10,6 +10,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from release import ReleaseError
+
 OURS = "cuescope"  # how the names of our own packages begin
 A_DAY = 4  # new projects that the index lets one account make
 BUNDLES = ("cuescope-start", "cuescope-all")
@@ -27,8 +29,11 @@ class Dist:
     @cached_property
     def project(self) -> dict[str, Any]:
         """The table `project`."""
-        text = (self.folder / "pyproject.toml").read_text("utf-8")
-        table: dict[str, Any] = tomllib.loads(text)["project"]
+        file = self.folder / "pyproject.toml"
+        try:
+            table: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))["project"]
+        except (ValueError, KeyError) as error:
+            raise ReleaseError(f"{file} cannot be read: {error}") from error
         return table
 
     @property

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
-from release.building import ReleaseError, run
+from release import ReleaseError
+from release.building import run
 
 LOCAL = "127.0.0.1"
 STARTS_IN = 30.0  # seconds

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 import typer
 from packaging.requirements import Requirement
 
-from release.building import ReleaseError, find_uv
+from release import ReleaseError
+from release.building import find_uv
 from release.dists import Dist, closure, is_ours, read_dists
 from release.kept import Kept, Question, contents
 from release.machine import Machine, find_python, local_index

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from release.building import ReleaseError
+from release import ReleaseError
 
 INSTALLING = "core/src/cuescope/installing.py"
 BEFORE, AFTER = "REGISTERED = False", "REGISTERED = True"

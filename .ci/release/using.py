@@ -11,7 +11,8 @@ from pathlib import Path
 import typer
 from packaging.requirements import Requirement
 
-from release.building import ReleaseError, run
+from release import ReleaseError
+from release.building import run
 from release.dists import Dist
 from release.machine import Machine
 
