@@ -13,7 +13,13 @@ from cuescope_confirm.cases import PairMaker
 from cuescope_confirm.locating.places import LocatedCue
 from cuescope_confirm.testimony import votes
 from cuescope_confirm.testimony.manipulation import only_telling
-from cuescope_confirm.testimony.votes import jointly_telling, kinds_of, left_out
+from cuescope_confirm.testimony.votes import (
+    Kind,
+    jointly_telling,
+    kinds_of,
+    left_out,
+    suffice,
+)
 from cuescope_confirm.testimony.witnesses import Answers, Witness
 from cuescope_sdk import Frame, Sample, Trial
 from cuescope_sdk.interventions import Case, Intervention, Place, change_frames
@@ -181,6 +187,28 @@ def test_what_changes_a_part_is_heard_beside_one_full_change() -> None:
     kinds = kinds_of([whole, part, other], {whole: 0.9, part: 0.4, other: 0.8})
     assert [kind.party for kind in jointly_telling(kinds)] == [[whole], [other]]
     assert not jointly_telling(kinds_of([whole], {whole: 0.9}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "enough"),
+    [
+        (["all removes"], False),
+        (["part removes", "part removes"], False),
+        (["part removes", "part inserts"], True),
+        (["all removes", "part removes"], True),
+        (["all inserts", "all removes"], True),
+    ],
+)
+def test_parts_of_one_direction_convict_no_cue(
+    changes: list[str], *, enough: bool
+) -> None:
+    kinds = []
+    for change in changes:
+        how_much, effect = change.split()
+        changed = witness("blur", placebo="elsewhere", effect=effect)
+        standing: Any = {"all": "full", "part": "partial"}[how_much]
+        kinds.append(Kind(standing, [changed], 1.0))
+    assert suffice(kinds) is enough
 
 
 @pytest.mark.parametrize("effect", ["removes", "inserts"])

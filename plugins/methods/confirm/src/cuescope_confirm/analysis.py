@@ -31,6 +31,7 @@ from cuescope_confirm.testimony.votes import (
     jointly_telling,
     kinds_of,
     shares_taken,
+    suffice,
 )
 from cuescope_confirm.testimony.witnesses import Dossier, Witness
 from cuescope_sdk.statistics import Estimate
@@ -254,11 +255,7 @@ def _by_all(
     row: Row,
     together: Effect,
 ) -> Ruling:
-    """A cause by several kinds together, where each alone has too few samples, or is a part.
-
-    Two of them must have a size worth the name; of changes of a part one that takes it out and one
-    that puts it in.
-    """
+    """A cause by several kinds of a size worth the name, where each alone has too few samples."""
     options = study.options
     is_sure = together.corrected <= 1 - options.confidence
     is_small = together.high < max(options.margin, _claimed(row.target))
@@ -269,10 +266,9 @@ def _by_all(
         for vote in jointly_telling(row.votes)
         if size_of([vote], study).value >= options.margin / 2
     ]
-    sides = {vote.removes for vote in telling}
-    has_full = any(vote.standing == "full" for vote in telling)
-    if len(telling) < 2 or not (has_full or len(sides) == 2):
+    if not suffice(telling):
         return row.ruling
+    sides = {vote.removes for vote in telling}
     return Ruling(
         "causes", necessary=True in sides, sufficient=False in sides, together=True
     )

@@ -126,6 +126,16 @@ def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
     return joined if len(joined) > 1 else []
 
 
+def suffice(kinds: Sequence[Kind]) -> bool:
+    """Whether kinds that each move answers show a cause together.
+
+    It takes two: one of all of the cue, or of a part one that takes it out and one that puts it in.
+    """
+    has_full = any(kind.standing == "full" for kind in kinds)
+    sides = {kind.removes for kind in kinds}
+    return len(kinds) > 1 and (has_full or len(sides) > 1)
+
+
 def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     """The witnesses that need not be asked about, and why; told by pictures, before any answer.
 
