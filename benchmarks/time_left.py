@@ -5,8 +5,9 @@
 
 Of each run the time left that a person reads is kept with the clock, and held against what was
 really left: at a tenth of the whole time, and the worst from there to nine tenths. `right` says
-whether that is within a third at a tenth. A kind is run `--times` times in one cache: the first
-time the computer knows nothing of such runs, later (with another seed) it remembers the one before.
+whether that is within a third at a tenth. A kind is run `--times` times in a cache of its own: the
+first time the computer knows nothing of such runs, later (other data, by another seed, of the same
+model) it remembers the one before.
 
 The clock is the CPU time of the process, which is what one idle core would take, whoever else
 uses this computer. To that the fake model adds a twentieth of a second for each input, as a model
@@ -22,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import typer
 
@@ -32,9 +34,9 @@ KINDS = {
     "stills": f"{FAKES} -D samples=160 --methods answers,looking {TEST}",
     "clips": f"{FAKES} -D samples=120 -D frames=6 --methods trove,confidence {TEST}",
     "statistics": f"{FAKES} -D samples=200 -M seconds=0 --methods blind,george,answers {TEST}",
-    "patches": "--model toy-clip --data scenes --limit 60 --methods cci,answers "
+    "patches": "--model toy-clip -M seed=0 --data scenes --limit 60 --methods cci,answers "
     "-O confirm.interventions=swap,transplant -O confirm.samples=20",
-    "words": "--model toy-fusion --data moving-shapes:none -D questions=text -D val=200 "
+    "words": "--model toy-fusion -M seed=0 --data moving-shapes:none -D questions=text -D val=200 "
     "--methods quag,answers",
 }
 PLUGIN = '''
@@ -75,27 +77,35 @@ def clock() -> float:
 
 def record(words: list[str]) -> list[Row]:
     """Run a command here; the time left that was shown, ten times a second."""
-    from cuescope.cli import main, progress
+    from cuescope.cli import main, progress, whole
     from cuescope.course import Course
 
-    courses: list[Course] = []
-    made = Course.__init__
-
-    def remember(self: Course, *given: object, **named: object) -> None:
-        made(self, *given, **named)  # type: ignore[arg-type]
-        courses.append(self)
-
-    Course.__init__ = remember  # type: ignore[method-assign,assignment]
-    progress.Bars.__init__.__kwdefaults__["clock"] = clock
     begun = clock()
     rows: list[Row] = []
     over = Event()
+    courses: list[Course] = []
+
+    def look() -> None:
+        rows.append({"at": clock() - begun, "left": courses[-1].seconds_left})
+
+    class Watched(Course):
+        """A course that is looked at whenever the model has answered."""
+
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            courses.append(self)
+
+        def asked(self, inputs: int, all_inputs: int) -> None:
+            super().asked(inputs, all_inputs)
+            look()
 
     def watch() -> None:
         while not over.wait(0.1):
             if courses:
-                rows.append({"at": clock() - begun, "left": courses[-1].seconds_left})
+                look()
 
+    whole.Course = Watched  # type: ignore[attr-defined,assignment]
+    progress.Bars.__init__.__kwdefaults__["clock"] = clock
     Thread(target=watch, daemon=True).start()
     try:
         main(words)
@@ -137,7 +147,7 @@ def run_kind(kind: str, home: Path, seed: int) -> dict[str, object]:
     line = [sys.executable, __file__, "--record", *words]
     environment = {
         **os.environ,
-        "CUESCOPE_CACHE": str(home / "cache"),
+        "CUESCOPE_CACHE": str(home / f"cache-{kind}"),
         "PYTHONPATH": str(home / "plugins"),
         "OMP_NUM_THREADS": "1",
     }

@@ -108,14 +108,18 @@ def test_work_that_takes_longer_than_foreseen_is_not_nearly_done(clock: Clock) -
 
 def test_a_plan_becomes_a_stage_and_an_audit_a_memory(cache: ResponseCache) -> None:
     plan = Plan(model_calls=100, model_inputs=200, more=300, frames=200)
-    stage = Stage.of_plan("cci", plan, cache)
+    stage = Stage.of_plan("cci", plan, cache, "scenes")
     assert stage.most == 200 + 2 * 300
     assert stage.inputs == pytest.approx(ASKED * 800)
     assert stage.seconds == pytest.approx(200 * OWN_SECONDS)
     stage.remember(cache, 400.0, 60.0)
-    again = Stage.of_plan("cci", plan, cache)
+    again = Stage.of_plan("cci", plan, cache, "scenes")
     assert (again.inputs, again.seconds) == pytest.approx((400, 60))
-    assert share_asked("another", cache) == ASKED
+    assert share_asked("cci", "other data", cache) == pytest.approx(0.5)
+    stage = Stage.of_plan("cci", plan, cache, "other data")
+    stage.remember(cache, 800.0, 60.0)
+    assert share_asked("cci", "scenes", cache) == pytest.approx(0.5)
+    assert share_asked("another", "scenes", cache) == ASKED
 
 
 def test_one_bar_stands_over_all_steps(

@@ -406,10 +406,13 @@ def test_the_pace_is_of_the_calls_that_were_made(
     ask: Callable[..., ModelRunner], cache: ResponseCache
 ) -> None:
     assert cache.pace("m") is None
-    means(ask(Recorder()), [trial(1)])
+    runner = ask(Recorder())
+    means(runner, [trial(1)])
     pace = cache.pace("m")
     assert pace is not None
     assert pace > 0
+    # other weights of its name are likely as fast
+    assert cache.pace("other weights", runner.name) == pace
 
 
 def test_batches_do_not_go_by_the_clock(

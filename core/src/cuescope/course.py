@@ -25,7 +25,8 @@ class Stage:
     """An audit to come: what its model is likely asked for, and the seconds of all else.
 
     `most` are the inputs that it is asked for at most, of which a `share` is likely; its own
-    seconds grow with `size`. `cues` are those that all of this is foreseen for.
+    seconds grow with `size`. `cues` are those that all of this is foreseen for. What it took is
+    kept for this method on this `data`.
     """
 
     name: str
@@ -35,45 +36,48 @@ class Stage:
     size: float = 0.0
     share: float = ASKED
     cues: int | None = None
+    data: str = ""
 
     @classmethod
-    def of_plan(cls, name: str, plan: Plan, cache: ResponseCache) -> "Stage":
+    def of_plan(cls, name: str, plan: Plan, cache: ResponseCache, data: str) -> "Stage":
         """By the plan of an audit, and by earlier ones of this method here."""
         most = float(plan.model_inputs)
         if plan.more and plan.model_calls:
             most += plan.more * plan.model_inputs / plan.model_calls
-        share = share_asked(name, cache)
+        share = share_asked(name, data, cache)
         inputs = max(float(plan.model_inputs), share * most)
         size = float(plan.frames)
-        seconds = size * own_seconds(name, cache)
-        return cls(name, inputs, seconds, most, size, share)
+        seconds = size * own_seconds(name, data, cache)
+        return cls(name, inputs, seconds, most, size, share, data=data)
 
     def remember(self, cache: ResponseCache, inputs: float, seconds: float) -> None:
         """Keep what it took, for the next one."""
-        if self.most:
-            cache.add_pace(_asked(self.name), round(self.most), inputs)
-        if self.size:
-            cache.add_pace(_own(self.name), round(self.size), seconds)
+        for kept in _kept_as(self.name, self.data):
+            if self.most:
+                cache.add_pace(f"{kept} asked", round(self.most), inputs)
+            if self.size:
+                cache.add_pace(f"{kept} own", round(self.size), seconds)
 
 
-def share_asked(name: str, cache: ResponseCache, default: float = ASKED) -> float:
+def share_asked(
+    name: str, data: str, cache: ResponseCache, default: float = ASKED
+) -> float:
     """Of what a method asks at most, how much it has asked here so far."""
-    asked = cache.pace(_asked(name))
+    asked = cache.pace(*(f"{kept} asked" for kept in _kept_as(name, data)))
     return default if asked is None else min(asked, 1.0)
 
 
-def own_seconds(name: str, cache: ResponseCache, default: float = OWN_SECONDS) -> float:
+def own_seconds(
+    name: str, data: str, cache: ResponseCache, default: float = OWN_SECONDS
+) -> float:
     """What a method has taken here beside the model, for each of what it grows with."""
-    own = cache.pace(_own(name))
+    own = cache.pace(*(f"{kept} own" for kept in _kept_as(name, data)))
     return default if own is None else own
 
 
-def _asked(name: str) -> str:
-    return f"method {name} asked"
-
-
-def _own(name: str) -> str:
-    return f"method {name} own"
+def _kept_as(name: str, data: str) -> tuple[str, str]:
+    # what a method finds, and so what follows, is more alike on the same data
+    return f"method {name} on {data}", f"method {name}"
 
 
 class Course:

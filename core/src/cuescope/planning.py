@@ -72,7 +72,7 @@ def plan_of(session: Session) -> Plan:
         until = str(stop)
     respond = session.respond
     # of what this model took here before: a plan itself asks nothing
-    pace = session.cache.pace(respond.identity)
+    pace = session.cache.pace(*respond.known_as)
     return Plan(
         trials=respond.trials,
         cached=respond.cache_hits,

@@ -179,6 +179,8 @@ class ModelRunner:
         self.keeps_answers = keeps_answers
         self.recorded = recorded
         self.name = name
+        # other weights of one name take alike long
+        self.known_as = identity, name
         self.trials = 0
         self.model_calls = 0
         self.model_inputs = 0
@@ -314,11 +316,14 @@ class ModelRunner:
                 # it opened the weights: a pace only as long as there is no other
                 self._is_open = True
                 now = time.perf_counter()
-                self.cache.add_first_pace(self.identity, count, now - since)
+                for known_as in self.known_as:
+                    self.cache.add_first_pace(known_as, count, now - since)
                 since = now
         # for plans: of what the model was really asked, not of what the cache had
         if seen:
-            self.cache.add_pace(self.identity, seen, time.perf_counter() - since)
+            taken = time.perf_counter() - since
+            for known_as in self.known_as:
+                self.cache.add_pace(known_as, seen, taken)
 
     def _keep(
         self,

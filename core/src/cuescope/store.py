@@ -336,12 +336,13 @@ class ResponseCache(CacheFile):
         key = _pace_key(f"{model} first")
         self.write({key: json.dumps([inputs, seconds]).encode()})
 
-    def pace(self, model: str) -> float | None:
-        """Mean seconds that an input of this model has taken here, None before its first."""
-        for name in (model, f"{model} first"):
-            inputs, seconds = self._pace(name)
-            if inputs:
-                return seconds / inputs
+    def pace(self, *models: str) -> float | None:
+        """Mean seconds that an input of the first known of these models has taken here."""
+        for model in models:
+            for name in (model, f"{model} first"):
+                inputs, seconds = self._pace(name)
+                if inputs:
+                    return seconds / inputs
         return None
 
     def _pace(self, model: str) -> tuple[int, float]:

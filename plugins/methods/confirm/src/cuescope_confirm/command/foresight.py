@@ -22,7 +22,7 @@ CUES = 3  # before the methods have run
 KINDS = 6  # of change that apply to a cue, of all that are installed
 # of what a test so foreseen asks for at most: how much it asks, and the seconds beside each input
 TEST_ASKED = 0.7
-TEST_SECONDS = 0.02
+TEST_SECONDS = 0.005
 
 
 class Investigation(Protocol):
@@ -76,11 +76,11 @@ def foresee(work: Investigation, *, again: bool = False) -> Foresight:
             stages.append(Stage(name, 0.0, 0.0))
             continue
         plans[name] = plan = runner.plan(request, counted)
-        stages.append(Stage.of_plan(name, plan, cache))
+        stages.append(Stage.of_plan(name, plan, cache, request.data))
     if not plans and (work.found / LISTED).exists():
         # what the test asks is known when all methods have run
         plans[METHOD] = plan = work.runner.plan(work.test, counted)
-        stages.append(Stage.of_plan(METHOD, plan, cache))
+        stages.append(Stage.of_plan(METHOD, plan, cache, work.test.data))
     elif work.is_tested:
         known = max(plans.values(), key=lambda plan: plan.samples, default=Plan())
         frames_each = known.frames / known.samples if known.samples else 1.0
@@ -121,6 +121,8 @@ def stage_of_test(
     changed = min(most_samples, samples or most_samples)
     # each beside its placebo
     most = 2.0 * min(top, cues) * min(ways, KINDS) * changed * frames_each
-    share = share_asked(METHOD, work.runner.cache, TEST_ASKED)
-    own = own_seconds(METHOD, work.runner.cache, TEST_SECONDS)
-    return Stage(METHOD, share * most, own * most, most, most, share, min(top, cues))
+    cache, data = work.runner.cache, work.test.data
+    share = share_asked(METHOD, data, cache, TEST_ASKED)
+    own = own_seconds(METHOD, data, cache, TEST_SECONDS)
+    inputs, seconds = share * most, own * most
+    return Stage(METHOD, inputs, seconds, most, most, share, min(top, cues), data)
