@@ -6,8 +6,8 @@
 Of each run the time left that a person reads is kept with the clock, and held against what was
 really left: at a tenth of the whole time, and the worst from there to nine tenths. `right` says
 whether that is within a third at a tenth. A kind is run `--times` times in a cache of its own: the
-first time the computer knows nothing of such runs, later (other data, by another seed, of the same
-model) it remembers the one before.
+first time the computer knows nothing of such runs, later (another seed, and of fake models other
+weights, for which nothing is cached) it remembers those before.
 
 The clock is the CPU time of the process, which is what one idle core would take, whoever else
 uses this computer. To that the fake model adds a twentieth of a second for each input, as a model
@@ -36,7 +36,7 @@ KINDS = {
     "statistics": f"{FAKES} -D samples=200 -M seconds=0 --methods blind,george,answers {TEST}",
     "patches": "--model toy-clip -M seed=0 --data scenes --limit 60 --methods cci,answers "
     "-O confirm.interventions=swap,transplant -O confirm.samples=20",
-    "words": "--model toy-fusion -M seed=0 --data moving-shapes:none -D questions=text -D val=200 "
+    "words": "--model toy-fusion -M seed=0 --data moving-shapes:none -D questions=text -D val=1500 "
     "--methods quag,answers",
 }
 PLUGIN = '''
@@ -48,12 +48,17 @@ spent = [0.0]  # by the model, which runs elsewhere
 
 class SlowOptions(FakeModel.Options):
     seconds: float = 0.05
+    weights: int = 0
 
 
 class Slow(FakeModel):
     """A model on another computer: the clock goes on for each input, and nobody waits."""
 
     Options = SlowOptions
+
+    def __init__(self, options, context):
+        super().__init__(options, context)
+        self.fingerprint = f"slow {options.weights}"
 
     def respond(self, trials):
         inputs = sum(len({f.key for f in t.sample.frames}) or 1 for t in trials)
@@ -144,6 +149,8 @@ def run_kind(kind: str, home: Path, seed: int) -> dict[str, object]:
     """One run in a process of its own, so that nothing is warm."""
     out = home / f"{kind}-{seed}"
     words = [*KINDS[kind].split(), "--seed", str(seed), "--out", str(out)]
+    if FAKES in KINDS[kind]:
+        words += ["-M", f"weights={seed}"]
     line = [sys.executable, __file__, "--record", *words]
     environment = {
         **os.environ,
