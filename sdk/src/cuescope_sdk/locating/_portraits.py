@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cuescope_sdk.locating._location import Location, Pictures, locate
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, resized
 from cuescope_sdk.locating._words import name_for, words_for_place
+from cuescope_sdk.locating._written import Written, written_at
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import FrameId, typical_occurrences
 from cuescope_sdk.tools import NameGuess
@@ -106,9 +108,14 @@ def draw_portrait(
         return None
     masks = None
     shown: list[Mask] = []
+    written = None
     if location.has_place:
         masks = list(map(location.place_in, pictures.frames))
-        shown = [mask for mask, shows in zip(masks, data.shows, strict=True) if shows]
+        shown = list(compress(masks, data.shows))
+        large = [views.samples[key].frames[number] for key, number in frames]
+        placed = list(zip(large, masks, strict=True))
+        others = compress(placed, ~data.shows)
+        written = written_at(list(compress(placed, data.shows)), list(others))
     change = change_at(pictures.cells, masks, data)
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None
@@ -117,18 +124,19 @@ def draw_portrait(
     return Portrait(
         feature=feature.key,
         label=score.label,
-        name=None if is_named else name_for(where, area, change),
+        name=None if is_named else name_for(where, area, change, written),
         where=where,
-        what=", ".join(words_for_change(change)) or "nothing that has a word here",
+        what=", ".join(words_for_change(change, written))
+        or "nothing that has a word here",
         area=area,
         auroc=location.auroc,
         outlines=tuple(outlines(audit, views, feature, location)),
     )
 
 
-def words_for_change(change: Change) -> list[str]:
-    """The words of a change, and the colour that its frames have in common."""
-    words = [*change.words]
+def words_for_change(change: Change, written: Written | None = None) -> list[str]:
+    """What is written there, the words of a change, and the colour that its frames share."""
+    words = [*change.words] if written is None else [str(written), *change.words]
     if change.colour is not None:
         words.append(f"the same {change.colour} in most of these pictures")
     return words

@@ -8,6 +8,7 @@ import numpy as np
 from cuescope_sdk.locating._changes import Change
 from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import Mask
+from cuescope_sdk.locating._written import Written
 
 ALONG = 0.6  # of an edge: a mask that covers more lies along it
 THIRDS = (1 / 3, 2 / 3)
@@ -71,8 +72,15 @@ def words_for_place(location: Location, masks: Sequence[Mask]) -> str:
     return "at changing places"
 
 
-def name_for(where: str, area: float | None, change: Change) -> str:
+def name_for(
+    where: str,
+    area: float | None,
+    change: Change,
+    written: Written | None = None,
+) -> str:
     """What is seen where, in a few words: a guess."""
+    if written is not None:
+        return f"{written.noun}, {where}"
     if where == "everywhere":
         return (
             f"the whole picture {' and '.join(change.words[:2]) or 'looks different'}"
