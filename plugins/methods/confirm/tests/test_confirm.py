@@ -1,5 +1,6 @@
 """The rule of the verdicts, and the effect beyond a placebo."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,11 @@ from cuescope_confirm import analysis, asking
 from cuescope_confirm.asking import says, stratified_gap
 from cuescope_confirm.cases import Pair, PairMaker
 from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.report import how_many
 from cuescope_confirm.scores import (
     POWER,
+    SECOND,
     Decision,
     Effect,
     Ruling,
@@ -363,5 +366,19 @@ def test_more_samples_are_counted_by_what_they_have_to_tell(
         effect=Estimate((low + high) / 2, low, high),
         fullest=[vote],
     )
-    assert said in how_many(row, 0.1)
-    assert bool(how_many(row, 0.1)) == bool(said)
+    words = how_many(row, ConfirmOptions(run=Path("run"), margin=0.1))
+    assert said in words
+    assert bool(words) == bool(said)
+
+
+def test_a_second_change_that_had_too_few_samples_is_named() -> None:
+    counts = {"swap": 9, "blank": 0, "transplant": 24}
+    witnesses = []
+    for spec, count in counts.items():
+        answers = SimpleNamespace(with_cue=np.ones(count, bool))
+        witnesses.append(SimpleNamespace(spec=spec, answers=answers))
+    row: Any = SimpleNamespace(
+        ruling=Ruling("cannot tell", missing=SECOND), unmeasured=witnesses
+    )
+    words = how_many(row, ConfirmOptions(run=Path("run")))
+    assert words.endswith("could be changed: 9 by swap; 10 are needed)")

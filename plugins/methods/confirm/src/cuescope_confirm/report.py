@@ -10,8 +10,10 @@ import numpy as np
 from cuescope_confirm.analysis import PAIRS, Results, Row, rarest_finding
 from cuescope_confirm.locating.placebos import name_of_placebo
 from cuescope_confirm.merging.modalities import NO_CUE
+from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.scores import (
     POWER,
+    SECOND,
     Control,
     Decision,
     Decisions,
@@ -109,7 +111,7 @@ def scores(results: Results) -> Iterator[Score]:
     for table in tables(results) if results.rows else ():
         audit.attach(table)
     for row in results.rows:
-        yield from scores_of(row, results.study.options.margin)
+        yield from scores_of(row, results.study.options)
     if not results.rows:
         # that nothing was found is a result too, and a report needs a score to say it
         words = (
@@ -128,7 +130,7 @@ def scores(results: Results) -> Iterator[Score]:
         )
 
 
-def scores_of(row: Row, margin: float) -> Iterator[Score]:
+def scores_of(row: Row, options: ConfirmOptions) -> Iterator[Score]:
     """The figures of one cue; below the margin an effect is none."""
     cue = row.target.cue
     score = partial(Score, feature=cue.feature.key, label=cue.label)
@@ -137,7 +139,7 @@ def scores_of(row: Row, margin: float) -> Iterator[Score]:
         metric="effect",
         finding=row.ruling.verdict == "causes",
         always_reported=True,
-        statement=statement(row, margin),
+        statement=statement(row, options),
     )
     # a cue without a figure keeps its line, which says what is missing
     if row.decisive is None or row.effect is None:
@@ -158,7 +160,7 @@ def scores_of(row: Row, margin: float) -> Iterator[Score]:
         yield score(metric="localisation", value=located.auroc, n=len(located.places))
 
 
-def statement(row: Row, margin: float) -> str:
+def statement(row: Row, options: ConfirmOptions) -> str:
     """The verdict in words, with what it rests on."""
     cue = row.target.cue
     labels = ", ".join(f"'{label}'" for label in cue.labels)
@@ -167,7 +169,7 @@ def statement(row: Row, margin: float) -> str:
     if row.ruling.verdict == "cannot tell":
         effects = _effects(row, ("confirms", "undecided", "placebo does as much"))
         beyond = f" Beyond their placebos: {effects}." if effects else ""
-        missing = f"{row.ruling.missing}{how_many(row, margin)}"
+        missing = f"{row.ruling.missing}{how_many(row, options)}"
         return f"{where}: cannot tell whether it is a cause. What is missing: {missing}.{beyond}"
     if row.ruling.verdict == "accompanies":
         effects = _effects(row, ("placebo does as much", "undecided"))
@@ -194,18 +196,33 @@ def statement(row: Row, margin: float) -> str:
     )
 
 
-def how_many(row: Row, margin: float) -> str:
-    """Behind "more samples": about how many would decide, if the effect is as large as it seems."""
+def how_many(row: Row, options: ConfirmOptions) -> str:
+    """Of which samples more are missing, and how many, if the effect is as large as it seems."""
+    if row.ruling.missing == SECOND:
+        return _too_few(row.unmeasured, options.least)
     if row.ruling.missing not in (POWER, PAIRS) or row.effect is None:
         return ""
     # the nearer verdict: an effect above 0, or one below the margin
-    distance = max(row.effect.value, margin - row.effect.value)
+    distance = max(row.effect.value, options.margin - row.effect.value)
     reach = (row.effect.high - row.effect.low) / 2
     count = int(np.median([vote.effect.n for vote in row.fullest]))
     needed = count * (reach / distance) ** 2
     if needed <= count:
         return ""
     return f" (about {rounded_up(needed):,} that show it, of which {count} could be changed here)"
+
+
+def _too_few(witnesses: Sequence[Witness], least: int) -> str:
+    """Which of these had samples to change, but not enough."""
+    counts = {}
+    for witness in witnesses:
+        count = int(witness.answers.with_cue.sum())
+        if 0 < count < least:
+            counts[witness.spec] = count
+    if not counts:
+        return ""
+    listed = ", ".join(f"{count} by {name}" for name, count in counts.items())
+    return f" (too few samples that show it could be changed: {listed}; {least} are needed)"
 
 
 def rounded_up(count: float) -> int:
