@@ -14,7 +14,7 @@ empty :=
 space := $(empty) $(empty)
 
 .PHONY: demo demo-spurlens test test-all faults check bench docs docs-version wheels gallery clean
-.PHONY: version release prove registered
+.PHONY: version release prove registered order promise
 
 demo: .venv/ready
 	$(RUN)/cuescope demo
@@ -74,19 +74,19 @@ wheels: | $(UV)
 VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' core/pyproject.toml)
 PYTHONS ?= 3.11,3.12,3.13,3.14
 RESOLUTIONS ?= highest,lowest-direct
-version release prove registered: export PYTHONPATH := $(CURDIR)/.ci
-version release prove registered: export PATH := $(CURDIR)/.uv/bin:$(PATH)
+version release prove registered order promise: export PYTHONPATH := $(CURDIR)/.ci
+version release prove registered order promise: export PATH := $(CURDIR)/.uv/bin:$(PATH)
 
 version release: .venv/ready
 	@$(RUN)/python -m release $(if $(filter version,$@),version,build) $(VERSION)
 
-# All packages take hours; ONLY=NAME,NAME proves some, INSTALL=no finds wheels and installs nothing.
+# Goes on where it was stopped; ONLY=NAME,NAME proves some, INSTALL=no finds wheels and installs nothing.
 prove: .venv/ready
 	@$(RUN)/python -m release prove $(VERSION) --only "$(ONLY)" --python "$(PYTHONS)" \
 		--resolution "$(RESOLUTIONS)" $(if $(filter no,$(INSTALL)),--no-install)
 
-registered: .venv/ready
-	@$(RUN)/python -m release registered
+registered order promise: .venv/ready
+	@$(RUN)/python -m release $@
 
 # The docs of a version beside those of others, on the branch gh-pages; PUSH=--push publishes it.
 docs-version: .venv/ready

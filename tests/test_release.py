@@ -247,9 +247,7 @@ def broken(kind: str, before: str, now: str | None, **announced: str) -> list[st
     return list(promises.broken(old_lines, collected(kind, **new), told, "0.3.0"))
 
 
-TAKE_ANEW = (
-    "before the first release: `PYTHONPATH=.ci .venv/bin/python -m release promise`"
-)
+TAKE_ANEW = "before the first release: `make promise`"
 
 
 def test_public_names_are_those_that_the_last_release_promised() -> None:
