@@ -4,6 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+import xmlschema
 
 from cuescope_commands.gating import exit_code
 from cuescope_commands.gating._asking import Draws, judge_by_asking
@@ -41,6 +43,7 @@ from cuescope_commands.gating._reports import (
 )
 from cuescope_sdk import Feature, Occurrence, Sample, Score, UserError
 
+SCHEMAS = Path(__file__).parent / "schemas"
 HOSTILE = "a|b <script> 5%\x1b[2J\nnext ]]>"
 GROWTH = CuesGrewAtMost(rule="cues-grew-at-most", points=3)
 
@@ -146,6 +149,10 @@ def test_reports_say_each_verdict_and_obey_no_text(tmp_path: Path) -> None:
     verdicts = [verdict("fail"), verdict("undecided"), verdict("undecided", "pass")]
     verdicts.append(verdict("pass"))
     policy = Path("gates/policy.yaml")
+    # that of Jenkins
+    xmlschema.validate(junit_xml(verdicts, policy), SCHEMAS / "junit-10.xsd")
+    schema = json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text())
+    jsonschema.validate(json.loads(sarif_json(verdicts, policy)), schema)
     [suite] = ET.fromstring(junit_xml(verdicts, policy))
     counts = {
         name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")
@@ -189,6 +196,19 @@ def test_reports_say_each_verdict_and_obey_no_text(tmp_path: Path) -> None:
 # ----------------------------------------------------------------------------------- statistics
 
 
+@lru_cache
+def other_cues(tried: int, samples: int) -> list[Feature]:
+    """Cues that were tried too, each in a sixth of the samples."""
+    rng = np.random.default_rng(tried)
+    features = []
+    for number in range(1, tried):
+        shown = np.flatnonzero(rng.random(samples) < 1 / 6)
+        occurrences = tuple(Occurrence(sample=f"s{n}") for n in shown)
+        other = Feature(key=f"other {number}", kind="word", occurrences=occurrences)
+        features.append(other)
+    return features
+
+
 def run_of(
     right: np.ndarray, shown: np.ndarray, tried: int, found: bool
 ) -> SimpleNamespace:
@@ -200,7 +220,7 @@ def run_of(
         rows.append(row | about | {"correct": bool(correct)})
     occurrences = tuple(Occurrence(sample=f"s{n}") for n in np.flatnonzero(shown))
     features = [Feature(key="cue", kind="word", occurrences=occurrences)]
-    features += [Feature(key=f"other {n}", kind="word") for n in range(tried - 1)]
+    features += other_cues(tried, len(right))
     headlines = [
         Score(
             feature=f.key, label=None, metric="points", value=0.1, low=0.05, high=0.15
@@ -253,12 +273,15 @@ def test_growth_is_seen_sample_by_sample() -> None:
 
 @pytest.mark.long
 def test_false_blocks_are_rare_and_growth_is_blocked() -> None:
-    """200 runs at the margin, and 200 that grew by ten points; ten cues were tried."""
+    """200 runs at the margin, and 200 that grew by ten points."""
     at_margin = [grown(3, seed, 10)[0] for seed in range(200)]
     assert at_margin.count("fail") <= 2
-    assert at_margin.count("pass") <= 2
+    # an upper end is that of one cue: 1.3% of 3,000 such ends were too low
+    assert at_margin.count("pass") <= 4
     ten_points = [grown(10, seed, 10)[0] for seed in range(200)]
     assert ten_points.count("fail") >= 180
+    of_many = [grown(10, seed, 200)[0] for seed in range(20)]
+    assert of_many.count("fail") >= 18
 
 
 def test_what_could_be_found_grows_with_what_was_tried() -> None:

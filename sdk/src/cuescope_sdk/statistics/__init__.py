@@ -17,7 +17,7 @@ from cuescope_sdk.statistics._intervals import (
 )
 from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
-from cuescope_sdk.statistics._levels import at_error, smallest_found
+from cuescope_sdk.statistics._levels import at_error, multiplicity, smallest_found
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
 from cuescope_sdk.statistics._permutation import (
     agreement_p_values,
@@ -119,6 +119,7 @@ __all__ = [
     "monte_carlo_p_value",
     "most_by_chance",
     "most_unseen",
+    "multiplicity",
     "overlap_p_value",
     "paired_flips",
     "pearson_interval",

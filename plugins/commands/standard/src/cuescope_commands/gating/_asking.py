@@ -8,10 +8,9 @@ import numpy as np
 
 from cuescope.application import Runner
 from cuescope_commands.comparing._runs import BASELINE, Run
+from cuescope_commands.gating._bounds import SHOWN, Bound, one_sided
 from cuescope_commands.gating._judging import (
     JUDGES,
-    SHOWN,
-    Bound,
     Judged,
     Ruling,
     Verdict,
@@ -39,13 +38,16 @@ Right = Mapping[int, float]  # of samples that were asked: 1 where the answer is
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A mean that a rule limits: the units that tell it in random order, and the value of one."""
+    """A mean that a rule limits: the units that tell it in random order, and the value of one.
+
+    `errors` are the chances that its lower and its upper end are missed.
+    """
 
     what: str
     units: Sequence[Unit]
     value: Callable[[Unit, Right], float]
     bounds: tuple[float, float]
-    error: float
+    errors: tuple[float, float]
 
     def ask_next(self, asked: int, step: int) -> Sequence[Unit]:
         """The units of the next look."""
@@ -55,7 +57,10 @@ class Question:
         """What so many units tell, in percent."""
         units = self.units[:asked]
         values = np.array([self.value(unit, right) for unit in units])
-        low, high = always_valid_bounds(values, self.error, bounds=self.bounds)
+        low, high = one_sided(
+            lambda miss: always_valid_bounds(values, miss, bounds=self.bounds),
+            *self.errors,
+        )
         # those that show the cue, or belong to the group, stand first in their unit
         shown = tuple(samples[unit[0]].key for unit in units[:SHOWN])
         mean = float(values.mean()) if len(values) else sum(self.bounds) / 2
@@ -156,10 +161,11 @@ class Draws:
 
     # ------------------------------------------------------------------------------- questions
 
-    def of_accuracy(self, name: str, numbers: Sequence[int], error: float) -> Question:
-        """The share of right answers."""
+    def of_accuracy(self, name: str, numbers: Sequence[int], parts: int) -> Question:
+        """The share of right answers in one of so many parts: the end that fails pays for all."""
         units = [(number,) for number in numbers]
-        return Question(name, units, self._is_right, (0.0, 1.0), error)
+        errors = (self.error, self.error / parts)
+        return Question(name, units, self._is_right, (0.0, 1.0), errors)
 
     def _is_right(self, unit: Unit, right: Right) -> float:
         return right[unit[0]]
@@ -181,8 +187,8 @@ class Draws:
             units = list(zip(showing, others, strict=False))
             if units:
                 name = f"{word} {self.baseline.cue_names[feature]}"
-                error = self.error / len(found)
-                questions.append(Question(name, units, value, (-reach, reach), error))
+                errors = (self.error / len(found), self.error)
+                questions.append(Question(name, units, value, (-reach, reach), errors))
         return questions
 
     def cost(self, unit: Unit, right: Right) -> float:
@@ -209,7 +215,7 @@ class Draws:
                 showing = [unit[0] for unit in question.units]
                 parts[question.what.strip()] = showing
         return [
-            self.of_accuracy(f"accuracy of {name}", numbers, self.error / len(parts))
+            self.of_accuracy(f"accuracy of {name}", numbers, len(parts))
             for name, numbers in parts.items()
         ]
 
@@ -249,7 +255,7 @@ def case_of(rule: AnyRule, draws: Draws) -> Case | Ruling | None:
     if rule.run is not None:
         return None
     if isinstance(rule, AccuracyAtLeast):
-        question = draws.of_accuracy("accuracy", draws.order, draws.error)
+        question = draws.of_accuracy("accuracy", draws.order, 1)
         return _case(rule, [question], lambda b: at_least(b, rule.percent))
     if isinstance(rule, WorstGroupAtLeast):
         return _case(rule, draws.of_groups(rule), lambda b: at_least(b, rule.percent))

@@ -11,6 +11,8 @@ import numpy as np
 from cuescope_commands.comparing._pairs import Pairs
 from cuescope_commands.comparing._runs import BASELINE, Row, Run, load_runs
 from cuescope_commands.comparing._tables import unlike
+from cuescope_commands.gating._bounds import SHOWN, Bound, groups_of, one_sided
+from cuescope_commands.gating._growth import Changes, Watched
 from cuescope_commands.gating._policy import (
     AccuracyAtLeast,
     BlindGainAtMost,
@@ -26,26 +28,14 @@ from cuescope_sdk import Score, UserError, inside
 from cuescope_sdk.statistics import (
     Groups,
     at_error,
-    gap_intervals,
     mean_interval,
+    multiplicity,
     smallest_found,
 )
 
 Outcome = Literal["pass", "fail", "undecided"]
 LOST = "accuracy_lost"  # what confirm and the slice methods measure a cue by
 LEARNER = "blind-learner"
-SHOWN = 5  # samples that a verdict names
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A figure with its interval, in percent, and what it is of."""
-
-    what: str
-    value: float
-    low: float
-    high: float
-    samples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,6 +103,11 @@ class Judged:
         ]
 
     @cached_property
+    def right(self) -> np.ndarray:
+        """1 for each plain answer that is right."""
+        return np.array([float(row["correct"]) for row in self.plain])
+
+    @cached_property
     def groups(self) -> Groups:
         """What was drawn together, of the plain answers."""
         return groups_of(self.plain)
@@ -155,8 +150,10 @@ def judge_cost(rule: CuesCostAtMost, judged: Judged) -> Ruling:
     report = judged.run.report
     tested = costs_of(report.headlines, report.scores)
     found = {(score.feature, score.label) for score in report.findings}
+    beyond = sum(100 * (score.value or 0.0) > rule.points for score in tested)
+    paid = multiplicity(beyond, len(tested))
     bounds = [
-        _stored_bound(score, judged, len(tested))
+        _stored_bound(score, judged, paid)
         for score in tested
         if (score.feature, score.label) in found
     ]
@@ -185,39 +182,20 @@ def judge_growth(rule: CuesGrewAtMost, judged: Judged) -> Ruling:
     pairs = Pairs(judged.baseline.answers, judged.run.answers)
     if (refusal := unlike(judged.baseline, judged.run, pairs)) is not None:
         return "undecided", f"the two runs cannot be paired: {refusal}", None
-    rows = [pair for pair in pairs.rows if pair[0]["condition"] == BASELINE]
-    first = [row for row, _ in rows]
-    change = np.array([float(b["correct"]) - float(a["correct"]) for a, b in rows])
-    groups = groups_of(first)
+    changes = Changes.of_pairs(pairs)
     bounds = []
-    for cue in cues_to_watch(judged, judged.baseline):
-        present = np.array([row["sample"] in cue.shown for row in first])
-        if not 0 < present.sum() < len(present):
-            continue
-        # numbers from 0 to 1: a change is from -1 to 1
-        lows, highs = gap_intervals(
-            (change + 1) / 2, present[:, None], groups, confidence=1 - 2 * cue.error
-        )
-        growth = float(change[~present].mean() - change[present].mean())
-        ends = (200 * float(lows[0]), 200 * float(highs[0]))
-        samples = [row["sample"] for row in first if row["sample"] in cue.shown]
-        what = f"growth of {cue.name}"
-        bounds.append(Bound(what, 100 * growth, *ends, tuple(samples[:SHOWN])))
+    for cue in cues_to_watch(judged, judged.baseline, changes, rule.points):
+        bound = changes.bound(cue, judged.error)
+        if bound is not None:
+            bounds.append(bound)
     if bounds:
         return at_most(bounds, rule.points, "points")
     return without_cue(judged.run, rule.points, judged.error)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """A cue whose growth is measured, and its share of the error."""
-
-    name: str
-    shown: frozenset[str]
-    error: float
-
-
-def cues_to_watch(judged: Judged, baseline: Run) -> list[Watched]:
+def cues_to_watch(
+    judged: Judged, baseline: Run, changes: Changes, limit: float
+) -> list[Watched]:
     """The findings of either run; each half of the error is for one of them.
 
     Those of the baseline were chosen before the new answers were there. Those of the new run were
@@ -225,14 +203,20 @@ def cues_to_watch(judged: Judged, baseline: Run) -> list[Watched]:
     """
     watched: dict[frozenset[str], Watched] = {}
     for run in (baseline, judged.run):
-        tried = {score.feature for score in run.report.headlines}
+        shown = {
+            f.key: frozenset(o.sample for o in f.occurrences)
+            for f in run.report.features
+        }
         found = dict.fromkeys(score.feature for score in run.report.findings)
-        count = len(found) if run is baseline else len(tried)
-        occurrences = {f.key: f.occurrences for f in run.report.features}
+        every = dict.fromkeys(score.feature for score in run.report.headlines)
+        tried = found if run is baseline else every
+        growths = [changes.growth(shown[feature]) for feature in tried]
+        beyond = sum(growth is not None and growth > limit for growth in growths)
+        error = judged.error / 2 / multiplicity(beyond, len(tried))
         for feature in found:
-            shown = frozenset(o.sample for o in occurrences[feature])
             name = run.cue_names[feature]
-            watched.setdefault(shown, Watched(name, shown, judged.error / 2 / count))
+            cue = Watched(name, shown[feature], error)
+            watched.setdefault(cue.shown, cue)
     return list(watched.values())
 
 
@@ -249,10 +233,13 @@ def judge_worst(rule: WorstGroupAtLeast, judged: Judged) -> Ruling:
             shown = judged.shown[score.feature]
             name = judged.run.cue_names[score.feature]
             parts[name] = np.array([row["sample"] in shown for row in judged.plain])
+    right = judged.right
+    parts = {name: part for name, part in parts.items() if part.any()}
+    beyond = sum(100 * right[part].mean() < rule.percent for part in parts.values())
+    paid = multiplicity(beyond, len(parts))
     bounds = [
-        _accuracy(f"accuracy of {name}", part, judged, len(parts))
+        _accuracy(f"accuracy of {name}", part, judged, paid)
         for name, part in parts.items()
-        if part.any()
     ]
     if not bounds:
         return "undecided", f"the run has no groups by {rule.by}", None
@@ -342,23 +329,29 @@ def costs_of(headlines: Iterable[Score], scores: Iterable[Score]) -> list[Score]
     return [score for score in lost or headlines if score.low is not None]
 
 
-def _stored_bound(score: Score, judged: Judged, tests: int) -> Bound:
-    """The interval of a report at the level of the policy, for so many tests together."""
+def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:
+    """The interval of a report at the level of the policy; its lower end pays for other tests."""
     value = score.value or 0.0
     low = value if score.low is None else score.low
     high = value if score.high is None else score.high
     # the report holds 95%; as for a normal mean, which the docs say
-    low, high = at_error(value, low, high, judged.error / tests)
+    lower, _ = at_error(value, low, high, judged.error / paid)
+    _, high = at_error(value, low, high, judged.error)
     label = f" for '{score.label}'" if score.label else ""
     name = judged.run.cue_names[score.feature]
     shown = sorted(judged.shown.get(score.feature, ()))[:SHOWN]
-    return Bound(f"{name}{label}", 100 * value, 100 * low, 100 * high, tuple(shown))
+    return Bound(f"{name}{label}", 100 * value, 100 * lower, 100 * high, tuple(shown))
 
 
-def _accuracy(what: str, part: np.ndarray, judged: Judged, tests: int) -> Bound:
-    right = np.array([float(row["correct"]) for row in judged.plain])[part]
-    confidence = 1 - 2 * judged.error / tests
-    low, high = mean_interval(right, judged.groups.take(part), confidence=confidence)
+def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound:
+    """The accuracy of a part of the samples; the upper end pays for the other parts."""
+    right = judged.right[part]
+    groups = judged.groups.take(part)
+    low, high = one_sided(
+        lambda miss: mean_interval(right, groups, confidence=1 - 2 * miss),
+        judged.error,
+        judged.error / paid,
+    )
     wrong = [
         row["sample"]
         for row, is_in in zip(judged.plain, part, strict=True)
@@ -386,18 +379,3 @@ def _words_of(limit: float | None, power: float = 0.8) -> str:
         f"a cue of {limit:.0f} points would have been found in {power:.0%} of such audits, "
         "for half of the cues that were tried"
     )
-
-
-def groups_of(rows: Sequence[Row]) -> Groups:
-    """The groups that rows declare; a row without one is a group by itself."""
-    numbers: dict[tuple[str, str], int] = {}
-    codes = []
-    for row in rows:
-        own = (
-            ("sample", row["sample"])
-            if row["group"] is None
-            else ("group", row["group"])
-        )
-        codes.append(numbers.setdefault(own, len(numbers)))
-    declared = any(row["group"] is not None for row in rows)
-    return Groups(np.array(codes, int), len(numbers), declared)
