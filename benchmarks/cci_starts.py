@@ -25,7 +25,7 @@ from rich.table import Table
 
 from cuescope.application import Runner
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.trials import ask_images
+from cuescope_cci.trials import Start, ask_images
 from cuescope_saliency.scores import iou_at_area
 from cuescope_sdk import Audit, Context, Request, Sample, generator
 from cuescope_sdk.explain import Explainer, canvas_masks, canvas_samples, foreground_of
@@ -103,7 +103,7 @@ def overlaps_by_start(audit: Audit) -> dict[str, list[float]]:
     for sample in audit.samples:
         [image] = ask_images(audit, options, canvas_samples(audit, [sample]))
         singles = []
-        for start in (image, *image.further):
+        for start in (Start(image.cluster, image.drops), *image.further):
             alone = replace(image, cluster=start.cluster, drops=start.drops, further=())
             importance = alone.map_of(str(sample.label), options.negative)
             singles.append(overlap(audit, sample, importance))

@@ -29,6 +29,7 @@ from cuescope_covar_build.composite.painting import paint
 from cuescope_covar_build.geometry import Moved
 from cuescope_covar_build.quality import Case, Judges, judge, measure
 from cuescope_covar_build.quality.cases import move
+from cuescope_covar_build.quality.judging import Quality
 from cuescope_covar_build.quality.thresholds import fit_thresholds
 from cuescope_covar_build.variants import variants
 from cuescope_scenes import Scenes, ScenesOptions
@@ -300,7 +301,7 @@ class Result:
     """What the filter said of the clean and of the planted images."""
 
     clean: list
-    planted: list[tuple[str, str, Case, object]]
+    planted: list[tuple[str, str, Case, Quality]]
     clean_cases: list[Case]
     seconds: float
 

@@ -87,7 +87,7 @@ def save_pipeline(folder: Path, large: bool, device: str) -> None:
         parts["text_encoder_2"] = read_text(
             transformers.CLIPTextModelWithProjection, more_text
         )
-        pipeline = diffusers.StableDiffusionXLInpaintPipeline(
+        pipeline: Any = diffusers.StableDiffusionXLInpaintPipeline(
             **parts, add_watermarker=False
         )
     else:
@@ -149,6 +149,7 @@ def quality_filter(
     """What judges edited frames with COVAR's filter; None where that is not installed."""
     try:
         from cuescope_covar_build import quality
+        from cuescope_covar_build.quality.thresholds import fit_thresholds
     except ImportError:
         return None
 
@@ -161,7 +162,10 @@ def quality_filter(
             if (mask := edit.mask) is not None
         ]
 
-    thresholds = quality.calibrate(cases([edit.frame for edit in edits]))
+    clean = cases([edit.frame for edit in edits])
+    subsets = [case.subset for case in clean]
+    sources = [case.source.key for case in clean]
+    thresholds = fit_thresholds(subsets, list(quality.measure(clean)), sources)
     return lambda frames: quality.judge(cases(frames), thresholds)
 
 

@@ -79,7 +79,9 @@ def bare_ray(workers: int, seconds: float, batches: int) -> float:
     """Seconds of a batch, in the Ray that the executor has started."""
     import ray
 
-    actors = [ray.remote(num_cpus=1)(Sleeper).remote() for _ in range(workers)]
+    actors: list[Any] = [
+        ray.remote(num_cpus=1)(Sleeper).remote() for _ in range(workers)
+    ]
     ray.get([actor.answer.remote(0.0) for actor in actors])
     since = time.perf_counter()
     calls, left = (

@@ -109,7 +109,7 @@ def record(words: list[str]) -> list[Row]:
             if courses:
                 look()
 
-    whole.Course = Watched  # type: ignore[attr-defined,assignment]
+    whole.Course = Watched  # type: ignore[attr-defined]
     progress.Bars.__init__.__kwdefaults__["clock"] = clock
     Thread(target=watch, daemon=True).start()
     try:

@@ -18,6 +18,7 @@ from typing import Any
 
 import faiss
 import numpy as np
+from scipy import sparse
 from sklearn.metrics import silhouette_score
 from threadpoolctl import threadpool_limits
 
@@ -127,14 +128,15 @@ def our_scores(
 ) -> dict[tuple[int, int], tuple[float, float]]:
     """The same figures, and p-values, q-values and intervals besides."""
     predicted = logits.argmax(axis=1)
+    rows = np.arange(len(cluster))
+    member = sparse.csr_array((np.ones(len(cluster), bool), (rows, cluster)))
     observed = Observations(
         label,
         predicted,
         predicted == label,
         owner,
-        cluster,
         softmax(still),
-        clusters=int(cluster.max()) + 1,
+        member,
         groups=Groups.single(len(label)),
     )
     table = score(observed, TRoVeOptions())
