@@ -12,16 +12,20 @@ from torch.nn.functional import cosine_similarity, linear, normalize
 
 from cuescope_saliency import EXPLAINERS, Settings, explain
 from cuescope_saliency.explainers.tracing import (
+    AttentionCall,
     Case,
     Texts,
+    attend,
     differentiate,
     heads_gradient,
     heads_of,
+    join,
     similarity,
     weights_gradient,
+    with_answers,
 )
 from cuescope_sdk import Frame, UserError
-from cuescope_sdk.torch import ImageTower
+from cuescope_sdk.torch import Block, ImageTower, Masked
 
 TEXT = "a bird"
 GRID = (4, 4)
@@ -133,6 +137,29 @@ def test_gradient_of_attention_weights_by_autograd(model: Any, frame: Frame) -> 
     torch.testing.assert_close(
         weights_gradient(ours, heads), by_weights, atol=1e-6, rtol=1e-4
     )
+
+
+def test_a_norm_before_the_projection_is_gone_through() -> None:
+    """EVA-02 norms its heads side by side; gradients and other answers go through that norm."""
+    torch.manual_seed(0)
+    norm, project = torch.nn.LayerNorm(8), torch.nn.Linear(8, 8)
+    torch.nn.init.normal_(norm.weight)
+    parts = [torch.randn(HEADS, 5, 4) for _ in range(3)]
+    heads = attend(*parts)
+    masked = Masked(project, "mask", 1, lambda visible: visible)
+    block = Block(masked, project, lambda tokens: (), lambda: project.weight, norm)
+    with torch.enable_grad():
+        answers = (heads.weights @ heads.values).requires_grad_()
+        output = project(norm(join(answers)))[None]
+        change = torch.randn_like(output)
+        (expected,) = torch.autograd.grad(output, answers, change)
+    ours = heads_gradient(block, change, heads)
+    torch.testing.assert_close(ours, expected, atol=1e-6, rtol=1e-5)
+    call = AttentionCall(block, output=output.detach())
+    with torch.no_grad():
+        other = with_answers(call, heads, heads.values)
+        by_hand = project(norm(join(heads.values)))[None]
+    torch.testing.assert_close(other, by_hand, atol=1e-6, rtol=1e-5)
 
 
 def test_game_by_autograd_through_explicit_attention(model: Any, frame: Frame) -> None:

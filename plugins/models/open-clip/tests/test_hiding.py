@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import timm
+import torch
 
 from cuescope_open_clip import OpenCLIP
 from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError
 from cuescope_sdk.models import tokens_under
 from cuescope_sdk.testing import hiding_checks
-from cuescope_sdk.torch import ImageTower
+from cuescope_sdk.torch import ImageTower, hook_input, hook_output
 
 SMALL = {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8}
 COCA = {"attentional_pool": True, "attn_pooler_heads": 2, "attn_pooler_queries": 4}
@@ -50,6 +51,7 @@ ROWS = {
     "eva01": {"timm": "eva_giant_patch14_224", "timm_pool": "token"},
     "eva02": {"timm": "eva02_base_patch16_clip_224", "timm_pool": "token"},
     "pe-core": {"timm": "vit_pe_core_tiny_patch16_384", "timm_pool": "map"},
+    "dinov3": {"timm": "vit_small_patch16_dinov3", "timm_pool": "avg"},
 }
 EMBEDDING = frozenset({"embedding"})
 NO_TOKENS = {"layers": [1, 1, 1, 1], "width": 8, "patch_size": None, "image_size": 32}
@@ -108,6 +110,31 @@ def test_every_tower_says_its_layers_and_heads(
 ) -> None:
     tower = towers(name)
     assert (tower.layers, tower.heads) == (3 if name == "ViT-L-14" else 2, 2)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_heads_make_what_the_attention_answers(
+    towers: Callable[[str], ImageTower], name: str, frames: tuple[Frame, ...]
+) -> None:
+    """What explainers rest on: weights, values, inner norm and projection, but for a bias."""
+    tower = towers(name)
+    block = tower.block(-1)
+    [given, answered] = [], []
+    with (
+        torch.no_grad(),
+        hook_input(block.attention, given.append),
+        hook_output(block.attention, answered.append),
+    ):
+        tower.encode(tower.prepare([frames[0].load()]))
+        queries, keys, values = block.project(given[0])
+        weights = (queries @ keys.mT).softmax(dim=-1)
+        joined = (weights @ values).transpose(1, 2).flatten(2)
+        if block.inner_norm is not None:
+            joined = block.inner_norm(joined)
+        rest = answered[0] - joined @ block.out_weight().T
+    # the bias is the same for each token
+    assert (rest - rest[:, :1]).abs().max() < 1e-5
+    assert answered[0].std() > 1e-3
 
 
 def test_a_mask_in_pixels_hides_the_patches_it_touches(

@@ -58,7 +58,7 @@ class Block:
     `attention` is its self-attention module, called with the normed tokens. `project` gives their
     queries, keys and values, (image, head, token, head dim), queries already scaled, so that
     softmax(q k^T) v, heads side by side, times `out_weight` transposed (plus a bias) is what
-    `attention` returns.
+    `attention` returns; where there is an `inner_norm`, it comes before that product.
     """
 
     masked: Masked
@@ -66,6 +66,7 @@ class Block:
     project: Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]
     # with it gradients of attention are exact, and the fused kernels stay (docs/adr/0009)
     out_weight: Callable[[], Float[Tensor, "dim dim"]]
+    inner_norm: Callable[[Tensor], Tensor] | None = None
 
     @property
     def module(self) -> nn.Module:

@@ -1,16 +1,16 @@
 """open_clip's towers: which modules embed, attend and pool, for its own and for timm's ViTs."""
 
-from types import SimpleNamespace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import timm
 import torch
+from open_clip.model import _build_vision_tower
 from PIL import Image
-from timm.layers.pos_embed_sincos import apply_rot_embed_cat
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from cuescope_open_clip import of_timm
 from cuescope_open_clip.held import HeldModel
 from cuescope_open_clip.loading import StockModel
 from cuescope_sdk.models import PromptTower, TextTower
@@ -21,11 +21,14 @@ from cuescope_sdk.torch import (
     Masked,
     Pooling,
     additive,
+    fault_of,
     quiet,
     split_heads,
     to_array,
 )
 
+# what makes weights no softmax of products, or heads no means of values, and its module
+SCALED = {"scaled_cosine_attn": "logit_scale", "scale_heads": "head_scale"}
 CONVOLUTIONS = "its image tower is convolutional and has no tokens; take a ViT"
 
 
@@ -91,22 +94,41 @@ def image_tower(model: StockModel | HeldModel) -> ImageTower:
 def why_closed(model: StockModel | HeldModel) -> str | None:
     """Why the tokens of the image tower cannot be reached, or None; the weights stay closed."""
     if isinstance(model, HeldModel):
-        return None if has_tokens(model.network.visual) else CONVOLUTIONS
+        return _why_closed(model.network.visual)
     vision = model.configuration.get("vision_cfg", {})
-    name = vision.get("timm_model_name")
-    if name is None:
+    if vision.get("timm_model_name") is None:
         # stages of a ResNet
-        return CONVOLUTIONS if isinstance(vision.get("layers"), list) else None
+        if isinstance(vision.get("layers"), list):
+            return CONVOLUTIONS
+        return _why_scaled([key for key in SCALED if vision.get(key)])
+    # nothing is fetched to look at modules
+    vision = {**vision, "timm_model_pretrained": False}
     with torch.device("meta"), quiet():
-        trunk = timm.create_model(name, pretrained=False)
-    return None if has_tokens(SimpleNamespace(trunk=trunk)) else CONVOLUTIONS
+        try:
+            return of_timm.why_closed(_build_vision_tower(model.dim, vision).trunk)
+        # a stranger's configuration fails in any way it likes
+        except Exception as error:
+            return f"its image tower cannot be built ({fault_of(error)})"
 
 
-def has_tokens(visual: Any) -> bool:
-    """Whether an image tower is a transformer of open_clip's own, or one of timm's."""
+def _why_closed(visual: Any) -> str | None:
     trunk = getattr(visual, "trunk", None)
-    of_timm = hasattr(trunk, "blocks") and hasattr(trunk, "patch_embed")
-    return hasattr(visual, "transformer") or of_timm
+    if trunk is not None:
+        return of_timm.why_closed(trunk)
+    if not hasattr(visual, "transformer"):
+        return CONVOLUTIONS
+    attention = visual.transformer.resblocks[0].attn
+    return _why_scaled(
+        [
+            key
+            for key, part in SCALED.items()
+            if getattr(attention, part, None) is not None
+        ]
+    )
+
+
+def _why_scaled(keys: Sequence[str]) -> str | None:
+    return f"its blocks attend with {' and '.join(keys)}" if keys else None
 
 
 def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
@@ -120,15 +142,17 @@ def _canvas(model: StockModel | HeldModel, image: Image.Image) -> np.ndarray:
 
 def _anatomy(visual: Any) -> tuple[tuple[Block, ...], Pooling, int, tuple[int, int]]:
     """Blocks, pooling, number of prefix tokens, and grid."""
-    if not has_tokens(visual):
+    if _why_closed(visual) is not None:
         return (), Pooling("token"), 0, (0, 0)
     if hasattr(visual, "transformer"):
         stock = tuple(map(stock_block, visual.transformer.resblocks))
         return stock, _stock_pooling(visual), 1, tuple(visual.grid_size)
     trunk: Any = visual.trunk
-    blocks = tuple(_timm_block(trunk, number) for number in range(len(trunk.blocks)))
+    blocks = tuple(
+        of_timm.block_of(trunk, number) for number in range(len(trunk.blocks))
+    )
     grid = trunk.patch_embed.grid_size
-    return blocks, _timm_pooling(trunk), trunk.num_prefix_tokens, grid
+    return blocks, of_timm.pooling_of(trunk), trunk.num_prefix_tokens, grid
 
 
 # ------------------------------------------------------------------------ open_clip's own ViT
@@ -160,7 +184,9 @@ def stock_block(block: Any) -> Block:
     # CustomResidualAttentionBlock.forward(x, attn_mask), ResidualAttentionBlock(q, k, v, attn_mask)
     position = 1 if hasattr(block, "ln_attn") else 3
     masked = Masked(block, "attn_mask", position, form)
-    return Block(masked, attention, project, lambda: attention.out_proj.weight)
+    norm = getattr(attention, "ln_inner", None)
+    inner = None if isinstance(norm, nn.Identity) else norm
+    return Block(masked, attention, project, lambda: attention.out_proj.weight, inner)
 
 
 def _stock_pooling(visual: Any) -> Pooling:
@@ -179,71 +205,3 @@ def _stock_pooling(visual: Any) -> Pooling:
     if visual.final_ln_after_pool:
         return Pooling("average", module=visual.transformer.resblocks[-1])
     return Pooling("average", module=visual.ln_post)
-
-
-# --------------------------------------------------------------------------------- timm's ViT
-
-
-def _timm_block(trunk: Any, number: int) -> Block:
-    """A block of a ViT, or of an EVA or PE, whose queries and keys are turned by their places."""
-    block = trunk.blocks[number]
-    attention = block.attn
-    heads = attention.num_heads
-
-    def form(visible: Tensor) -> Tensor:
-        return additive(visible, attention.proj.weight.dtype)
-
-    def project(tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        parts = [split_heads(part, heads) for part in _projected(attention, tokens)]
-        queries = attention.q_norm(parts[0])
-        keys = attention.k_norm(parts[1])
-        if getattr(trunk, "rope", None) is not None:
-            queries, keys = (_turned(trunk, number, part) for part in (queries, keys))
-        return queries * attention.scale, keys, parts[2]
-
-    # of EVA the positions stand before the mask
-    position = 1 if not hasattr(trunk, "rope") else 2
-    masked = Masked(block, "attn_mask", position, form)
-    return Block(masked, attention, project, lambda: attention.proj.weight)
-
-
-def _projected(attention: Any, tokens: Tensor) -> tuple[Tensor, ...]:
-    """Queries, keys and values, (image, token, dim) each."""
-    if attention.qkv is None:
-        names = ("q_proj", "k_proj", "v_proj")
-        return tuple(getattr(attention, name)(tokens) for name in names)
-    projected = attention.qkv(tokens)
-    if getattr(attention, "q_bias", None) is not None:
-        biases = (attention.q_bias, attention.k_bias, attention.v_bias)
-        projected = projected + torch.cat(biases)
-    return tuple(projected.chunk(3, dim=-1))
-
-
-def _turned(trunk: Any, layer: int, heads: Tensor) -> Tensor:
-    """Queries or keys of the patches after their rotary positions."""
-    angles = trunk.rope.get_embed(shape=trunk.patch_embed.grid_size)
-    if getattr(trunk, "rope_mixed", False):
-        angles = angles[layer]
-    attention = trunk.blocks[layer].attn
-    first = attention.num_prefix_tokens
-    # a short sequence is a look at sizes alone
-    if heads.shape[2] <= first:
-        return heads
-    # a word of newer timm alone
-    half = {"half": True} if getattr(attention, "rotate_half", False) else {}
-    turned = apply_rot_embed_cat(heads[:, :, first:], angles, **half)
-    return torch.cat([heads[:, :, :first], turned], dim=2)
-
-
-def _timm_pooling(trunk: Any) -> Pooling:
-    pool = trunk.attn_pool
-    if pool is not None:
-        dtype = pool.kv.weight.dtype
-        masked = Masked(pool, "attn_mask", 1, lambda visible: additive(visible, dtype))
-        # timm may leave class and register tokens out of the keys of its pooler
-        whole = getattr(trunk, "pool_include_prefix", True)
-        first = 0 if whole else trunk.num_prefix_tokens
-        return Pooling("attention", masked=masked, first=first)
-    if trunk.global_pool == "token":
-        return Pooling("token")
-    return Pooling("average", module=trunk.norm)

@@ -196,13 +196,28 @@ def heads_gradient(
 ) -> PerHead:
     """Gradient with respect to what each head answers each token, o = A v.
 
-    The attention returns o W^T + b, so dS/do = dS/d(output) W.
+    The attention returns o W^T + b, so dS/do = dS/d(output) W, taken back through a norm where
+    one stands between.
     """
     count, tokens, _ = heads.values.shape
     # float32: products of half-precision gradients lose digits; padding is cut off
     gradient = output_gradient[:, :tokens].float()
     answers = gradient @ block.out_weight().float()
+    if block.inner_norm is not None:
+        with torch.enable_grad():
+            joined = join(heads.weights @ heads.values).detach().requires_grad_()
+            normed = inner_norm(block, joined)
+        (answers,) = torch.autograd.grad(normed, joined, answers[0])
+        answers = answers[None]
     return split_heads(answers, count)[0]
+
+
+def inner_norm(block: Block, rows: Float[Tensor, "token dim"]) -> Tensor:
+    """Heads side by side as the output projection reads them, float32."""
+    if block.inner_norm is None:
+        return rows
+    # in the dtype of its weights; it norms each token by itself
+    return block.inner_norm(rows.to(block.out_weight().dtype)).float()
 
 
 def weights_gradient(
@@ -219,7 +234,8 @@ def with_answers(
 ) -> Float[Tensor, "1 padded dim"]:
     """What the attention would have returned with other answers of its heads: bias and all."""
     # Only the difference is projected: the rest stays what the library itself computed.
-    change = join(answers - heads.weights @ heads.values)
+    given = inner_norm(call.block, join(heads.weights @ heads.values))
+    change = inner_norm(call.block, join(answers)) - given
     flat = change @ call.block.out_weight().float().T
     # in place it would change what the model itself computed
     output = call.output.clone()
@@ -244,14 +260,14 @@ def as_single_head(call: AttentionCall, tokens: int) -> Float[Tensor, "1 padded 
     """
     heads = heads_of(call.block, call.input, tokens)
     weight = call.block.out_weight().float()
-    stock = join(heads.weights[:, :1] @ heads.values) @ weight.T
+    stock = inner_norm(call.block, join(heads.weights[:, :1] @ heads.values)) @ weight.T
     bias = call.output[0, 0].float() - stock[0]
     call.bias = bias.detach()
     head = single_head(heads)
     (answers,) = head.weights @ head.values
     output = call.output.clone()
     # detached above: the bias is a constant here, and must pass no gradient on
-    projected = answers @ weight.T + call.bias
+    projected = inner_norm(call.block, answers) @ weight.T + call.bias
     output[0, :tokens] = projected.to(output.dtype)
     return output
 
