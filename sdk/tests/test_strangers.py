@@ -109,6 +109,15 @@ def test_views_of_one_number_count_as_what_they_would_take(tmp_path: Path) -> No
         read_weights("x", tmp_path / "meta.pt")
 
 
+def test_weights_of_another_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.safetensors").write_bytes(b"")
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may read everything
+    with pytest.raises(UserError, match=r"a.safetensors may not be read by this user"):
+        read_weights("x", tmp_path / "a.safetensors")
+
+
 @pytest.mark.parametrize("kind", ["torch", "pickle", "safetensors"])
 def test_weights_that_run_code(tmp_path: Path, kind: str) -> None:
     path = tmp_path / ("a.safetensors" if kind == "safetensors" else "a.pt")

@@ -1,6 +1,7 @@
 """Model files of strangers: nothing in them runs, nothing in them asks, and they fit in memory."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import shorten
@@ -85,6 +86,12 @@ def refuse_kernels(owner: str, config: Path) -> None:
 
 def read_weights(owner: str, path: Path) -> Any:
     """What a weights file holds, tensors on the CPU; nothing in it runs. Raises UserError."""
+    # safetensors says that such a file is not there
+    if path.is_file() and not os.access(path, os.R_OK):
+        raise UserError(
+            f"{owner}: {path.name} may not be read by this user",
+            remedy=f"chmod a+r {path.name} (safetensors writes files for their owner alone)",
+        )
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
