@@ -27,9 +27,12 @@ def _feed(add: Callable[[bytes], None], value: object) -> None:
     # the commonest first: a hundred thousand samples have millions of them
     match value:
         case str():
-            _tag(add, b"s", value.encode())
+            content = value.encode()
+            add(b"s%d:" % len(content))  # as `_tag`, without a call
+            add(content)
         case bytes():
-            _tag(add, b"b", value)
+            add(b"b%d:" % len(value))
+            add(value)
         case None | bool():
             _tag(add, b"c", repr(value).encode())  # before int: a bool is one
         case tuple() | list():

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, TypeVar
@@ -25,6 +26,7 @@ RECENT = 4  # chunks that were read last stay in memory
 SLOTS: dict[type, tuple[str, ...]] = {
     kind: kind.__slots__ for kind in (Frame, Outcome, Response, Sample, Trial)
 }
+VALUES = {kind: attrgetter(*names) for kind, names in SLOTS.items()}
 _set = object.__setattr__  # they are frozen
 
 
@@ -162,18 +164,19 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._number = shared.numbers.get
 
-    def persistent_id(self, item: Any) -> int | None:
-        return self._number(id(item))
-
     def reducer_override(self, item: Any) -> Any:
         kind = type(item)
-        if names := SLOTS.get(kind):
-            return _restore, (kind, *[getattr(item, name) for name in names])
-        if isinstance(item, Edit | Readout):
-            return _restore_value, (kind, item.__dict__)
+        if values := VALUES.get(kind):
+            # no `persistent_id`, which is asked about each number and text
+            number = self._number(id(item))
+            if number is not None:
+                return shared_object, (number,)
+            return _restore, (kind, *values(item))
         # logits and embeddings are short: numpy's own pickle is mostly head
         if kind is np.ndarray and item.dtype == np.float32 and item.ndim == 1:
             return np.frombuffer, (item.tobytes(), np.float32)
+        if issubclass(kind, (Edit, Readout)):
+            return _restore_value, (kind, item.__dict__)
         return NotImplemented
 
 
@@ -182,8 +185,15 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self._objects = shared.objects
 
-    def persistent_load(self, number: int) -> Any:
-        return self._objects[number]
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == (__name__, shared_object.__name__):
+            return self._objects.__getitem__
+        return super().find_class(module, name)
+
+
+def shared_object(number: int) -> Any:
+    """Stands in a file for a sample or frame; `_Unpickler` gives the object itself."""
+    raise LookupError(number)
 
 
 def _restore(kind: type, *values: Any) -> Any:

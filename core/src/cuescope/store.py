@@ -6,6 +6,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -366,10 +367,15 @@ def _pack(response: Response) -> bytes:
     return json.dumps([response.text, *heads]).encode() + b"\n" + b"".join(numbers)
 
 
+@lru_cache  # without texts they are all alike
+def _head(line: bytes) -> list[Any]:
+    return list(json.loads(line))
+
+
 def unpack(value: bytes) -> Response:
     """The response that `_pack` made this of."""
     start = value.index(b"\n") + 1
-    text, *heads = json.loads(value[:start])
+    text, *heads = _head(value[:start])
     arrays: list[np.ndarray | None] = []
     for head in heads:
         if head is None:
