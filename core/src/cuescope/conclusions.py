@@ -301,14 +301,18 @@ class PluginStamp(Value):
 class Cost(Value):
     """What the audit took.
 
-    `tool_calls` counts the work of tools in words ("images shown to ..."), `conditions` the
-    distinct trials of each condition.
+    In `model_calls` trials the model looked at so many `inputs`, of so many distinct `pictures`, in
+    `model_seconds` of all the `seconds`. `tool_calls` counts the work of tools in words ("images
+    shown to ..."), `conditions` the distinct trials of each condition.
     """
 
     trials: int
     model_calls: int
     cache_hits: int
     seconds: float
+    inputs: int = 0
+    pictures: int = 0
+    model_seconds: float = 0.0
     # in words, so that a plan and its report speak of the same number (docs/adr/0012)
     tool_calls: dict[str, int] = {}
     conditions: dict[str, int] = {}

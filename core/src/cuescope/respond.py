@@ -188,7 +188,12 @@ class ModelRunner:
         self.combined = 0
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
+        # of what the model was really asked: a plan has none
+        self.inputs = 0
+        self.pictures = 0
+        self.model_seconds = 0.0
         self.seen = SeenKeys()
+        self._frames = SeenKeys()
         self._is_open = False
 
     def __call__(self, trials: Iterable[Trial]) -> Sequence[Outcome]:
@@ -304,12 +309,16 @@ class ModelRunner:
             batches += batches_of(group, self.batch_size)
         batches_of_trials = [[trials[key] for key in batch] for batch in batches]
         seen = 0
-        since = time.perf_counter()
+        since = asked = time.perf_counter()
         with self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
+                self.model_seconds += time.perf_counter() - asked
                 batch = batches[index]
                 yield self._keep(batch, responses, trials)
+                asked = time.perf_counter()
                 count = sum(inputs[key] for key in batch)
+                self.inputs += count
+                self.pictures += self._count_new(batches_of_trials[index])
                 if self._is_open:
                     seen += count
                     continue
@@ -324,6 +333,13 @@ class ModelRunner:
             taken = time.perf_counter() - since
             for known_as in self.known_as:
                 self.cache.add_pace(known_as, seen, taken)
+
+    def _count_new(self, trials: Iterable[Trial]) -> int:
+        """How many pictures the model has not been shown before."""
+        keys: set[str] = set()
+        for trial in trials:
+            keys.update(frame.key for frame in trial.sample.frames)
+        return len(self._frames.add(keys))
 
     def _keep(
         self,

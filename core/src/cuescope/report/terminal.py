@@ -376,7 +376,18 @@ def _cost(cost: Cost) -> str:
     recorded = f", {read:,} read from a recording" if read > 0 else ""
     return (
         f"{cost.trials:,} trials{by_condition(cost.conditions)}: "
-        f"{cost.model_calls:,} answered by the model, {cost.cache_hits:,} by the cache"
+        f"{cost.model_calls:,} answered by the model{_work(cost)}, {cost.cache_hits:,} by the cache"
         f"{recorded}{tools}; "
         f"{cost.seconds:.1f} s"
     )
+
+
+def _work(cost: Cost) -> str:
+    """How long the model worked, and how often it saw a picture; reports of before have neither."""
+    if not cost.inputs:
+        return ""
+    words = f" in {cost.model_seconds:.1f} s"
+    if not cost.pictures:
+        return words
+    times = cost.inputs / cost.pictures
+    return f"{words} ({cost.pictures:,} distinct pictures, each {times:.3g} times)"
