@@ -1,6 +1,6 @@
 """Whole investigations beside those that begin with a log: verdicts and calls, on toys.
 
-    python benchmarks/investigate_log.py DIR [TOY ...]
+    python benchmarks/investigate_log.py [DIR] [TOY ...]
 
 Of each toy the answers of `audit answers` are written as a log of keys and answers, which is all
 that the second investigation is given. A cue is the same where its name says so, or where the
@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from cuescope_sdk import StoredRun
@@ -38,7 +39,14 @@ TOYS = {
         *("--model", f"toy-fusion:{WORD}", "-M", TRAINED.format(0.9, 0.1), *ASKED),
     ],
     "shapes": ["--model", "toy", "--data", "moving-shapes", "-D", "val=1000"],
+    # a thing in the picture goes with another one, which is asked for
+    "presence": [
+        *("--model", "toy-fusion:object-scenes:presence", "-M", "patches=4"),
+        *("-M", "epochs=10", "--data", "object-scenes:presence", "-D", "val=3000"),
+    ],
 }
+# of some toys one kind of question is investigated: the keys of its samples end so
+ONLY_KIND = {"presence": "-bird"}
 ONLY_LOG = {"shapes": ["--tool", "embedder=toy"]}
 
 
@@ -72,11 +80,21 @@ def verdicts(folder: Path) -> list[tuple[object, ...]]:
     return rows
 
 
-def write_log(answered: Path, log: Path) -> None:
-    """The plain answers of a run as a log of keys, answers and labels."""
+def on_log(words: list[str], log: Path) -> list[str]:
+    """The same model on the questions that a log has, of the same data."""
+    place = words.index("--data")
+    data, given = words[place + 1], words[place + 2 :]
+    options = ", ".join(option.replace("=", ": ") for option in given[1::2])
+    of_log = [f"data={data}", f"data_options={{{options}}}", "allow_unmatched=true"]
+    asked = [part for option in of_log for part in ("-D", option)]
+    return [*words[:place], "--data", f"log:{log}", *asked]
+
+
+def write_log(answered: Path, log: Path, kind: str) -> None:
+    """The plain answers of a run as a log of keys, answers and labels, to one kind of question."""
     lines = []
     for row in StoredRun(answered).answers:
-        if row["figure"] is None:
+        if row["figure"] is None and row["sample"].endswith(kind):
             said = {"key": row["sample"], "prediction": row["prediction"]}
             lines.append(json.dumps(said | {"answer": row["label"]}))
     log.write_text("\n".join(lines))
@@ -90,11 +108,15 @@ def main(home: Path, toys: list[str]) -> None:
         answered = home / f"{toy}-answered"
         from_log = home / f"{toy}-log"
         log = home / f"{toy}.jsonl"
+        # in a cache of its own, or the investigation would find its answers there
+        audit = ("audit", "answers", *words, "--out", str(answered))
+        cuescope(home / f"{toy}-answered-cache", *audit)
+        kind = ONLY_KIND.get(toy, "")
+        write_log(answered, log, kind)
+        if kind:
+            words = on_log(words, log)
         if not (whole / "report.json").exists():
             cuescope(home / f"{toy}-cache", "investigate", *words, "--out", str(whole))
-        audit = ("audit", "answers", *words, "--out", str(answered))
-        cuescope(home / f"{toy}-cache", *audit)
-        write_log(answered, log)
         given = ("--log", str(log), *words, *ONLY_LOG.get(toy, []))
         own = home / f"{toy}-log-cache"
         cuescope(own, "investigate", *given, "--out", str(from_log))
@@ -112,4 +134,6 @@ def main(home: Path, toys: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:] or list(TOYS))
+    given = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as spare:
+        main(Path(given[0] if given else spare), given[1:] or list(TOYS))
