@@ -4,13 +4,18 @@ vllm/entrypoints/openai/chat_completion/protocol.py and
 sglang/srt/entrypoints/openai/protocol.py; neither engine runs here.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from cuescope_sdk import Frame, Sample, Trial, UserError, generator
+from cuescope_sdk import Frame, HideTokens, Sample, Trial, UserError, generator
+from cuescope_sdk.fusion import AverageAttention
 
 Build = Callable[..., Any]
 PIXELS = generator(0, "engines").integers(0, 256, (6, 10, 3), dtype=np.uint8)
@@ -124,6 +129,97 @@ def test_a_server_is_told_the_answers_that_it_may_give(
     # every option that enters an answer enters the fingerprint
     prints = {model(guided=way).fingerprint for way in (None, "vllm", "sglang")}
     assert len(prints) == 3
+
+
+FILM = tuple(
+    Frame.from_array(generator(seed, "film").integers(0, 256, (6, 10, 3), np.uint8))
+    for seed in (1, 2, 1)
+)
+
+
+@pytest.mark.parametrize("choice", [of_vllm(), of_sglang()], ids=["vllm", "sglang"])
+def test_frames_of_a_sample_are_images_in_one_message(
+    server: Any, model: Build, choice: dict[str, Any]
+) -> None:
+    server.brain = lambda body: choice
+    assert ask(model(), replace(BOATS, frames=FILM)).logits.argmax() == 2
+    [message] = server.asked[0]["messages"]
+    kinds = [part["type"] for part in message["content"]]
+    assert kinds == ["image_url"] * 3 + ["text"]
+
+
+def test_a_video_goes_as_vllm_takes_it(server: Any, model: Build) -> None:
+    """As vLLM's MediaConnector and VideoMediaIO take it apart."""
+    server.brain = lambda body: of_vllm()
+    ask(model(video="vllm"), replace(BOATS, frames=FILM))
+    [message] = server.asked[0]["messages"]
+    video, text = message["content"]
+    assert (video["type"], text["type"]) == ("video_url", "text")
+    spec, data = video["video_url"]["url"].removeprefix("data:").split(",", 1)
+    assert spec.split(";", 1) == ["video/jpeg", "base64"]
+    shown = [Image.open(BytesIO(b64decode(frame))) for frame in data.split(",")]
+    assert [frame.size for frame in shown] == [(10, 6)] * 3
+    pixels = [np.asarray(frame, np.int16) for frame in shown]
+    np.testing.assert_array_equal(pixels[0], pixels[2])
+    assert np.abs(pixels[0] - pixels[1]).mean() > 20
+    # a single frame is an image
+    ask(model(video="vllm"))
+    assert server.asked[1]["messages"][0]["content"][0]["type"] == "image_url"
+    with pytest.raises(ValueError, match="SGLang is shown images"):
+        model(video="vllm", guided="sglang")
+
+
+@pytest.mark.parametrize("frames", ["first", "last"])
+def test_what_begins_alike_is_asked_in_turn(
+    server: Any, model: Build, frames: str
+) -> None:
+    """Many questions of an image, and one question of many images, for a cache of prefixes."""
+    server.brain = lambda body: of_vllm()
+    trials = [
+        Trial(
+            sample=replace(
+                BOATS, key=f"{question}{number}", frames=(frame,), question=question
+            )
+        )
+        for question in ("What floats?", "What sinks?")
+        for number, frame in enumerate(FILM[:2])
+    ]
+    model(frames=frames, concurrency=1).respond(trials)
+    contents = [body["messages"][0]["content"] for body in server.asked]
+    begins = [str(content[0]) for content in contents]
+    assert begins[0] == begins[1] != begins[2] == begins[3]
+    first = {"first": "image_url", "last": "text"}[frames]
+    assert {content[0]["type"] for content in contents} == {first}
+
+
+def test_answers_that_were_kept_stay_those_of_the_usual_layout(model: Build) -> None:
+    prints = {
+        model(**given).fingerprint
+        for given in (
+            {},
+            {"frames": "first"},
+            {"video": None},
+            {"frames": "last"},
+            {"video": "vllm"},
+        )
+    }
+    assert len(prints) == 3
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        HideTokens.from_mask(np.ones((1, 6, 10), bool)),
+        AverageAttention(quadrants=frozenset({"VT"})),
+    ],
+)
+def test_no_edit_reaches_a_server(server: Any, model: Build, edit: Any) -> None:
+    """A method that needs one is refused by the plan; a trial with one, before anything is sent."""
+    served = model()
+    assert edit.kind not in served.capabilities.edits
+    with pytest.raises(UserError):
+        served.respond([Trial(sample=BOATS, edit=edit)])
+    assert not server.asked
 
 
 def test_choices_in_words_are_no_expressions(server: Any, model: Build) -> None:

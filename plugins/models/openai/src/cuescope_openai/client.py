@@ -4,7 +4,7 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -55,6 +55,19 @@ class Flight:
             await asyncio.wait_for(self.stopped.wait(), seconds)
 
 
+def in_turn(requests: Mapping[str, ChatRequest]) -> dict[str, ChatRequest]:
+    """Those that begin alike one after the other, while a server still holds what it has read.
+
+    They begin with the frames, or with the text where frames come last.
+    """
+    begun: dict[Any, dict[str, ChatRequest]] = {}
+    for key, request in requests.items():
+        frames = tuple(frame.key for frame in request.frames)
+        start = request.text if request.frames_last else frames
+        begun.setdefault(start, {})[key] = request
+    return {key: request for group in begun.values() for key, request in group.items()}
+
+
 class Client:
     """Asks one model of one server. What was ever answered is taken from the memory in the cache.
 
@@ -102,6 +115,7 @@ class Client:
         keys = [request.key(self.endpoint.url) for request in requests]
         # One answer for equal requests, also where the server would vary.
         distinct = dict(zip(keys, requests, strict=True))
+        distinct = in_turn(distinct)
         answers = self._memory.get(distinct)
         missing = {
             key: request for key, request in distinct.items() if key not in answers

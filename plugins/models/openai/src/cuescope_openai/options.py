@@ -160,12 +160,28 @@ class OpenAIOptions(EndpointOptions):
         "png",
         description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes",
     )
+    frames: Literal["first", "last"] = Field(
+        "first",
+        description="`first`: a server that caches prefixes reads an image once for all questions "
+        "of it; `last`: it reads a long prompt once for all images",
+    )
+    video: Literal["vllm"] | None = Field(
+        None,
+        description="`vllm`: several frames go as one video in vLLM's form, JPEG of quality 95; "
+        "default: as images. SGLang takes encoded films alone, and is shown images",
+    )
     max_side: PositiveInt | None = Field(
         None, description="longer frames are made smaller, to so many pixels a side"
     )
     detail: Literal["low", "high", "auto"] | None = Field(
         None, description="OpenAI's image detail; default: not sent"
     )
+
+    @model_validator(mode="after")
+    def _require_vllm(self) -> "OpenAIOptions":
+        if self.video is not None and self.guided == "sglang":
+            raise ValueError("no video with guided=sglang: SGLang is shown images")
+        return self
 
 
 class OpenAIWriterOptions(EndpointOptions):

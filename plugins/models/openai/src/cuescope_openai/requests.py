@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from string import ascii_uppercase
 from typing import Any, Literal, TypeVar
@@ -52,6 +52,18 @@ class ImageFormat:
             image["detail"] = self.detail
         return {"type": "image_url", "image_url": image}
 
+    def video_part(self, frames: Sequence[Frame]) -> dict[str, Any]:
+        """Frames as one video, as vLLM takes them: its `VideoMediaIO` splits at the commas."""
+        as_jpeg = replace(self, encoding="jpeg", detail=None)
+        by_key = {frame.key: frame for frame in frames}
+        encoded = {}
+        for key, frame in by_key.items():
+            url = as_jpeg.message_part(frame)["image_url"]["url"]
+            encoded[key] = url.partition(",")[2]
+        data = ",".join(encoded[frame.key] for frame in frames)
+        url = f"data:video/jpeg;base64,{data}"
+        return {"type": "video_url", "video_url": {"url": url}}
+
     def pixel_digest(self, frame: Frame) -> str:
         """What tells frames apart for a server: pixels after resizing, and their encoding."""
         # The frame's own key would not do: equal pixels may have different keys, and cost twice.
@@ -65,7 +77,8 @@ class ChatRequest:
     """Text and frames for a model; `parameters` are the other fields of the request.
 
     `scoring` are the fields that ask for log-probabilities; a server may refuse these. `repeat`
-    numbers the times that the same is asked, so that each is paid for once.
+    numbers the times that the same is asked, so that each is paid for once. `frames_last` puts the
+    text first, and `as_video` shows several frames as one video.
     """
 
     text: str
@@ -75,6 +88,8 @@ class ChatRequest:
     image_format: ImageFormat = field(default_factory=ImageFormat)
     scoring: Mapping[str, Any] = field(default_factory=dict)
     repeat: int = 0
+    frames_last: bool = False
+    as_video: bool = False
 
     def key(self, url: str) -> str:
         """Digest of all that enters the answer; frames are loaded for it, and not kept."""
@@ -82,15 +97,16 @@ class ChatRequest:
         frames = list(self._of_frames(self.image_format.pixel_digest))
         # nothing the first time: its key is the same whether repeats follow or not
         again = [self.repeat] if self.repeat else []
-        return digest("question", url, content, frames, *again)
+        layout = [name for name in ("frames_last", "as_video") if getattr(self, name)]
+        return digest("question", url, content, frames, *again, *layout)
 
     def content(self, *, scored: bool) -> bytes:
-        """The request as JSON: frames first, then the text; raises UserError for one too large."""
+        """The request as JSON; raises UserError for one too large."""
         parts: list[dict[str, Any]] = []
         size = 0
-        for part in self._of_frames(self.image_format.message_part):
+        for part in self._frame_parts():
             parts.append(part)
-            size += len(part["image_url"]["url"])
+            size += len(part[part["type"]]["url"])
             if size > MAX_REQUEST:
                 raise UserError(
                     "openai: the frames of a sample are too large to be sent",
@@ -99,7 +115,8 @@ class ChatRequest:
                 )
         content: str | list[dict[str, Any]] = self.text
         if parts:
-            content = [*parts, {"type": "text", "text": self.text}]
+            words = {"type": "text", "text": self.text}
+            content = [words, *parts] if self.frames_last else [*parts, words]
         messages = [{"role": "user", "content": content}]
         if self.system:
             messages.insert(0, {"role": "system", "content": self.system})
@@ -108,6 +125,12 @@ class ChatRequest:
             body.update(self.scoring)
         # NaN is not JSON, and Python would write it
         return json.dumps(body, allow_nan=False).encode()
+
+    def _frame_parts(self) -> Iterator[dict[str, Any]]:
+        if self.as_video:
+            yield self.image_format.video_part(self.frames)
+        else:
+            yield from self._of_frames(self.image_format.message_part)
 
     def _of_frames(self, function: Callable[[Frame], T]) -> Iterator[T]:
         """The function's value for each frame, in order; a repeated frame is loaded once."""
@@ -145,6 +168,8 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int) -> ChatReq
         ),
         scoring=scoring,
         repeat=repeat,
+        frames_last=options.frames == "last",
+        as_video=options.video is not None and len(sample.frames) > 1,
     )
 
 
