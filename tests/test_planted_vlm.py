@@ -76,6 +76,17 @@ def test_trove_finds_the_pictures_that_show_the_cue(asked: Asked) -> None:
     assert len(with_cue) >= 0.7 * len(shown)
 
 
+def test_confirm_cannot_tell_where_a_cluster_has_no_place(asked: Asked) -> None:
+    """Every patch of the deepest features tells the table: it is said, and nothing is ruled out."""
+    asked("trove")
+    report = asked("confirm trove")
+    [table] = [each for each in report.tables if each.title.startswith("Cues by harm")]
+    assert {row["verdict"] for row in table.rows} <= {"causes", "cannot tell"}
+    unsure = [words for words in report.statements if "cannot tell" in words]
+    assert all("What is missing:" in words for words in unsure)
+    assert table.rows
+
+
 def test_quag_says_that_question_and_picture_are_fused(asked: Asked) -> None:
     report = asked("quag")
     assert report.notes["verdict"] == "fuses"

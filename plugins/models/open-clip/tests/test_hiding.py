@@ -51,6 +51,10 @@ ROWS = {
     "eva01": {"timm": "eva_giant_patch14_224", "timm_pool": "token"},
     "eva02": {"timm": "eva02_base_patch16_clip_224", "timm_pool": "token"},
     "pe-core": {"timm": "vit_pe_core_tiny_patch16_384", "timm_pool": "map"},
+    "eva02-norms-after": {
+        "timm": "eva02_enormous_patch14_clip_224",
+        "timm_pool": "token",
+    },
     "dinov3": {"timm": "vit_small_patch16_dinov3", "timm_pool": "avg"},
 }
 EMBEDDING = frozenset({"embedding"})
