@@ -400,6 +400,9 @@ def build_processor(kind: str) -> Any:
             getattr(processor, "image_token", "") or "<image>"
         )
         video = str(getattr(processor, "video_token", "") or "")
+        # types of tokens are told by what stands around a video
+        if hasattr(processor, "video_start_id"):
+            video = f"<|begin_of_video|>{video}<|end_of_video|>"
         processor.chat_template = CHAT.replace("IMAGE", image).replace("VIDEO", video)
     return processor
 

@@ -166,6 +166,8 @@ def _call_processor(
                 videos=frames,
                 do_sample_frames=False,  # the data set has chosen them
                 video_metadata=metadata,
+                # some write timestamps of it, and have it of nowhere else
+                return_metadata=True,
                 **options,
             )
         case _ if model.kind in FLAT_IMAGES:

@@ -1,6 +1,7 @@
 """Where a mask over the frames comes to lie in what the processor makes of them."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -106,7 +107,9 @@ def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
         pixels = np.asarray(frame.load())
-        levels = draw(pixels, coverage(mask, *pixels.shape[:2]))
+        height, width, _ = pixels.shape
+        share = _coverage(mask.tobytes(), mask.shape, height, width)
+        levels = draw(pixels, share)
         drawing = np.broadcast_to(levels, pixels.shape).astype(np.uint8)
         frames.append(Frame.from_array(drawing))
     return sample.with_frames(tuple(frames), "drawn")
@@ -118,11 +121,22 @@ def coverage(mask: Mask, height: int, width: int) -> Share:
     return _stretch(rows.T, width).T / mask.size
 
 
+# a mask greys its frame, and is drawn for the processor as well
+@lru_cache(maxsize=64)
+def _coverage(cells: bytes, shape: tuple[int, int], height: int, width: int) -> Share:
+    mask = np.frombuffer(cells, dtype=bool).reshape(shape)
+    share = coverage(mask, height, width)
+    share.flags.writeable = False
+    return share
+
+
 def _stretch(
     share: Int[np.ndarray, "old side"], new: int
 ) -> Int[np.ndarray, "new side"]:
     """As many rows over the same length, each `old` times the mean of what it covers."""
     old = len(share)
+    if old == new:
+        return share * new
     # in integers, so that a share of exactly a quarter is one: sums up to each new border
     row, past = np.divmod(np.arange(new + 1) * old, new)
     before = np.pad(share.cumsum(axis=0), ((1, 0), (0, 0)))
