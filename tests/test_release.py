@@ -596,3 +596,13 @@ def test_a_method_without_a_paper_says_so() -> None:
     )
     with pytest.raises(UserError, match="Did you mean 'trove'"):
         list(citations(["trov"], Registry()))
+
+
+@pytest.mark.parametrize(
+    ("only", "resolution"), [("cuescope-nothing", "highest"), ("", "newest")]
+)
+def test_a_proof_of_what_there_is_not_is_one_line(
+    tmp_path: Path, only: str, resolution: str
+) -> None:
+    with pytest.raises(ReleaseError, match=r"(cuescope-nothing: no|newest: expected)"):
+        proving.prove(ROOT, tmp_path, only.split(), ["3.11"], [resolution])

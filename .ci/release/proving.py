@@ -53,6 +53,8 @@ print(version(sys.argv[1]), len(entries), "plugins", problems or "ok")
 sys.exit(bool(problems))
 """
 
+RESOLUTIONS = ("highest", "lowest-direct")
+
 
 def prove(
     root: Path,
@@ -71,6 +73,10 @@ def prove(
     names = list(only or [*dists, OLDER_PLUGIN])
     if unknown := set(names) - dists.keys() - {OLDER_PLUGIN}:
         raise ReleaseError(f"{', '.join(sorted(unknown))}: no package of this checkout")
+    if unknown := set(resolutions) - set(RESOLUTIONS):
+        raise ReleaseError(
+            f"{', '.join(sorted(unknown))}: expected of {', '.join(RESOLUTIONS)}"
+        )
     kept = Kept(files.with_name(f"{files.name}.proofs.jsonl"))
     faults: dict[str, None] = {}
     with TemporaryDirectory() as place, local_index(files) as index:
