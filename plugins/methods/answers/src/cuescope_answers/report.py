@@ -13,8 +13,8 @@ from cuescope_sdk.statistics import mean_interval
 PREFERENCE = "preference"
 NEXT_STEP = (
     "These go with the answers; they need not cause them. Ask the model again: the same options in "
-    "another order, the same question without the word. `cuescope investigate` does so where the "
-    "model is at hand."
+    "another order, the same question without the word. The command `investigate` does so where "
+    "the model is at hand."
 )
 
 
