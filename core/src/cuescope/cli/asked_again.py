@@ -325,10 +325,11 @@ def find_again(
     # resume: the test may be run again, and finding costs an audit
     made = replace(runner, out=found).run(request, resume=True)
     if not (made.features if any_feature else made.findings):
+        got = " ".join([f"none in {made.provenance.samples} samples.", *made.doubts])
         raise UserError(
             f"on part {request.part} of its data {request.method} finds no cue",
             expected="a finding to go on with",
-            got=" ".join([f"none in {made.provenance.samples} samples.", *made.doubts]),
+            got=got.removesuffix("."),
             remedy="Take more samples, or name another split with --on",
         )
 
