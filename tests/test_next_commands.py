@@ -93,8 +93,8 @@ SMALL = {
     "answers": "--model toy-clip --data scenes --limit 60",
     "looking": "--model toy-clip --data scenes --limit 60",
     "blind": "--model none --data scenes --limit 60",
-    "cci": "--model toy-clip --data scenes --limit 32",
-    "saliency": "--model toy-clip --data scenes --limit 32",
+    "cci": "--model toy-clip --data scenes --limit 96",
+    "saliency": "--model toy-clip --data scenes --limit 96",
     "quag": "--model toy-fusion --data moving-shapes:none -D questions=text -D val=120",
     "spurlens": "--model toy-fusion:object-scenes:presence -M patches=4 -M epochs=4 "
     "--data object-scenes -D val=300 -O k=20 --tool proposer=co-occurrence "
