@@ -17,8 +17,8 @@ from cuescope_blind.looking.trials import (
 from cuescope_sdk import Audit, Cell, Feature, Occurrence, Score, Table
 
 NEXT_STEP = (
-    "`cuescope blind DATA` says what in the texts gives answers away. Where the video is lost "
-    "inside the model: `cuescope audit quag`; whether it tells a video from its opposite:"
+    "The command `blind` says what in the texts gives answers away. Where the video is lost "
+    "inside the model: the method `quag`; whether it tells a video from its opposite:"
     " data `clavi`."
 )
 TURNED_NAME = "options in another order"
