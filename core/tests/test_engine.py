@@ -47,7 +47,7 @@ def test_the_planted_cue_is_found_and_said(
     assert report.provenance.model.facts == {"weights": "plain"}
     assert report.provenance.samples == 20
     assert report.cost.trials == report.cost.model_calls == 40
-    assert (report.cost.inputs, report.cost.pictures) == (60, 40)
+    assert (report.cost.shown, report.cost.pictures) == (60, 40)
     assert 0 < report.cost.model_seconds <= report.cost.seconds
     assert runner.folder(request_for()).report_file.is_file()
     assert load_report(runner.folder(request_for()).path) == report

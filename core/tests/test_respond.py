@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -445,3 +447,24 @@ def test_opening_a_model_is_no_part_of_its_pace(
     pace = cache.pace("m")
     assert pace is not None
     assert pace < 0.1
+
+
+@pytest.mark.parametrize(("recorded", "shown"), [(False, (3, 2)), (True, (0, 0))])
+def test_pictures_are_counted_as_the_model_is_shown_them(
+    cache: ResponseCache, *, recorded: bool, shown: tuple[int, int]
+) -> None:
+    """A question without one has none, and a recording is shown nothing."""
+    frames = [Frame.from_array(np.full((2, 2, 3), value, np.uint8)) for value in (1, 2)]
+    samples = [
+        Sample(key="a", frames=(frames[0],), choices=("a", "b")),
+        Sample(key="b", frames=tuple(frames), choices=("a", "b")),
+        Sample(key="c", frames=(), question="Why?", choices=("a", "b")),
+    ]
+    logits = np.zeros(2, np.float32)
+    model: Any = SimpleNamespace(
+        respond=lambda trials: [Response(logits=logits) for _ in trials]
+    )
+    runner = ModelRunner("m", lambda: model, cache, batch_size=2, recorded=recorded)
+    runner([Trial(sample=sample) for sample in samples])
+    assert (runner.shown, runner.pictures) == shown
+    assert (runner.model_seconds > 0) is not recorded

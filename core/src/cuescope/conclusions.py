@@ -301,7 +301,7 @@ class PluginStamp(Value):
 class Cost(Value):
     """What the audit took.
 
-    In `model_calls` trials the model looked at so many `inputs`, of so many distinct `pictures`, in
+    The model was `shown` so many pictures, of so many distinct `pictures`, and worked for
     `model_seconds` of all the `seconds`. `tool_calls` counts the work of tools in words ("images
     shown to ..."), `conditions` the distinct trials of each condition.
     """
@@ -310,7 +310,7 @@ class Cost(Value):
     model_calls: int
     cache_hits: int
     seconds: float
-    inputs: int = 0
+    shown: int = 0
     pictures: int = 0
     model_seconds: float = 0.0
     # in words, so that a plan and its report speak of the same number (docs/adr/0012)

@@ -344,7 +344,7 @@ class Session:
             model_calls=respond.model_calls,
             cache_hits=respond.cache_hits,
             seconds=round(time.perf_counter() - self._clock, 3),
-            inputs=respond.inputs,
+            shown=respond.shown,
             pictures=respond.pictures,
             model_seconds=round(respond.model_seconds, 3),
             tool_calls=dict(self.parts.context.tool_calls) | self.eye_calls,

@@ -188,8 +188,8 @@ class ModelRunner:
         self.combined = 0
         self.agreeing = 0
         self.conditions: Counter[str] = Counter()
-        # of what the model was really asked: a plan has none
-        self.inputs = 0
+        # of what the model was really asked: a plan has none, and neither has a recording
+        self.shown = 0
         self.pictures = 0
         self.model_seconds = 0.0
         self.seen = SeenKeys()
@@ -312,13 +312,14 @@ class ModelRunner:
         since = asked = time.perf_counter()
         with self.blaming():
             for index, responses in self.executor.map(self.build, batches_of_trials):
-                self.model_seconds += time.perf_counter() - asked
+                if not self.recorded:
+                    self._count_work(
+                        batches_of_trials[index], time.perf_counter() - asked
+                    )
                 batch = batches[index]
                 yield self._keep(batch, responses, trials)
                 asked = time.perf_counter()
                 count = sum(inputs[key] for key in batch)
-                self.inputs += count
-                self.pictures += self._count_new(batches_of_trials[index])
                 if self._is_open:
                     seen += count
                     continue
@@ -334,12 +335,15 @@ class ModelRunner:
             for known_as in self.known_as:
                 self.cache.add_pace(known_as, seen, taken)
 
-    def _count_new(self, trials: Iterable[Trial]) -> int:
-        """How many pictures the model has not been shown before."""
-        keys: set[str] = set()
+    def _count_work(self, trials: Iterable[Trial], seconds: float) -> None:
+        """The pictures of a batch, those that are new among them, and how long it took."""
+        distinct: set[str] = set()
         for trial in trials:
-            keys.update(frame.key for frame in trial.sample.frames)
-        return len(self._frames.add(keys))
+            keys = {frame.key for frame in trial.sample.frames}
+            self.shown += len(keys)
+            distinct |= keys
+        self.pictures += len(self._frames.add(distinct))
+        self.model_seconds += seconds
 
     def _keep(
         self,

@@ -368,8 +368,8 @@ def _pack(response: Response) -> bytes:
 
 
 @lru_cache  # without texts they are all alike
-def _head(line: bytes) -> list[Any]:
-    return list(json.loads(line))
+def _head(line: bytes) -> tuple[Any, ...]:
+    return tuple(json.loads(line))
 
 
 def unpack(value: bytes) -> Response:

@@ -384,10 +384,10 @@ def _cost(cost: Cost) -> str:
 
 def _work(cost: Cost) -> str:
     """How long the model worked, and how often it saw a picture; reports of before have neither."""
-    if not cost.inputs:
+    if not cost.model_seconds:
         return ""
     words = f" in {cost.model_seconds:.1f} s"
     if not cost.pictures:
         return words
-    times = cost.inputs / cost.pictures
+    times = cost.shown / cost.pictures
     return f"{words} ({cost.pictures:,} distinct pictures, each {times:.3g} times)"
