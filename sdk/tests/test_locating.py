@@ -10,6 +10,7 @@ from scipy import ndimage
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
 from cuescope_sdk import Audit, Context, Frame, Sample
 from cuescope_sdk.locating import attach_portraits
+from cuescope_sdk.locating._visual_words import likest_part
 from cuescope_sdk.locating._words import part_of
 
 SIDE = 48
@@ -154,3 +155,8 @@ def test_a_frame_of_cells_lies_along_all_edges() -> None:
     mask = np.ones((9, 9), bool)
     mask[1:-1, 1:-1] = False
     assert part_of(mask) == "along all edges"
+
+
+def test_the_likest_part_of_a_picture_is_as_large_as_asked_for() -> None:
+    scores = np.array([[0.0, 3.0], [2.0, 1.0]])
+    assert likest_part(scores, 0.5).tolist() == [[False, True], [True, False]]

@@ -30,7 +30,7 @@ from cuescope_confirm.testimony.manipulation import Recogniser
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_sdk import Feature, Frame, Sample
 from cuescope_sdk.interventions import Case, Place
-from cuescope_sdk.locating import MANY, Training, learn, learn_look, likest_part
+from cuescope_sdk.locating import Fitting, Linear, Look, Training
 from cuescope_sdk.statistics import Estimate, Groups
 
 RNG = np.random.default_rng
@@ -124,11 +124,11 @@ def test_a_model_of_pictures_sees_whether_a_cue_went() -> None:
 
     with_cue = [picture(1) for _ in range(40)]
     without = [picture(0) for _ in range(40)]
-    look = learn_look([*with_cue, *without], rng)
+    look = Look.learn([*with_cue, *without], rng)
     rows = look.read([*with_cue, *without])
     shows = np.arange(80) < 40
     data = Training(shows, np.full(80, "cup"), Groups.single(80))
-    model = learn(rows, data, rng, MANY)
+    model = Linear.learn(rows, data, rng, Fitting.MANY)
     assert (model.auroc or 0) > 0.95
     ends = [float(np.median(model.scores(rows[side]))) for side in (shows, ~shows)]
     recogniser = Recogniser(look, model, *ends)
@@ -309,9 +309,6 @@ def _witness(effect: str) -> Any:
 
 
 def test_without_the_cue_is_where_the_localiser_would_see_it() -> None:
-    scores = np.array([[0.0, 3.0], [2.0, 1.0]])
-    assert likest_part(scores, 0.5).tolist() == [[False, True], [True, False]]
-
     def corner(row: int) -> Place:
         mask = np.zeros((8, 8), bool)
         mask[row : row + 2, :2] = True

@@ -10,15 +10,13 @@ from cuescope_confirm.locating.learned import Teller, is_held
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.locating import (
-    FINE,
-    MANY,
-    OVERLAP,
+    Fitting,
+    Linear,
+    Look,
+    PixelPatches,
+    Region,
     Rows,
     Training,
-    learn,
-    learn_look,
-    learn_region,
-    patches_of,
     stretch,
 )
 from cuescope_sdk.statistics import Groups
@@ -82,13 +80,16 @@ def test_words_tell_a_cue_and_whether_it_has_a_place(
     shows[:MISSED] = False
     shows[-MISSED:] = True
     data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
-    region = learn_region(
-        patches_of(frames, *FINE), data, np.random.default_rng(0), OVERLAP
+    region = Region.learn(
+        PixelPatches.FINE.of(frames),
+        data,
+        np.random.default_rng(0),
+        PixelPatches.FINE.overlap,
     )
     assert region is not None
     assert region.is_everywhere == is_everywhere
     fresh, changes = _pictures(draw, 1)
-    grids = patches_of(fresh, *FINE)
+    grids = PixelPatches.FINE.of(fresh)
     right = np.array(list(map(region.shows, grids))) == (np.arange(2 * FRAMES) < FRAMES)
     # what is everywhere is told by whole pictures, and by their parts a little
     assert right.mean() > (0.65 if is_everywhere else 0.8)
@@ -118,8 +119,10 @@ def test_what_only_goes_with_a_cue_is_not_in_its_place(together: float) -> None:
             pixels[3:9, 3:9] = (240, 240, 240)
         frames.append(Frame.from_array(pixels))
     data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
-    grids = patches_of(frames, *FINE)
-    region = learn_region(grids, data, np.random.default_rng(0), OVERLAP)
+    grids = PixelPatches.FINE.of(frames)
+    region = Region.learn(
+        grids, data, np.random.default_rng(0), PixelPatches.FINE.overlap
+    )
     assert region is not None
     assert not region.is_everywhere
     masks = np.array(
@@ -146,7 +149,7 @@ def test_a_place_that_is_filled_must_take_the_cue_along(
         str(number): Sample(key=str(number), frames=(frame,), label="cup")
         for number, frame in enumerate(frames)
     }
-    look = learn_look(frames, np.random.default_rng(0))
+    look = Look.learn(frames, np.random.default_rng(0))
 
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([samples[key].frames[number] for key, number in frames])
@@ -154,7 +157,9 @@ def test_a_place_that_is_filled_must_take_the_cue_along(
     shows = np.arange(2 * FRAMES) < FRAMES
     data = Training(shows, np.full(len(shows), "cup"), Groups.single(len(shows)))
     every = [(key, 0) for key in samples]
-    model = learn(read(samples, every), data, np.random.default_rng(0), MANY)
+    model = Linear.learn(
+        read(samples, every), data, np.random.default_rng(0), Fitting.MANY
+    )
     mask = np.zeros((SIDE, SIDE), bool)
     mask[:, columns] = True
     places = {(str(number), 0): mask for number in range(FRAMES)}

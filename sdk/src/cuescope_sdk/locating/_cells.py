@@ -9,16 +9,9 @@ from numpy.random import Generator
 from scipy import ndimage
 
 from cuescope.types import Frame
-from cuescope_sdk.locating._linear import (
-    FEW,
-    FOLDS,
-    MANY,
-    Training,
-    fit,
-    held_out_scores,
-)
+from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
 from cuescope_sdk.locating._masks import Mask
-from cuescope_sdk.locating._pictures import SIDE, resized
+from cuescope_sdk.locating._pictures import SIDE, square_pixels
 from cuescope_sdk.locating._visual_words import TOUCHING, fill_gaps
 from cuescope_sdk.statistics import auroc, bound_of_maxima
 
@@ -38,7 +31,7 @@ FEATURES = ("brightness", "red", "blue", "unlike", "contrast")
 
 def pixels_of(frames: Sequence[Frame]) -> Pixels:
     """Each frame as a square, 0 to 1."""
-    return np.stack([resized(frame, SIDE) for frame in frames]).astype(np.float32)
+    return np.stack([square_pixels(frame, SIDE) for frame in frames]).astype(np.float32)
 
 
 def cells_of(pixels: Pixels) -> Cells:
@@ -140,7 +133,7 @@ def auroc_of_place(
         if not mask.any():
             return 0.5
         rows = cells[:, mask].reshape(len(cells), -1).astype(np.float64)
-        model = fit(rows[learned], part.shows, weights[learned], MANY)
+        model = Linear.fit(rows[learned], part.shows, weights[learned], Fitting.MANY)
         scores[~learned] = model.scores(rows[~learned]) - model.threshold
     return auroc(scores, data.shows, data.labels) or 0.5
 
@@ -162,7 +155,7 @@ def auroc_of_rest(
         # no means: a small thing that is very bright moves them
         quartiles = np.quantile(kept.reshape(-1, len(FEATURES)), QUARTILES, axis=0)
         rows.append(quartiles.ravel())
-    scores = held_out_scores(np.array(rows, np.float64), data, rng, FEW)
+    scores = data.held_out_scores(np.array(rows, np.float64), rng)
     if np.isnan(scores).any():
         return 0.5
     return auroc(scores, data.shows, data.labels) or 0.5

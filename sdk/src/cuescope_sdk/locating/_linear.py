@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -30,11 +31,14 @@ class Fitting:
 
     strength: float
     least_unit: float = 1e-3  # what hardly varies would be blown up to noise
+    FEW: ClassVar["Fitting"]
+    MANY: ClassVar["Fitting"]  # features, of which each is weak
+    NEAR_ONE_UNIT: ClassVar["Fitting"]
 
 
-FEW = Fitting(0.1)
-MANY = Fitting(0.03)  # features, of which each is weak
-NEAR_ONE_UNIT = Fitting(0.03, 0.5)
+Fitting.FEW = Fitting(0.1)
+Fitting.MANY = Fitting(0.03)
+Fitting.NEAR_ONE_UNIT = Fitting(0.03, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,32 @@ class Training:
         shows = self.shows[rows]
         return bool(shows.any() and not shows.all())
 
+    def held_out_scores(
+        self,
+        rows: Rows,
+        rng: Generator,
+        fitting: Fitting = Fitting.FEW,
+        judged: Rows | None = None,
+    ) -> PerFrame:
+        """Each frame by a model of the other folds, above its threshold; NaN where these show no
+        gap: where all of their frames show the cue, or none.
+
+        Frames may be `judged` by other rows than those that are learned from.
+        """
+        judged = rows if judged is None else judged
+        folds = self.folds(rng)
+        weights = self.weights()
+        scores = np.full(len(rows), np.nan)
+        for fold in range(FOLDS):
+            learned = folds != fold
+            if self.has_both(learned):
+                model = Linear.fit(
+                    rows[learned], self.shows[learned], weights[learned], fitting
+                )
+                # less its threshold, for scores of several models are ranked together
+                scores[~learned] = model.scores(judged[~learned]) - model.threshold
+        return scores
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -114,71 +144,50 @@ class Linear:
         """How like the cue."""
         return np.asarray((rows - self.centre) @ self.weights)
 
+    @classmethod
+    def fit(
+        cls,
+        rows: Float[np.ndarray, "row dim"],
+        shows: Bool[np.ndarray, " row"],
+        weights: np.ndarray,
+        fitting: Fitting = Fitting.FEW,
+    ) -> "Linear":
+        """Logistic regression with an L2 penalty, on features in their units."""
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
 
-def fit(
-    rows: Float[np.ndarray, "row dim"],
-    shows: Bool[np.ndarray, " row"],
-    weights: np.ndarray,
-    fitting: Fitting = FEW,
-) -> Linear:
-    """Logistic regression with an L2 penalty, on features in their units."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
+        centre = rows.mean(axis=0)
+        spread = rows.std(axis=0)
+        spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
+        model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
+        with (
+            warnings.catch_warnings()
+        ):  # it only ranks, and what it is worth is measured
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit((rows - centre) / spread, shows, sample_weight=weights)
+        # the threshold is the score at which the regression says one half
+        return cls(centre, model.coef_[0] / spread, -model.intercept_[0])
 
-    centre = rows.mean(axis=0)
-    spread = rows.std(axis=0)
-    spread = np.maximum(spread, fitting.least_unit * max(spread.max(), 1e-9))
-    model = LogisticRegression(C=fitting.strength, max_iter=200, tol=1e-3)
-    with warnings.catch_warnings():  # it only ranks, and what it is worth is measured
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit((rows - centre) / spread, shows, sample_weight=weights)
-    # the threshold is the score at which the regression says one half
-    return Linear(centre, model.coef_[0] / spread, -model.intercept_[0])
-
-
-def held_out_scores(
-    rows: Rows,
-    data: Training,
-    rng: Generator,
-    fitting: Fitting = FEW,
-    judged: Rows | None = None,
-) -> PerFrame:
-    """Each frame by a model of the other folds, above its threshold; NaN where these show no gap.
-
-    That is where all of their frames show the cue, or none. Frames may be `judged` by other rows
-    than those that are learned from.
-    """
-    judged = rows if judged is None else judged
-    folds = data.folds(rng)
-    weights = data.weights()
-    scores = np.full(len(rows), np.nan)
-    for fold in range(FOLDS):
-        learned = folds != fold
-        if data.has_both(learned):
-            model = fit(rows[learned], data.shows[learned], weights[learned], fitting)
-            # less its threshold, for scores of several models are ranked together
-            scores[~learned] = model.scores(judged[~learned]) - model.threshold
-    return scores
-
-
-def learn(
-    rows: Rows,
-    data: Training,
-    rng: Generator,
-    fitting: Fitting = FEW,
-    judged: Rows | None = None,
-) -> Linear:
-    """The model of all frames; its threshold and AUROC are those of frames that were held out."""
-    scores = held_out_scores(rows, data, rng, fitting, judged)
-    # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
-    if np.isnan(scores).any():
-        return Linear(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
-    model = fit(rows, data.shows, data.weights(), fitting)
-    cut = youden_cut(scores, data.shows)
-    above = scores >= cut
-    return replace(
-        model,
-        threshold=model.threshold + cut,
-        auroc=auroc(scores, data.shows, data.labels),
-        rates=(float(above[data.shows].mean()), float(above[~data.shows].mean())),
-    )
+    @classmethod
+    def learn(
+        cls,
+        rows: Rows,
+        data: Training,
+        rng: Generator,
+        fitting: Fitting = Fitting.FEW,
+        judged: Rows | None = None,
+    ) -> "Linear":
+        """The model of all frames, with the threshold and AUROC of frames that were held out."""
+        scores = data.held_out_scores(rows, rng, fitting, judged)
+        # a fold that cannot be judged: with an AUROC of 0.5 this decides nothing
+        if np.isnan(scores).any():
+            return cls(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
+        model = cls.fit(rows, data.shows, data.weights(), fitting)
+        cut = youden_cut(scores, data.shows)
+        above = scores >= cut
+        return replace(
+            model,
+            threshold=model.threshold + cut,
+            auroc=auroc(scores, data.shows, data.labels),
+            rates=(float(above[data.shows].mean()), float(above[~data.shows].mean())),
+        )

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
+from scipy import ndimage
 
 from cuescope.types import Frame
 from cuescope_sdk.locating._cells import (
@@ -23,8 +24,9 @@ from cuescope_sdk.locating._cells import (
 )
 from cuescope_sdk.locating._linear import Grid, Training
 from cuescope_sdk.locating._masks import Mask, stretch
-from cuescope_sdk.locating._pictures import FINE, OVERLAP, patches_of
-from cuescope_sdk.locating._regions import Region, learn_region
+from cuescope_sdk.locating._pictures import PixelPatches
+from cuescope_sdk.locating._regions import Region
+from cuescope_sdk.locating._visual_words import TOUCHING
 from cuescope_sdk.statistics import auroc_error
 
 TELLS = (
@@ -56,18 +58,25 @@ class Location:
         """Whether it is in a part of the frame."""
         return self.mask is not None or self.region is not None
 
+    def pieces(self) -> list[Mask]:
+        """Its cells at one place, those that touch together; [] where it has none."""
+        if self.mask is None:
+            return []
+        pieces, count = ndimage.label(self.mask, TOUCHING)
+        return [pieces == number for number in range(1, count + 1)]
+
     def is_seen_in(self, frame: Frame) -> bool:
         """Whether this frame shows it; what stays where it is can be looked for in all."""
         if self.region is None:
             return self.mask is not None
-        [grid] = patches_of([frame], *FINE)
+        [grid] = PixelPatches.FINE.of([frame])
         return self.region.shows(grid)
 
     def place_in(self, frame: Frame) -> Mask:
         """Where it is in this frame, or would be; all of the frame where it has no place."""
         if self.mask is not None:
             return self.mask
-        [grid] = patches_of([frame], *FINE)
+        [grid] = PixelPatches.FINE.of([frame])
         if self.region is None:
             return np.ones(grid.shape[:2], bool)
         return self.region.outline(grid)
@@ -89,42 +98,41 @@ class Pictures:
         """What each cell looks like."""
         return cells_of(self.pixels)
 
+    def locate(self, data: Training, rng: Generator) -> Location:
+        """What tells frames with a cue from others: a place, places that change, or all of it.
 
-def locate(pictures: Pictures, data: Training, rng: Generator) -> Location:
-    """What tells frames with a cue from others: a place, places that change, or all of the frame.
-
-    Two localisers are held against each other on groups that they have not learned from: cells that
-    stay where they are, and kinds of patches wherever they are. A cue is everywhere where frames
-    are told as well by all that is left of them.
-    """
-    cells = pictures.cells
-    bound = chance_bound(cells, data, rng)
-    mask = clear_cells(cells, data, bound)
-    whole = auroc_of_rest(cells, data, rng)
-    of_place = auroc_of_place(cells, data, rng, bound) if mask.any() else 0.5
-    best = max(of_place, whole)
-    least = least_telling(data)
-    region = None
-    if best < SURE:
-        grids = patches_of(pictures.frames, *FINE)
-        region = learn_region(grids, data, rng, OVERLAP)
-    found = None
-    if region is not None and region.auroc >= max(least, best - TIE):
-        best = max(best, region.auroc)
-        if not _stays(region, list(compress(grids, data.shows))):
-            found = Location("changing places", region.auroc, region=region)
-    if found is None and of_place >= max(TELLS, best - TIE):
-        found = Location("one place", of_place, mask=mask)
-    if found is None:
-        return Location("everywhere" if whole >= least else "unknown", best)
-    places = list(map(found.place_in, pictures.frames))
-    rest = auroc_of_rest(
-        cells, data, rng, [stretch(place, mask.shape) for place in places]
-    )
-    is_wide = float(np.mean([place.mean() for place in places])) > WIDE
-    if is_wide or rest > best - TIE:
-        return Location("everywhere", best)
-    return found
+        Two localisers are held against each other on groups that they have not learned from:
+        cells that stay where they are, and kinds of patches wherever they are. A cue is everywhere
+        where frames are told as well by all that is left of them.
+        """
+        cells = self.cells
+        bound = chance_bound(cells, data, rng)
+        mask = clear_cells(cells, data, bound)
+        whole = auroc_of_rest(cells, data, rng)
+        of_place = auroc_of_place(cells, data, rng, bound) if mask.any() else 0.5
+        best = max(of_place, whole)
+        least = least_telling(data)
+        region = None
+        if best < SURE:
+            grids = PixelPatches.FINE.of(self.frames)
+            region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
+        found = None
+        if region is not None and region.auroc >= max(least, best - TIE):
+            best = max(best, region.auroc)
+            if not _stays(region, list(compress(grids, data.shows))):
+                found = Location("changing places", region.auroc, region=region)
+        if found is None and of_place >= max(TELLS, best - TIE):
+            found = Location("one place", of_place, mask=mask)
+        if found is None:
+            return Location("everywhere" if whole >= least else "unknown", best)
+        places = list(map(found.place_in, self.frames))
+        rest = auroc_of_rest(
+            cells, data, rng, [stretch(place, mask.shape) for place in places]
+        )
+        is_wide = float(np.mean([place.mean() for place in places])) > WIDE
+        if is_wide or rest > best - TIE:
+            return Location("everywhere", best)
+        return found
 
 
 def least_telling(data: Training) -> float:

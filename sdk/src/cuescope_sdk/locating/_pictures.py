@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -20,9 +21,41 @@ LARGEST = 256  # pixels along a side, of which detail is read; a multiple of BLO
 BANDS = 6  # of pitch
 DIRECTIONS = 3  # of detail: across the frame, aslant, down it
 SMALL = 1e-6  # of power: a flat picture has none
-FINE = (6, 2)  # pixels along a patch, and from patch to patch
-OVERLAP = 3  # fine patches along a side that share pixels
-COARSE = (8, 4)
+
+
+@dataclass(frozen=True)
+class PixelPatches:
+    """Overlapping patches of a picture: pixels along a `side`, and a `step` from patch to patch."""
+
+    side: int
+    step: int
+    FINE: ClassVar["PixelPatches"]
+    COARSE: ClassVar["PixelPatches"]
+
+    @property
+    def overlap(self) -> int:
+        """How many patches along a side share pixels."""
+        return self.side // self.step
+
+    def of(self, frames: Sequence[Frame]) -> list[Grid]:
+        """Those of each frame, their colours in 0 to 1: (row, col, dim)."""
+        edge = (self.side - self.step) // 2
+        window = np.lib.stride_tricks.sliding_window_view
+        size = (self.side, self.side)
+        grids = []
+        for frame in frames:
+            pixels = square_pixels(frame, SIDE).astype(np.float32)
+            # so each patch stands for the pixels of its own step
+            pixels = np.pad(
+                pixels, ((edge, edge), (edge, edge), (0, 0)), mode="reflect"
+            )
+            patches = window(pixels, size, axis=(0, 1))[:: self.step, :: self.step]
+            grids.append(patches.reshape(*patches.shape[:2], -1))
+        return grids
+
+
+PixelPatches.FINE = PixelPatches(6, 2)
+PixelPatches.COARSE = PixelPatches(8, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,40 +64,22 @@ class Look:
 
     vocabulary: Vocabulary
 
+    @classmethod
+    def learn(cls, frames: Sequence[Frame], rng: Generator) -> "Look":
+        """With patches that are larger than those that tell places, and of another draw."""
+        return cls(learn_vocabulary(PixelPatches.COARSE.of(frames), rng))
+
     def read(self, frames: Sequence[Frame]) -> Rows:
         """A row for each frame."""
-        words = map(self.vocabulary.read, patches_of(frames, *COARSE))
+        words = map(self.vocabulary.read, PixelPatches.COARSE.of(frames))
         figures = np.stack(list(map(figures_of, frames)))
         detail = np.stack(list(map(detail_of, frames)))
         return np.concatenate([figures, detail, bags(list(words))], axis=1)
 
 
-def learn_look(frames: Sequence[Frame], rng: Generator) -> Look:
-    """With kinds of patches that are larger than those that tell places, and of another draw."""
-    return Look(learn_vocabulary(patches_of(frames, *COARSE), rng))
-
-
-def patches_of(
-    frames: Sequence[Frame],
-    side: int,
-    step: int,
-) -> list[Grid]:
-    """Overlapping patches of each frame, their colours in 0 to 1: (row, col, dim)."""
-    edge = (side - step) // 2
-    window = np.lib.stride_tricks.sliding_window_view
-    grids = []
-    for frame in frames:
-        pixels = resized(frame, SIDE).astype(np.float32)
-        # so each patch stands for the pixels of its own step
-        pixels = np.pad(pixels, ((edge, edge), (edge, edge), (0, 0)), mode="reflect")
-        patches = window(pixels, (side, side), axis=(0, 1))[::step, ::step]
-        grids.append(patches.reshape(*patches.shape[:2], -1))
-    return grids
-
-
 def figures_of(frame: Frame) -> Float[np.ndarray, " figure"]:
     """Colours and contrast by place, and the power at each spatial frequency."""
-    pixels = resized(frame, SIDE)
+    pixels = square_pixels(frame, SIDE)
     size = SIDE // CELLS
     cells = pixels.reshape(CELLS, size, CELLS, size, 3)
     mean = cells.mean(axis=(1, 3))
@@ -109,7 +124,7 @@ def detail_of(frame: Frame) -> Float[np.ndarray, " figure"]:
     return np.concatenate(figures)
 
 
-def resized(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
+def square_pixels(frame: Frame, side: int) -> Float[np.ndarray, "row col 3"]:
     """The frame as a square of so many pixels a side, 0 to 1."""
     # BOX: each pixel of the frame counts once
     image = frame.load().convert("RGB").resize((side, side), Image.Resampling.BOX)

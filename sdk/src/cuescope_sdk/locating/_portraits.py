@@ -12,9 +12,9 @@ from cuescope.conclusions import Contrast, Feature, Occurrence, Outline, Portrai
 from cuescope.types import Frame, Sample
 from cuescope_sdk.locating._changes import Change, change_at
 from cuescope_sdk.locating._linear import Training
-from cuescope_sdk.locating._location import Location, Pictures, locate
+from cuescope_sdk.locating._location import Location, Pictures
 from cuescope_sdk.locating._masks import Mask
-from cuescope_sdk.locating._pictures import SIDE, resized
+from cuescope_sdk.locating._pictures import SIDE, square_pixels
 from cuescope_sdk.locating._words import name_for, words_for_place
 from cuescope_sdk.locating._written import Written, written_at
 from cuescope_sdk.statistics import Groups
@@ -46,7 +46,7 @@ class Views:
         """The small square of a frame: it is opened once, whatever findings it belongs to."""
         if at not in self.small:
             key, number = at
-            pixels = resized(self.samples[key].frames[number], SIDE)
+            pixels = square_pixels(self.samples[key].frames[number], SIDE)
             self.small[at] = Frame.from_array((255 * pixels).round().astype(np.uint8))
         return self.small[at]
 
@@ -103,7 +103,7 @@ def draw_portrait(
         return None
     pictures = Pictures([views.frame(at) for at in frames])
     rng = audit.rng("portrait", feature.key, score.label or "")
-    location = locate(pictures, data, rng)
+    location = pictures.locate(data, rng)
     if location.spread == "unknown":
         return None
     masks = None

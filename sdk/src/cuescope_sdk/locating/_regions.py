@@ -52,6 +52,32 @@ class Region:
     is_everywhere: bool
     overlap: int = 1
 
+    @classmethod
+    def learn(
+        cls,
+        grids: Sequence[Grid],
+        data: Training,
+        rng: Generator,
+        overlap: int = 1,
+    ) -> "Region | None":
+        """The words that tell a cue, and the places that hold them; None where a half has one side.
+
+        `overlap` is how many patches along a side share pixels: these are judged together.
+        """
+        vocabulary = learn_vocabulary(grids, rng)
+        frames = list(map(vocabulary.read, grids))
+        nothing = [np.zeros(words.shape, bool) for words in frames]
+        learned = learn_words(frames, data, rng, overlap, nothing)
+        if learned is None:
+            return None
+        region = _region_of(vocabulary, learned, rng)
+        alone = without_company(learned, rng)
+        if alone is None:
+            return region
+        smaller = _region_of(vocabulary, alone, rng)
+        # company is a part of a place: what leaves no place behind was the cue
+        return region if smaller.is_everywhere and not region.is_everywhere else smaller
+
     def shows(self, grid: Grid) -> bool:
         """Whether a frame shows the cue, by its patches."""
         [score] = self.model.scores(bags([self.vocabulary.read(grid)]))
@@ -76,31 +102,6 @@ class Region:
 
     def _scores(self, grid: Grid) -> Scores:
         return scores_of(self.model, self.vocabulary.read(grid), self.overlap)
-
-
-def learn_region(
-    grids: Sequence[Grid],
-    data: Training,
-    rng: Generator,
-    overlap: int = 1,
-) -> Region | None:
-    """The words that tell a cue, and the places that hold them; None where a half has one side.
-
-    `overlap` is how many patches along a side share pixels: these are judged together.
-    """
-    vocabulary = learn_vocabulary(grids, rng)
-    frames = list(map(vocabulary.read, grids))
-    nothing = [np.zeros(words.shape, bool) for words in frames]
-    learned = learn_words(frames, data, rng, overlap, nothing)
-    if learned is None:
-        return None
-    region = _region_of(vocabulary, learned, rng)
-    alone = without_company(learned, rng)
-    if alone is None:
-        return region
-    smaller = _region_of(vocabulary, alone, rng)
-    # company is a part of a place: what leaves no place behind was the cue
-    return region if smaller.is_everywhere and not region.is_everywhere else smaller
 
 
 def _region_of(vocabulary: Vocabulary, learned: Learned, rng: Generator) -> Region:

@@ -14,15 +14,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 from scipy import ndimage
 
-from cuescope_sdk.locating._linear import (
-    NEAR_ONE_UNIT,
-    Grid,
-    Linear,
-    Rows,
-    Training,
-    fit,
-    learn,
-)
+from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rows, Training
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.statistics import auroc, youden_cut
 
@@ -145,7 +137,7 @@ def learn_words(
         # a frame of nothing else stays as it is
         examples[row] = alone if alone.any() else examples[row]
     rows = bags(frames, examples)
-    model = learn(rows, data, rng, NEAR_ONE_UNIT, judged=bags(frames))
+    model = Linear.learn(rows, data, rng, Fitting.NEAR_ONE_UNIT, judged=bags(frames))
     halves = _in_halves(frames, rows, data, rng, overlap, company)
     return None if halves is None else Learned(model, halves, overlap)
 
@@ -165,7 +157,9 @@ def _in_halves(
         learned = halves != half
         if not data.has_both(learned):
             return None
-        model = fit(rows[learned], data.shows[learned], weights[learned], NEAR_ONE_UNIT)
+        model = Linear.fit(
+            rows[learned], data.shows[learned], weights[learned], Fitting.NEAR_ONE_UNIT
+        )
         others = list(compress(frames, learned & ~data.shows))
         of_half.append((model, least_of(model, others, overlap)))
     models, least = zip(*(of_half[half] for half in halves.tolist()), strict=True)

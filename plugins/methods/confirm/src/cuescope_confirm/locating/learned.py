@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Bool
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating.places import GOOD_AUROC, LocatedCue, box_mask, size_of
@@ -16,22 +17,15 @@ from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick,
 from cuescope_sdk import Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import (
-    FEW,
-    FINE,
-    MANY,
-    OVERLAP,
-    BoolPerFrame,
     Fitting,
     Linear,
+    Look,
     Mask,
+    PixelPatches,
     Region,
     Rows,
     Training,
-    learn,
-    learn_look,
-    learn_region,
-    patches_of,
-    resized,
+    square_pixels,
     stretch,
 )
 from cuescope_sdk.statistics import Groups
@@ -182,13 +176,15 @@ def _best_region(
     """By patches of the picture or of the model, whichever gives a place or tells frames better."""
     # the same generator for both: equal folds, so their AUROCs can be compared
     grids = pixel_patches(study.seen, frames)
-    by_words = learn_region(grids, data, study.rng("region", cue.id), OVERLAP)
+    by_words = Region.learn(
+        grids, data, study.rng("region", cue.id), PixelPatches.FINE.overlap
+    )
     # the first frames tell the shape of all: a data set has few
     some = [_frame(study.seen, frame) for frame in frames[:8]]
     patches = _model_patches(study, some)
     if patches is None:
         return by_words, pixel_patches
-    region = learn_region(
+    region = Region.learn(
         patches(study.seen, frames), data, study.rng("region", cue.id)
     )
     if region is not None and (by_words is None or _is_better(region, by_words)):
@@ -245,7 +241,7 @@ def _tellers(
 ) -> tuple[Teller, Teller]:
     """By pictures, and by embeddings, which the model is asked for."""
     rng = study.rng("look", cue.id)
-    look = learn_look([_frame(study.seen, frame) for frame in frames], rng)
+    look = Look.learn([_frame(study.seen, frame) for frame in frames], rng)
 
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
@@ -253,10 +249,10 @@ def _tellers(
     def learned(reader: Reader, fitting: Fitting) -> Teller:
         rows = reader(study.seen, frames)
         # the same generator for both: equal folds, so their AUROCs can be compared
-        model = learn(rows, data, study.rng("frames", cue.id), fitting)
+        model = Linear.learn(rows, data, study.rng("frames", cue.id), fitting)
         return Teller(model, reader)
 
-    return learned(read, MANY), learned(partial(embeddings, study), FEW)
+    return learned(read, Fitting.MANY), learned(partial(embeddings, study), Fitting.FEW)
 
 
 def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:
@@ -385,7 +381,7 @@ def training_frames(
 def training(
     samples: Samples,
     frames: Frames,
-    shows: BoolPerFrame,
+    shows: Bool[np.ndarray, " frame"],
     regions: tuple[Mask | None, ...] = (),
 ) -> Training:
     """What a model of some frames learns from."""
@@ -441,7 +437,7 @@ def _model_patches(study: Study, frames: Sequence[Frame]) -> Cells | None:
 
 def pixel_patches(samples: Samples, frames: Frames) -> Grids:
     """Small overlapping patches of each frame."""
-    return patches_of([_frame(samples, frame) for frame in frames], *FINE)
+    return PixelPatches.FINE.of([_frame(samples, frame) for frame in frames])
 
 
 def coarse_colours(samples: Samples, frames: Frames) -> Rows:
@@ -449,7 +445,7 @@ def coarse_colours(samples: Samples, frames: Frames) -> Rows:
     first, second = np.triu_indices(3)
     rows = []
     for frame in frames:
-        pixels = resized(_frame(samples, frame), COARSE * PIXELS)
+        pixels = square_pixels(_frame(samples, frame), COARSE * PIXELS)
         cells = pixels.reshape(COARSE, PIXELS, COARSE, PIXELS, 3)
         mean = cells.mean(axis=(1, 3))
         spread = cells.std(axis=(1, 3))

@@ -4,18 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
-from scipy import ndimage
 
 from cuescope_sdk import Frame
-from cuescope_sdk.locating import (
-    MANY,
-    TOUCHING,
-    Mask,
-    Pictures,
-    Training,
-    held_out_scores,
-    locate,
-)
+from cuescope_sdk.locating import Fitting, Mask, Pictures, Training
 from cuescope_sdk.statistics import auroc
 
 # of AUROC, by which a piece may tell frames worse than the best: what only goes with a cue does
@@ -36,20 +27,19 @@ def standing_place(
     missing in frames that show it, and stand in others.
     """
     pictures = Pictures(frames)
-    location = locate(pictures, data, rng)
+    location = pictures.locate(data, rng)
     if location.mask is None:
         return None
 
     def told_by(mask: Mask) -> float:
         rows = pictures.cells[:, mask].reshape(len(frames), -1).astype(np.float64)
-        scores = held_out_scores(rows, data, rng, MANY)
+        scores = data.held_out_scores(rows, rng, Fitting.MANY)
         # a fold that cannot be judged tells nothing
         if np.isnan(scores).any():
             return 0.5
         return auroc(scores, data.shows, data.labels) or 0.5
 
-    labelled, count = ndimage.label(location.mask, TOUCHING)
-    pieces = [labelled == number for number in range(1, count + 1)]
+    pieces = location.pieces()
     told = np.array(list(map(told_by, pieces)))
     kept = np.any(
         [

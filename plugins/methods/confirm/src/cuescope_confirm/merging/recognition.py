@@ -17,7 +17,7 @@ from cuescope_confirm.locating.learned import coarse_colours, embeddings, traini
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
-from cuescope_sdk.locating import Linear, PerFrame, Rows, fit, held_out_scores
+from cuescope_sdk.locating import Linear, Rows
 from cuescope_sdk.statistics import auroc
 from cuescope_sdk.stills import FrameId
 
@@ -26,6 +26,7 @@ FRAMES = 150  # of a finding: so many are looked at
 OTHERS = 500  # frames of the runs that each finding's are told from
 FEWEST = 5  # frames on a side, below which nothing is ranked
 Box = tuple[float, float, float, float]
+PerFrame = Float[np.ndarray, " frame"]
 Reader = Callable[[Frames], Rows]
 Scorer = Callable[[Frames], PerFrame]
 
@@ -185,9 +186,9 @@ class _Recognisers:
             rows = reader(frames)
             rng = self._study.rng("merge", str(number))
             # 0 is the threshold: a fold that could not be learned from says nothing
-            held_out = np.nan_to_num(held_out_scores(rows, data, rng))
+            held_out = np.nan_to_num(data.held_out_scores(rows, rng))
             if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
-                model = fit(rows, shows, data.weights())
+                model = Linear.fit(rows, shows, data.weights())
                 by_frame = dict(zip(frames, held_out, strict=True))
                 yield partial(_score, model, reader, by_frame)
 

@@ -25,7 +25,7 @@ from cuescope_confirm.testimony.witnesses import (
 )
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import pixel_changes
-from cuescope_sdk.locating import MANY, Linear, Look, learn, learn_look
+from cuescope_sdk.locating import Fitting, Linear, Look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
 A_PART = 0.25  # of the way: a change of whole pictures that takes less is about something else
@@ -73,8 +73,8 @@ def _learn_recogniser(study: Study, target: Target) -> Recogniser | None:
         return None
     rng = study.rng("recogniser", cue.id)
     shown = [study.seen[key].frames[number] for key, number in frames]
-    look = learn_look(shown, rng)
-    model = learn(look.read(shown), data, rng, MANY)
+    look = Look.learn(shown, rng)
+    model = Linear.learn(look.read(shown), data, rng, Fitting.MANY)
     if (model.auroc or 0.0) < GOOD_AUROC:
         return None
     showing = []
