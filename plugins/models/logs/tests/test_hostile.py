@@ -22,7 +22,7 @@ from openpyxl.utils.exceptions import IllegalCharacterError
 
 from cuescope_logs import workbook
 from cuescope_sdk import Context, PluginError, Trial, UserError
-from cuescope_sdk.logs import MOST_LINE, MOST_MEMBER, _archives, _files
+from cuescope_sdk.logs import _archives, _files
 
 from .written_logs import WRITERS, inspect_header, items, write_inspect, zstd_archive
 
@@ -320,11 +320,11 @@ def test_bombs_are_refused_before_they_unfold(tmp_path: Path) -> None:
     path = tmp_path / "bomb.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps(inspect_header(WRITTEN)))
-        archive.writestr("samples/1_epoch_1.json", b" " * (MOST_MEMBER + 1))
+        archive.writestr("samples/1_epoch_1.json", b" " * (_archives.MOST_MEMBER + 1))
     assert "It may be a bomb" in (look(path) or "")
     with zstd_archive(path) as add:
         add("header.json", inspect_header(WRITTEN))
-        add("samples/1_epoch_1.json", " " * (MOST_MEMBER + 1))
+        add("samples/1_epoch_1.json", " " * (_archives.MOST_MEMBER + 1))
     assert "It may be a bomb" in (look(path) or "")
 
 
@@ -342,8 +342,8 @@ def test_names_that_lead_out_write_nothing(tmp_path: Path) -> None:
 def test_a_long_line_is_one_line(tmp_path: Path) -> None:
     path = WRITERS["lmms-eval"](tmp_path, WRITTEN)
     with path.open("ab") as file:
-        file.write(b'{"doc_id": 9, "input": "' + b"x" * MOST_LINE)
-    assert f"line 4: expected at most {MOST_LINE:,} bytes" in (look(path) or "")
+        file.write(b'{"doc_id": 9, "input": "' + b"x" * _files.MOST_LINE)
+    assert f"line 4: expected at most {_files.MOST_LINE:,} bytes" in (look(path) or "")
 
 
 def test_a_pickle_is_never_opened(tmp_path: Path) -> None:

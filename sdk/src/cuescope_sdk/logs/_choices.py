@@ -16,9 +16,6 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _BOXED = re.compile(r"\\boxed\{\W{0,9}(?:text\{)?([A-Z])\W{0,3}\}", re.IGNORECASE)
-# a line an option: "A) red", "A. red", "(A) red"
-_LINE = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.MULTILINE)
-_INLINE = re.compile(r"(?:^|[,;\n]\s*|\s)\(?([A-Z])[:.)]\s")
 
 
 def letter_index(text: str, count: int) -> int | None:
@@ -71,42 +68,6 @@ def _only_named(text: str, choices: Sequence[str]) -> int | None:
             named.append(index)
             words = words.replace(wanted, "  ")
     return named[0] if len(named) == 1 else None
-
-
-def listed_choices(prompt: str) -> list[str]:
-    """The options that a prompt lists, a line each behind A, B, C ...; [] where it lists none."""
-    run: list[str] = []
-    longest: list[str] = []
-    for match in _LINE.finditer(prompt):
-        # a list starts anew at each A: examples stand before the question
-        if match[1].upper() == "A":
-            run = []
-        if len(run) < len(LETTERS) and match[1].upper() == LETTERS[len(run)]:
-            run.append(match[2])
-            longest = list(run)
-    return longest if len(longest) > 1 else []
-
-
-def split_options(question: str) -> tuple[str, list[str]]:
-    """A question and the options that stand in its text, "Options: A: red, B: blue"; else []."""
-    head, mark, tail = question.rpartition("Options:")
-    if not mark:
-        listed = listed_choices(question)
-        first = _LINE.search(question)
-        return (question[: first.start()].strip() if first and listed else question), (
-            listed
-        )
-    starts: list[re.Match[str]] = []
-    for match in _INLINE.finditer(tail):
-        if len(starts) < len(LETTERS) and match[1] == LETTERS[len(starts)]:
-            starts.append(match)
-    options = []
-    for number, match in enumerate(starts):
-        end = starts[number + 1].start() if number + 1 < len(starts) else len(tail)
-        options.append(tail[match.end() : end].strip(" \n,;."))
-    if len(options) < 2 or not all(options):
-        return question, []
-    return head.strip(), options
 
 
 def _plain(text: str) -> str:

@@ -1,18 +1,13 @@
 """A recorded answer, a log of them, and the base of what reads one format."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cuescope.digest import digest
-from cuescope.types import Options, Sample
-from cuescope_sdk import Plugin, UserError
-
-# a likelihood of 0 is a legal answer, and its logarithm no number
-LEAST_LOG_PROB = -1e4
+from cuescope.types import Options
+from cuescope_sdk import Plugin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,27 +74,3 @@ class LogReader(Plugin):
     @abstractmethod
     def read(self, path: Path) -> Log:
         """What stands in it."""
-
-
-def finite(value: Any, place: str) -> float:
-    """A number of a log, or a text that is one; raises UserError for what is none, and for NaN.
-
-    Minus infinity, the logarithm of a likelihood of 0, becomes a small number.
-    """
-    fault = UserError(place, expected="a finite number", got=f"{value!r:.60}")
-    # a harness may write its numbers as texts
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise fault
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        raise fault from None
-    if math.isnan(number) or number == math.inf:
-        raise fault
-    return max(number, LEAST_LOG_PROB)
-
-
-def content_of(sample: Sample) -> str:
-    """Digest of what a sample shows and asks: how recorded answers know it, whatever its key."""
-    frames = [frame.key for frame in sample.frames]
-    return digest(frames, sample.question, sample.choices)

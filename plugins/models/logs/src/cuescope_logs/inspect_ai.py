@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_list,
     as_mapping,
@@ -26,7 +27,6 @@ from cuescope_sdk.logs import (
     first_bytes,
     json_document,
     letter_index,
-    listed_choices,
 )
 
 VERSIONS = (2, 3)  # 3 has samples in chunks

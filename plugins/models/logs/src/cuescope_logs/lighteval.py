@@ -3,13 +3,20 @@
 from pathlib import Path
 from typing import Any
 
-from cuescope_logs.values import as_list, as_text, list_at, mapping_at, metric, text_at
+from cuescope_logs.values import (
+    as_list,
+    as_text,
+    finite_number,
+    list_at,
+    mapping_at,
+    metric,
+    text_at,
+)
 from cuescope_sdk.logs import (
     Log,
     LogReader,
     Record,
     find_choice,
-    finite,
     first_bytes,
     parquet_rows,
 )
@@ -47,7 +54,7 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
     choices = tuple(as_text(choice).strip() for choice in list_at(document, "choices"))
     gold = document.get("gold_index")
     golds = gold if isinstance(gold, list) else [gold]
-    log_probs = tuple(finite(v, place) for v in list_at(response, "logprobs"))
+    log_probs = tuple(finite_number(v, place) for v in list_at(response, "logprobs"))
     texts = list_at(response, "text_post_processed") or as_list(response.get("text"))
     said = as_text(texts[0]) if texts else ""
     figures = mapping_at(row, "metric")

@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_mapping,
     as_text,
+    finite_number,
     list_at,
     mapping_at,
     metric,
@@ -20,11 +22,9 @@ from cuescope_sdk.logs import (
     Log,
     LogReader,
     Record,
-    finite,
     first_bytes,
     json_document,
     json_lines,
-    listed_choices,
 )
 
 OPTIONS = ("choices", "options", "endings", "mc1_targets")
@@ -95,7 +95,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     log_probs: tuple[float, ...] = ()
     label = line.get("target")
     if responses and all(isinstance(pair, list) and pair for pair in responses):
-        log_probs = tuple(finite(pair[0], place) for pair in responses)
+        log_probs = tuple(finite_number(pair[0], place) for pair in responses)
         continuations = [text_at(request, "arg_1").strip() for request in prompts]
         # of answers by letter the continuations are letters, and the texts stand in the document
         if len(choices) != len(log_probs):

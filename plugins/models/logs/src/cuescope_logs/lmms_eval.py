@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cuescope_logs.prompts import listed_choices
 from cuescope_logs.values import (
     as_list,
     as_mapping,
     as_text,
+    finite_number,
     list_at,
     mapping_at,
     own_scores,
@@ -18,11 +20,9 @@ from cuescope_sdk.logs import (
     Log,
     LogReader,
     Record,
-    finite,
     first_bytes,
     json_document,
     json_lines,
-    listed_choices,
 )
 
 # columns of every task; the others are its metrics
@@ -83,7 +83,7 @@ def read_line(line: dict[str, Any], place: str) -> Record:
     if responses and all(
         isinstance(pair, list) and len(pair) == 2 for pair in responses
     ):
-        log_probs = tuple(finite(pair[0], place) for pair in responses)
+        log_probs = tuple(finite_number(pair[0], place) for pair in responses)
     prompt = text_at(line, "input")
     media = [as_text(reference) for reference in list_at(line, "input_media")]
     return Record(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from cuescope_logs.joining import Joined, chosen, join, position_of, require_joined
 from cuescope_logs.opening import LogOptions, facts_of, open_log
+from cuescope_logs.values import LEAST_LOG_PROB
 from cuescope_sdk import (
     Capabilities,
     Context,
@@ -23,7 +24,7 @@ from cuescope_sdk import (
     digest,
     generator,
 )
-from cuescope_sdk.logs import LEAST_LOG_PROB, Record, content_of
+from cuescope_sdk.logs import Record
 from cuescope_sdk.models import refuse_unanswerable
 
 # of choices that were not chosen, where a log says no likelihoods: as a model that is sure
@@ -238,3 +239,9 @@ def _differ(first: Sequence[Record], second: Sequence[Record], sample: Sample) -
 
 
 __all__ = ["LogModel", "LogModelOptions"]
+
+
+def content_of(sample: Sample) -> str:
+    """Digest of what a sample shows and asks: how recorded answers know it, whatever its key."""
+    frames = [frame.key for frame in sample.frames]
+    return digest(frames, sample.question, sample.choices)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import as_list, as_text, text_at
+from cuescope_logs.values import as_list, as_text, finite_number, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
@@ -15,7 +15,6 @@ from cuescope_sdk.logs import (
     LogReader,
     Record,
     choice_index,
-    finite,
     first_bytes,
     json_lines,
     parquet_rows,
@@ -106,7 +105,7 @@ class TableLog(LogReader):
         given = row.get(named.log_probs)
         listed = as_list(parse_list(given, f"{place} '{named.log_probs}'"))
         log_probs = tuple(
-            finite(value, f"{place} '{named.log_probs}'") for value in listed
+            finite_number(value, f"{place} '{named.log_probs}'") for value in listed
         )
         if log_probs and len(log_probs) != len(choices):
             raise UserError(

@@ -4,6 +4,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from cuescope_sdk import UserError
+
+# a likelihood of 0 is a legal answer, and its logarithm no number
+LEAST_LOG_PROB = -1e4
+
 
 def as_mapping(value: Any) -> dict[str, Any]:
     """An object; {} for anything else."""
@@ -48,6 +53,24 @@ def as_number(value: Any) -> float | None:
         else math.inf
     )
     return number if math.isfinite(number) else None
+
+
+def finite_number(value: Any, place: str) -> float:
+    """A number of a log, or a text that is one; raises UserError for what is none, and for NaN.
+
+    Minus infinity, the logarithm of a likelihood of 0, becomes a small number.
+    """
+    fault = UserError(place, expected="a finite number", got=f"{value!r:.60}")
+    # a harness may write its numbers as texts
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise fault
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        raise fault from None
+    if math.isnan(number) or number == math.inf:
+        raise fault
+    return max(number, LEAST_LOG_PROB)
 
 
 def metric(line: Mapping[str, Any], names: Iterable[str]) -> bool | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from cuescope_logs.prompts import split_options
 from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
@@ -15,7 +16,6 @@ from cuescope_sdk.logs import (
     first_bytes,
     json_document,
     letter_index,
-    split_options,
 )
 
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
