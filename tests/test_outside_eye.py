@@ -1,13 +1,16 @@
 """`--tool embedder=SPEC`: another eye embeds the pictures of a model that tells no embedding."""
 
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import open_clip
 import pytest
 import torch
+import transformers
 from command_line import run, written_plugins
 from safetensors.torch import save_file
 
@@ -16,7 +19,10 @@ from cuescope.context import Context
 from cuescope.outside_eye import for_eye
 from cuescope.runs import load_report
 from cuescope.trust.source import Source
+from cuescope_confirm.locating import learned
+from cuescope_embedders import EyeOptions, VisionTower
 from cuescope_sdk import Capabilities, Frame, HideTokens, Sample, Trial, UserError
+from cuescope_sdk.locating import Region
 from cuescope_sdk.testing import (
     FAKE_TOOLS,
     FakeMethod,
@@ -66,6 +72,73 @@ def test_a_method_gets_embeddings_without_knowing_whose(method: Any) -> None:
         features = {feature.key: feature for feature in report.features}
         found = features[report.findings[0].feature]
         assert (points_at(found, samples) or 0) > 0.8
+
+
+class TinyViT(VisionTower):
+    """Of transformers, with seeded weights, which `saved_vit` writes."""
+
+    folder: ClassVar[Path]
+
+    def __init__(self, options: EyeOptions, context: Context) -> None:
+        here = {"model": str(self.folder)}
+        super().__init__(options.model_copy(update=here), context)
+
+
+def saved_vit(folder: Path, kind: str = "ViT") -> Path:
+    """A network of 32 x 32 pixels and 8 x 8 patches, with its processor."""
+    config = getattr(transformers, f"{kind}Config")(
+        hidden_size=24,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=32,
+        patch_size=4,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = getattr(transformers, f"{kind}Model")(config)
+    network.save_pretrained(folder)
+    size = {"height": 32, "width": 32}
+    transformers.ViTImageProcessor(size=size).save_pretrained(folder)
+    return folder
+
+
+def test_a_cue_is_located_by_patches_of_the_eye(tmp_path: Path) -> None:
+    """The model answers and shows nothing; a tiny ViT is asked where the red corner is."""
+    TinyViT.folder = saved_vit(tmp_path / "vit")
+    eyes = {"embedder": TinyViT}
+    data = {"samples": 60, "frames": 1, "scale": 4}
+    asked = Setup(TRoVe, Mute, data_options=data, tools=eyes)
+    with temporary_cache() as cache:
+        session = asked.session(cache)
+        cells = learned.seen_patches(session.audit)
+        assert cells is not None
+        samples = {sample.key: sample for sample in session.samples}
+        frames = [(key, 0) for key in samples]
+        planted = [sample.annotations["cues"] for sample in session.parts.data.plugin]
+        shows = np.array([cues["red corner"][0] for cues in planted])
+        grids = cells(samples, frames)
+        # of a frame that is not square too: a long copy of the first that shows it
+        first = session.samples[int(shows.argmax())]
+        long = first.frames[0].load().resize((64, 32))
+        copy = replace(first, frames=(Frame.from_array(np.array(long)),))
+        of_long = cells({"long": copy}, [("long", 0)])
+    data_of = learned.training(samples, frames, shows)
+    region = Region.learn(grids, data_of, np.random.default_rng(0))
+    assert region is not None
+    assert not region.is_everywhere
+    for grid in (*itertools.compress(grids, shows), *of_long):
+        found = region.mask(grid)
+        # the corner is 3 x 3 of 8 x 8 cells
+        assert found[:3, :3].sum() > 0.8 * found.sum()
+
+
+def test_an_eye_without_patches_says_why(tmp_path: Path) -> None:
+    TinyViT.folder = saved_vit(tmp_path / "mae", "ViTMAE")
+    with temporary_cache() as cache:
+        audit = setup(TRoVe, embedder=TinyViT).session(cache).audit
+    assert learned.seen_patches(audit) is None
+    assert "no map of places" in audit.capabilities.notes["eye-patches"]
 
 
 def test_an_eye_of_no_use_is_refused() -> None:
@@ -150,7 +223,7 @@ def test_a_cause_is_confirmed_by_the_eye_of_the_run(place: Path, found: Path) ->
         str(place / "c"),
     )
     report = load_report(place / "c")
-    assert "by cells" in report.notes["embeddings"]
+    assert "by cells, and not by the model, patches too" in report.notes["embeddings"]
     assert report.findings
 
 

@@ -240,6 +240,10 @@ PROOFS: dict[str, tuple[type, set[str]]] = {
         having(FakeEmbedder, "embed", lambda rows: np.full_like(rows, np.nan)),
         {"*"},
     ),
+    "test_gives_patches_of_an_eye": (
+        having(FakeEmbedder, "patch_features", lambda maps: [m[0] for m in maps]),
+        set(),
+    ),
     "test_says_whose_eye_it_is": (
         type("Bad", (FakeEmbedder,), {"fingerprint": None}),
         set(),

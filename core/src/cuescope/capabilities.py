@@ -28,6 +28,7 @@ class Capabilities(Value):
 
     `exposes` names what a readout can look at: "patches" for `HasPatches`, "choices" for
     `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
+    "eye-patches" are those of an outside eye (`EmbedsPatches`), where the model has none.
     `max_frames` None means any number; `min_frames` 0 that a question is answered without any.
     `notes` say in words, by the name of an edit, output or inside, how it is done or why it is not.
     """
@@ -305,6 +306,24 @@ class Embedder(Protocol):
 
     def embed(self, frames: Sequence[Frame]) -> np.ndarray:
         """Finite rows (frame, dim), one a frame; the same for the same picture."""
+        ...
+
+
+@runtime_checkable
+class EmbedsPatches(Protocol):
+    """An embedder that tells what lies where: an embedding of each patch of a picture.
+
+    `why_no_patches` is known before weights are opened: None where its network has patches.
+    """
+
+    why_no_patches: str | None
+
+    def patch_features(
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
+    ) -> list[np.ndarray]:
+        """Float32 (row, col, dim), an array a frame; the grid spans the whole frame."""
         ...
 
 

@@ -37,7 +37,7 @@ from cuescope.conclusions import (
 from cuescope.context import Context
 from cuescope.digest import digest
 from cuescope.errors import PluginError
-from cuescope.outside_eye import OutsideEye, ToolAsModel, with_eye
+from cuescope.outside_eye import EYE_PATCHES, OutsideEye, ToolAsModel, with_eye
 from cuescope.registry import version_with_code
 from cuescope.request import Request
 from cuescope.respond import ModelRunner
@@ -85,7 +85,8 @@ class Session:
         capabilities = parts.model.plugin.capabilities
         respond: Respond = self.respond
         if self.eye is not None:
-            capabilities = with_eye(capabilities)
+            eye = parts.tools[EMBEDDER].plugin
+            capabilities = with_eye(capabilities, eye)
             respond = OutsideEye(self.respond, self.eye, self._shared)
         self.audit = Audit(
             labels=tuple(parts.data.plugin.labels),
@@ -167,10 +168,12 @@ class Session:
         """Whose eye it was."""
         if self.eye is not None:
             spec = self.parts.tools[EMBEDDER].spec
+            has_patches = EYE_PATCHES in self.audit.capabilities.exposes
+            patches = ", patches too" if has_patches else ""
             self.audit.note(
                 "embeddings",
-                f"by {spec}, and not by the model. Cues are told apart as this outside eye sees "
-                "them; what it does not see cannot be found",
+                f"by {spec}, and not by the model{patches}. Cues are told apart as this outside "
+                "eye sees them; what it does not see cannot be found",
             )
 
     def run(self) -> Report:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cuescope.capabilities import Capabilities, Embedder
+from cuescope.capabilities import Capabilities, Embedder, EmbedsPatches
 from cuescope.errors import PlanStopped, UserError
 from cuescope.respond import ModelRunner
 from cuescope.spool import Shared, Spool
@@ -19,15 +19,37 @@ from cuescope.types import Outcome, Output, Response, Trial
 EMBEDDING: frozenset[Output] = frozenset({"embedding"})
 # what compares a model's own embedding with its own texts
 OF_OWN_EMBEDDING = frozenset({"choices", "text-tower"})
+# of the eye, by a readout `of_embedding`; "patches" are the model's own, which edits go by
+EYE_PATCHES = "eye-patches"
 
 
-def with_eye(capabilities: Capabilities) -> Capabilities:
-    """What a model can do beside an outside eye."""
+def with_eye(capabilities: Capabilities, eye: Any = None) -> Capabilities:
+    """What a model can do beside an outside eye; whether it has patches an open `eye` tells."""
+    exposes = capabilities.exposes - OF_OWN_EMBEDDING
+    notes = capabilities.notes
+    if eye is not None and "patches" not in exposes:
+        why_not = _why_no_patches(eye)
+        if why_not is None:
+            exposes |= {EYE_PATCHES}
+        else:
+            notes = {**notes, EYE_PATCHES: why_not}
     update = {
         "outputs": capabilities.outputs | EMBEDDING,
-        "exposes": capabilities.exposes - OF_OWN_EMBEDDING,
+        "exposes": exposes,
+        "notes": notes,
     }
     return capabilities.model_copy(update=update)
+
+
+def _why_no_patches(eye: Any) -> str | None:
+    """Of a tool, or of a model that serves as one; None where it has patches."""
+    has = getattr(eye, "capabilities", None)
+    if has is not None:
+        reason = has.notes.get("patches", "it shows none")
+        return None if "patches" in has.exposes else str(reason)
+    if not isinstance(eye, EmbedsPatches):
+        return "it shows none"
+    return eye.why_no_patches
 
 
 class ToolAsModel:

@@ -77,6 +77,37 @@ def vit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def swin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its last stage merges patches."""
+    folder = tmp_path_factory.mktemp("swin")
+    config = transformers.SwinConfig(
+        image_size=16, embed_dim=8, depths=[1, 1], num_heads=[1, 1], window_size=2
+    )
+    drawn(lambda: transformers.SwinModel(config)).save_pretrained(folder)
+    size = {"height": 16, "width": 16}
+    transformers.ViTImageProcessor(size=size).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mae(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It looks at a part of its patches, drawn anew each time."""
+    folder = tmp_path_factory.mktemp("mae")
+    config = transformers.ViTMAEConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=24,
+        image_size=SIDE,
+        patch_size=7,
+    )
+    drawn(lambda: transformers.ViTMAEModel(config)).save_pretrained(folder)
+    size = {"height": SIDE, "width": SIDE}
+    transformers.ViTImageProcessor(size=size).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def resnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("resnet")
     network = drawn(lambda: timm.create_model("test_resnet", pretrained=False))
@@ -130,6 +161,50 @@ def test_a_classifier_without_a_pooler_is_an_eye(vit: Path) -> None:
     rows = build("vision-tower", vit).embed(frames())
     assert rows.shape == (3, 16)
     assert not np.allclose(rows[0], rows[1])
+
+
+@pytest.mark.parametrize(
+    ("tool", "saved", "grid"),
+    [
+        ("vision-tower", "dinov2", (2, 2)),
+        ("vision-tower", "vit", (2, 2)),
+        ("vision-tower", "swin", (2, 2)),
+        ("timm", "resnet", (5, 5)),
+    ],
+)
+@pytest.mark.parametrize("size", [(84, 28), (28, 84)])
+def test_patches_lie_where_their_pixels_do(
+    request: pytest.FixtureRequest,
+    tool: str,
+    saved: str,
+    grid: tuple[int, int],
+    size: tuple[int, int],
+) -> None:
+    """Of the whole of a long picture, which an embedding is cropped from."""
+    eye = build(tool, request.getfixturevalue(saved))
+    assert eye.why_no_patches is None
+    plain = np.full((*size, 3), 128, np.uint8)
+    for row, col in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        noisy = plain.copy()
+        # an outer part of the picture
+        part = noisy[row * size[0] * 3 // 4 :, col * size[1] * 3 // 4 :]
+        part = part[: size[0] // 4, : size[1] // 4]
+        part[:] = np.random.default_rng(0).integers(0, 256, part.shape, np.uint8)
+        shown = [Frame.from_array(plain), Frame.from_array(noisy)]
+        before, after = eye.patch_features(shown)
+        assert before.shape[:2] == grid
+        moved = np.abs(after - before).sum(axis=-1)
+        found = np.unravel_index(moved.argmax(), grid)
+        assert (found[0] * 2 >= grid[0], found[1] * 2 >= grid[1]) == (row, col)
+
+
+def test_what_has_no_patches_says_why(dinov2: Path, mae: Path) -> None:
+    eye = build("vision-tower", mae)
+    assert "5 tokens on 4 x 4 patches" in eye.why_no_patches
+    with pytest.raises(UserError, match="5 tokens"):
+        eye.patch_features(frames())
+    with pytest.raises(UserError, match="has no layer 2"):
+        build("vision-tower", dinov2).patch_features(frames(), 2)
 
 
 def test_no_picture_no_row(resnet: Path) -> None:

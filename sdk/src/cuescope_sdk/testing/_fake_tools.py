@@ -39,12 +39,24 @@ class FakeEmbedder(Plugin):
     """An outside eye: the 8 x 8 cells of a picture, with no noise and no words."""
 
     fingerprint = digest("fake-embedder", 1)
+    why_no_patches: str | None = None
 
     def embed(self, frames: Sequence[Frame]) -> np.ndarray:
         """Rows (frame, dim)."""
-        cells = [frame.load().resize((SIDE, SIDE)) for frame in frames]
-        rows = [np.asarray(image, np.float32).ravel() / 255 for image in cells]
+        rows = [_cells_of(frame).ravel() for frame in frames]
         return np.array(rows).reshape(len(frames), SIDE * SIDE * 3)
+
+    def patch_features(
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
+    ) -> list[np.ndarray]:
+        """The cells, (row, col, 3); there is one layer."""
+        return list(map(_cells_of, frames))
+
+
+def _cells_of(frame: Frame) -> np.ndarray:
+    return np.asarray(frame.load().resize((SIDE, SIDE)), np.float32) / 255
 
 
 class FakeSegmenter(Plugin):

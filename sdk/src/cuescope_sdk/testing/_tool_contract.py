@@ -5,10 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from cuescope.capabilities import EmbedsPatches
 from cuescope_sdk import Detection, Frame
 from cuescope_sdk.grounding import Judgement
 from cuescope_sdk.testing._asked_tool import AskedTool
-from cuescope_sdk.testing._contract import expect, lies_within, same_pixels
+from cuescope_sdk.testing._contract import (
+    NotApplicable,
+    expect,
+    lies_within,
+    same_pixels,
+)
 
 
 class ToolContract(AskedTool):
@@ -165,6 +171,23 @@ class ToolContract(AskedTool):
             got="one for all",
             remedy="Check that the pixels reach the network",
         )
+
+    def test_gives_patches_of_an_eye(self) -> None:
+        """Where a cue is, is told by them."""
+        if "embedder" not in self.roles or not isinstance(self.tool, EmbedsPatches):
+            raise NotApplicable("asks about the patches of an embedder")
+        if self.tool.why_no_patches is not None:
+            raise NotApplicable(f"has no patches: {self.tool.why_no_patches}")
+        frames = self.inputs("embedder")
+        for patches in self.tool.patch_features(frames):
+            expect(
+                patches.ndim == 3
+                and patches.dtype == np.float32
+                and np.isfinite(patches).all(),
+                "finite float32 patches (row, col, dim) of each frame",
+                got=f"{patches.dtype} of shape {patches.shape}",
+                remedy="Put tokens on their grid, or say why_no_patches",
+            )
 
     def test_says_whose_eye_it_is(self) -> None:
         """What an embedder sees is cached by its fingerprint."""

@@ -1,14 +1,24 @@
-"""Outside eyes: networks that embed pictures, for models that tell no embedding."""
+"""Outside eyes: networks that embed pictures and their patches, for models that tell none."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
+from PIL import Image
 from pydantic import Field
 
-from cuescope_sdk import Context, Frame, LazyWeights, NamesRepository, Options, Plugin
+from cuescope_sdk import (
+    Context,
+    Frame,
+    LazyWeights,
+    NamesRepository,
+    Options,
+    Plugin,
+    UserError,
+)
 from cuescope_sdk.models import unit
 
 
@@ -55,10 +65,42 @@ class Eye(Plugin, LazyWeights):
         return unit(np.concatenate(rows))
 
     def _rows(self, frames: Sequence[Frame]) -> Iterator[np.ndarray]:
+        for images in self._batches(frames):
+            yield self.network.embed(images)
+
+    def _batches(self, frames: Sequence[Frame]) -> Iterator[list[Image.Image]]:
         size = self.context.batch_size
         for start in range(0, len(frames), size):
-            images = [frame.load() for frame in frames[start : start + size]]
-            yield self.network.embed(images)
+            yield [frame.load() for frame in frames[start : start + size]]
+
+    @cached_property
+    def why_no_patches(self) -> str | None:
+        """Why its network gives no map of places, or None; no weights are opened for it."""
+        # torch, which a list of plugins must not wait for
+        from cuescope_sdk.torch import fault_of
+
+        try:
+            self.network.try_patches()
+        # networks of any kind are tried
+        except Exception as error:
+            return f"its network gives no map of places ({fault_of(error)})"
+        return None
+
+    def patch_features(
+        self,
+        frames: Sequence[Frame],
+        layer: int = -1,
+    ) -> list[Float[np.ndarray, "row col dim"]]:
+        """Patches after a layer, on a grid over the whole frame: nothing is cropped away."""
+        if self.why_no_patches is not None:
+            raise UserError(f"{self.network.title}: {self.why_no_patches}")
+        maps: list[np.ndarray] = []
+        try:
+            for images in self._batches(frames):
+                maps += list(self.network.patches(images, layer))
+        except (IndexError, AssertionError) as error:
+            raise UserError(f"{self.network.title} has no layer {layer}") from error
+        return maps
 
 
 class VisionTower(Eye):

@@ -15,7 +15,14 @@ from PIL import Image
 from safetensors.torch import load_file
 
 from cuescope_sdk import Context, UserError, digest, nearest
-from cuescope_sdk.torch import Source, files_digest, resolve_device, resolve_dtype
+from cuescope_sdk.torch import (
+    Source,
+    files_digest,
+    quiet,
+    resolve_device,
+    resolve_dtype,
+    to_array,
+)
 
 OWNER = "timm"
 # of a stranger's configuration no more is taken: how pictures are cut and scaled
@@ -71,6 +78,11 @@ class TimmNetwork:
         )
 
     @property
+    def title(self) -> str:
+        """What errors call it."""
+        return f"{OWNER}: {self.source.title}"
+
+    @property
     def looks(self) -> dict[str, Any]:
         """How pictures are cut and scaled."""
         said = self.config.get("pretrained_cfg") or {}
@@ -104,19 +116,9 @@ class TimmNetwork:
         """The network without its head, on its device; raises UserError where weights misfit."""
         title = self.source.title
         self.context.stop_plan_before(f"the weights of {title}")
-        arguments = self.config.get("model_args") or {}
-        plain: dict[str, Any] = {
-            key: value
-            for key, value in arguments.items()
-            if isinstance(value, int | float | bool | list)
-        }
         # it draws weights before they are loaded, from everybody's generator
         with torch.random.fork_rng(devices=[]):
-            network = timm.create_model(
-                self.config["architecture"],
-                pretrained=False,
-                **{**plain, "num_classes": 0},
-            )
+            network = self._build()
         tensors = load_file(self.weights)
         try:
             told = network.load_state_dict(tensors, strict=False)
@@ -127,6 +129,19 @@ class TimmNetwork:
             raise self._misfit(", ".join([*told.missing_keys, *strange][:3]))
         return network.eval().requires_grad_(False).to(self.device, self.dtype)
 
+    def _build(self) -> Any:
+        arguments = self.config.get("model_args") or {}
+        plain: dict[str, Any] = {
+            key: value
+            for key, value in arguments.items()
+            if isinstance(value, int | float | bool | list)
+        }
+        return timm.create_model(
+            self.config["architecture"],
+            pretrained=False,
+            **{**plain, "num_classes": 0},
+        )
+
     def _misfit(self, got: str) -> UserError:
         return UserError(
             f"{OWNER}: the weights of {self.source.title} do not fit its architecture",
@@ -135,10 +150,36 @@ class TimmNetwork:
         )
 
     @cached_property
-    def _transform(self) -> Any:
+    def _data_config(self) -> dict[str, Any]:
         data: Any = timm.data  # of its names the library exports none
-        config = data.resolve_data_config({}, pretrained_cfg=self.looks)
-        return data.create_transform(**config, is_training=False)
+        config: dict[str, Any] = data.resolve_data_config({}, pretrained_cfg=self.looks)
+        return config
+
+    @cached_property
+    def _transform(self) -> Any:
+        data: Any = timm.data
+        return data.create_transform(**self._data_config, is_training=False)
+
+    @cached_property
+    def _transform_of_all(self) -> Any:
+        """As the other, of the whole picture: squashed, and not cropped."""
+        data: Any = timm.data
+        whole = {**self._data_config, "crop_mode": "squash", "crop_pct": 1.0}
+        return data.create_transform(**whole, is_training=False)
+
+    def try_patches(self) -> None:
+        """Raise whatever it raises where the network gives no patches; without weights."""
+        with torch.device("meta"), quiet():
+            network = self._build().eval()
+            _map_of(network, torch.zeros(1, *self._data_config["input_size"]), -1)
+
+    @torch.inference_mode()
+    def patches(self, images: Sequence[Image.Image], layer: int) -> np.ndarray:
+        """Patches (image, row, col, dim) of whole pictures."""
+        pixels = torch.stack([self._transform_of_all(image) for image in images])
+        return to_array(
+            _map_of(self.network, pixels.to(self.device, self.dtype), layer)
+        )
 
     @torch.inference_mode()
     def embed(self, images: Sequence[Image.Image]) -> np.ndarray:
@@ -148,3 +189,16 @@ class TimmNetwork:
         rows = network(pixels.to(self.device, self.dtype))
         array: np.ndarray = rows.float().cpu().numpy()
         return array
+
+
+def _map_of(network: Any, pixels: torch.Tensor, layer: int) -> torch.Tensor:
+    """(image, row, col, dim) after a layer, or a stage."""
+    [states] = network.forward_intermediates(
+        pixels,
+        indices=[layer],
+        norm=True,
+        output_fmt="NCHW",
+        intermediates_only=True,
+    )
+    channels_last: torch.Tensor = states.permute(0, 2, 3, 1)
+    return channels_last

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,9 +13,10 @@ from PIL import Image
 
 from cuescope_sdk import Context
 from cuescope_sdk.models import UnopenableError
-from cuescope_sdk.torch import Pretrained
+from cuescope_sdk.torch import Pretrained, quiet, to_array
 
 OWNER = "vision-tower"
+FIRST = 16  # tokens that are no patch, at most
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ class Tower:
         """What a report says of it."""
         return self.files.facts
 
+    @property
+    def title(self) -> str:
+        """What errors call it."""
+        return self.files.title
+
     def open(self) -> None:
         """Open the weights."""
         _ = self.files.network
@@ -59,6 +66,34 @@ class Tower:
             rows = _pool(output)
         array: np.ndarray = rows.flatten(1).float().cpu().numpy()
         return array
+
+    def try_patches(self) -> None:
+        """Raise whatever it raises where the network gives no patches; without weights."""
+        config = deepcopy(self.files.config)  # building writes into it
+        with torch.device("meta"), quiet():
+            network = self.files.network_class._from_config(config).eval()
+        height, width = self._size(Image.new("RGB", (64, 64)))
+        _map_of(network, torch.zeros(1, 3, height, width, device="meta"), -1)
+
+    def _size(self, image: Image.Image) -> tuple[int, int]:
+        """Rows and columns of pixels that the network is shown."""
+        [pixels] = self.processor(images=[image], return_tensors="pt")["pixel_values"]
+        _, height, width = pixels.shape
+        return height, width
+
+    @torch.inference_mode()
+    def patches(self, images: Sequence[Image.Image], layer: int) -> np.ndarray:
+        """Patches (image, row, col, dim) of whole pictures: squashed, and not cropped."""
+        network = self.files.network
+        height, width = self._size(Image.new("RGB", (64, 64)))
+        inputs = self.processor(
+            images=[image.resize((width, height)) for image in images],
+            do_resize=False,
+            do_center_crop=False,
+            return_tensors="pt",
+        )
+        pixels = inputs["pixel_values"].to(self.files.device, self.files.dtype)
+        return to_array(_map_of(network, pixels, layer))
 
 
 def _builder(config: Any, source: Any) -> Any:
@@ -80,3 +115,28 @@ def _pool(output: Any) -> torch.Tensor:
     states: torch.Tensor = output.last_hidden_state
     # (image, token, dim), or (image, dim, row, col) of a convolutional network
     return states.mean(dim=1) if states.ndim == 3 else states.mean(dim=(2, 3))
+
+
+def _map_of(network: Any, pixels: torch.Tensor, layer: int) -> torch.Tensor:
+    """(image, row, col, dim) after a layer, or a stage; -1 is what the network ends with.
+
+    Raises ValueError where its tokens lie on no grid.
+    """
+    # a CLIP has two towers
+    tower = getattr(network, "vision_model", network)
+    output = tower(pixel_values=pixels, output_hidden_states=True)
+    # embeddings come before the layers
+    states: torch.Tensor = output.hidden_states[layer + 1 if layer >= 0 else layer]
+    if layer == -1:
+        states = output.last_hidden_state
+    if states.ndim == 4:
+        return states.permute(0, 2, 3, 1)
+    rows, cols = (side // tower.config.patch_size for side in pixels.shape[-2:])
+    count = states.shape[1]
+    # class tokens and registers stand first
+    if rows * cols <= count <= rows * cols + FIRST:
+        return states[:, count - rows * cols :].reshape(len(states), rows, cols, -1)
+    merged = round((rows * cols / count) ** 0.5)
+    if (rows // merged) * (cols // merged) != count:
+        raise ValueError(f"{count} tokens on {rows} x {cols} patches")
+    return states.reshape(len(states), rows // merged, cols // merged, -1)

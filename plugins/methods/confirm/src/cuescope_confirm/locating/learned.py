@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool
+from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
 from cuescope_confirm.locating.places import GOOD_AUROC, LocatedCue, box_mask, size_of
 from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
-from cuescope_sdk import Frame, Readout, Trial
+from cuescope_sdk import Audit, Frame, Readout, Trial
 from cuescope_sdk.interventions import Place
 from cuescope_sdk.locating import (
     Fitting,
@@ -52,7 +53,7 @@ Reader = Callable[[Samples, Frames], Rows]
 
 
 class Patches(Readout):
-    """The patch features of each frame after a layer, (frame, row, col, dim)."""
+    """The patch features of each frame after a layer, (frame, row, col, dim), of the model."""
 
     name: ClassVar[str] = "confirm-patches"
     layer: int = -1
@@ -62,11 +63,18 @@ class Patches(Readout):
         model: Any,
         trials: Sequence[Trial],
     ) -> Grids:
-        """By the model's own `patch_features`."""
+        """By `patch_features` of who is asked."""
         return [
             np.stack(model.patch_features(trial.sample.frames, self.layer))
             for trial in trials
         ]
+
+
+class EyePatches(Patches):
+    """Those of the outside eye (`--tool embedder=SPEC`)."""
+
+    name: ClassVar[str] = "confirm-eye-patches"
+    of_embedding: ClassVar[bool] = True
 
 
 def locate_learned(
@@ -173,15 +181,16 @@ def _best_region(
     frames: Frames,
     data: Training,
 ) -> tuple[Region | None, Cells]:
-    """By patches of the picture or of the model, whichever gives a place or tells frames better."""
+    """By patches of the picture or of the model, whichever gives a place or tells frames better.
+
+    Of an outside eye where the model has none.
+    """
     # the same generator for both: equal folds, so their AUROCs can be compared
     grids = pixel_patches(study.seen, frames)
     by_words = Region.learn(
         grids, data, study.rng("region", cue.id), PixelPatches.FINE.overlap
     )
-    # the first frames tell the shape of all: a data set has few
-    some = [_frame(study.seen, frame) for frame in frames[:8]]
-    patches = _model_patches(study, some)
+    patches = seen_patches(study.audit)
     if patches is None:
         return by_words, pixel_patches
     region = Region.learn(
@@ -412,27 +421,41 @@ def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
     return stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 
-def _model_patches(study: Study, frames: Sequence[Frame]) -> Cells | None:
-    """What the model makes of the patches of frames; None where it does not tell."""
-    if "patches" not in study.audit.capabilities.exposes:
+def seen_patches(audit: Audit) -> Cells | None:
+    """What the model makes of the patches of frames, or the eye; None where neither tells."""
+    exposes = audit.capabilities.exposes
+    if "patches" in exposes:
+        readout = Patches()
+    elif "eye-patches" in exposes:
+        readout = EyePatches()
+    else:
         return None
-    for frame in frames:
-        rows, cols = size_of(frame)
-        # a model crops what is not square, and then its grid does not span the frame
-        if not SQUARE[0] < rows / cols < SQUARE[1]:
-            return None
 
     def patches(samples: Samples, frames: Frames) -> Grids:
         trials = []
         for key, number in frames:
             sample = samples[key]
+            frame = _squared(sample.frames[number])
             # a readout of the whole clip would give the patches of all its frames
-            single = sample.with_frames((sample.frames[number],), f"frame-{number}")
-            trials.append(Patches().of(single))
-        outcomes = study.audit.respond(trials)
+            single = sample.with_frames((frame,), f"frame-{number}")
+            trials.append(readout.of(single))
+        outcomes = audit.respond(trials)
         return [np.asarray(outcome.response.readout)[0] for outcome in outcomes]
 
     return patches
+
+
+def _squared(frame: Frame) -> Frame:
+    """The whole of a frame: models crop what is not square, and their grid does not span it."""
+    rows, cols = size_of(frame)
+    if SQUARE[0] < rows / cols < SQUARE[1]:
+        return frame
+    side = max(rows, cols)
+    return frame.derive(f"squared {side}", partial(_resize, side=side))
+
+
+def _resize(image: Image.Image, side: int) -> Image.Image:
+    return image.resize((side, side))
 
 
 def pixel_patches(samples: Samples, frames: Frames) -> Grids:
