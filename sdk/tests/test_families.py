@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from cuescope_sdk.statistics import (
+    Families,
     FamilyTest,
     Groups,
     benjamini_hochberg,
     gap_p_values,
-    q_values_in_families,
 )
 
 
@@ -100,7 +100,7 @@ def test_q_values_in_families_are_those_of_the_definition() -> None:
             p_value[made & (label == one)].min() for one in np.unique(label[made])
         ]
         family_q = np.array(benjamini_hochberg(smallest))
-        q_value = q_values_in_families(p_value, label)
+        q_value = Families(label).q_values(p_value)
         assert np.isnan(q_value[~made]).all()
         for rate in (0.01, 0.05, 0.2, 0.5):
             chosen = (family_q <= rate).sum()
@@ -109,4 +109,4 @@ def test_q_values_in_families_are_those_of_the_definition() -> None:
 
 
 def test_nothing_tested_has_no_q_value() -> None:
-    assert np.isnan(q_values_in_families(np.full(3, np.nan), np.arange(3))).all()
+    assert np.isnan(Families(np.arange(3)).q_values(np.full(3, np.nan))).all()

@@ -4,28 +4,28 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.statistics import at_error, multiplicity, smallest_found
+from cuescope_sdk.statistics import DetectionLimit, Estimate, multiplicity
 
 
 def test_an_interval_is_itself_at_its_own_level() -> None:
-    assert at_error(0.1, 0.02, 0.2, 0.025) == pytest.approx((0.02, 0.2))
+    assert Estimate(0.1, 0.02, 0.2).at_error(0.025) == pytest.approx((0.02, 0.2))
 
 
 def test_it_is_that_of_a_normal_mean_at_another_level() -> None:
     low, high = stats.norm.interval(0.95, loc=3, scale=2)
     wanted = stats.norm.interval(1 - 2 * 0.01 / 7, loc=3, scale=2)
-    assert at_error(3, low, high, 0.01 / 7) == pytest.approx(wanted)
+    assert Estimate(3, low, high).at_error(0.01 / 7) == pytest.approx(wanted)
 
 
 def test_what_is_found_has_the_power_that_was_asked_for() -> None:
     spread = 0.02
     half = spread * stats.norm.isf(0.025)
-    effect = smallest_found([half, half, 9.0], 0.03, 0.8)
+    effect = DetectionLimit.of_intervals([half, half, 9.0], 0.03, 0.8)
     assert effect is not None
     # of one of three tests at 1% each
     chance = stats.norm.sf(stats.norm.isf(0.01) - effect / spread)
     assert chance == pytest.approx(0.8)
-    assert smallest_found([], 0.01, 0.8) is None
+    assert DetectionLimit.of_intervals([], 0.01, 0.8) is None
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 200])

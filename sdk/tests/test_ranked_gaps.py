@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk import generator
-from cuescope_sdk.statistics import GapTest, random_maxima
+from cuescope_sdk.statistics import GapTest
 from cuescope_sdk.statistics._ranked_gaps import (
     gap_weights,
     maxima_p_values,
@@ -60,7 +60,7 @@ def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
 
 def test_random_rankings_are_draws_without_replacement() -> None:
     rates = np.repeat([0, 1 / 3, 1], [5, 7, 8])
-    maxima = random_maxima(rates, 3, 6, 20_000, rng("random"))
+    maxima = GapTest.random_maxima(rates, 3, 6, 20_000, rng("random"))
     brute, source = [], rng("brute")
     for _ in range(4_000):
         deals = [source.permutation(rates) for _ in range(3)]

@@ -9,14 +9,11 @@ from sklearn.metrics import roc_auc_score
 
 from cuescope_sdk.statistics import (
     Bootstrap,
+    ChangePlan,
+    Correlation,
     Estimate,
     Groups,
-    auroc,
-    mann_whitney_p_value,
-    pearson_interval,
-    rank_correlation,
-    rank_correlation_interval,
-    samples_for_change,
+    Roc,
     student_interval,
 )
 from cuescope_sdk.statistics._resampling import stratified_orders
@@ -26,9 +23,9 @@ RNG = np.random.default_rng
 
 def test_auroc_counts_pairs() -> None:
     scores, shows = np.array([1.0, 2, 2, 3]), np.array([False, True, False, True])
-    assert auroc(scores, shows) == pytest.approx(3.5 / 4)
-    assert auroc(scores, np.full(4, True)) is None
-    assert auroc(scores, np.full(4, False)) is None
+    assert Roc(scores, shows).auroc() == pytest.approx(3.5 / 4)
+    assert Roc(scores, np.full(4, True)).auroc() is None
+    assert Roc(scores, np.full(4, False)).auroc() is None
 
 
 def test_auroc_is_scikit_learns() -> None:
@@ -36,7 +33,9 @@ def test_auroc_is_scikit_learns() -> None:
     for _ in range(20):
         scores = rng.integers(0, 6, 40).astype(float)
         positive = rng.random(40) < 0.3
-        assert auroc(scores, positive) == pytest.approx(roc_auc_score(positive, scores))
+        assert Roc(scores, positive).auroc() == pytest.approx(
+            roc_auc_score(positive, scores)
+        )
 
 
 def test_a_matched_auroc_knows_no_difference_of_strata() -> None:
@@ -44,17 +43,19 @@ def test_a_matched_auroc_knows_no_difference_of_strata() -> None:
     stratum = np.repeat(["low", "high"], 4)
     positive = np.array([True, False, False, False, True, True, True, False])
     scores = np.repeat([0.0, 1.0], 4)
-    assert auroc(scores, positive) == pytest.approx(0.75)
-    assert auroc(scores, positive, stratum) == pytest.approx(0.5)
+    assert Roc(scores, positive).auroc() == pytest.approx(0.75)
+    assert Roc(scores, positive).auroc(stratum) == pytest.approx(0.5)
     whole = stratum == "low"
-    assert auroc(scores, whole, stratum) == auroc(scores, whole)
+    assert Roc(scores, whole).auroc(stratum) == Roc(scores, whole).auroc()
 
 
 def test_a_matched_auroc_weighs_strata_by_their_smaller_side() -> None:
     stratum = np.array([0, 0, 1, 1, 1, 1])
     positive = np.array([True, False, True, True, False, False])
     scores = np.array([1.0, 0.0, 0.0, 0.0, 1.0, 1.0])
-    assert auroc(scores, positive, stratum) == pytest.approx((1 * 1.0 + 2 * 0.0) / 3)
+    assert Roc(scores, positive).auroc(stratum) == pytest.approx(
+        (1 * 1.0 + 2 * 0.0) / 3
+    )
 
 
 def test_mann_whitney_is_that_of_all_splits() -> None:
@@ -65,15 +66,17 @@ def test_mann_whitney_is_that_of_all_splits() -> None:
     observed = ranks[:3].sum()
     sums = [ranks[list(chosen)].sum() for chosen in combinations(range(7), 3)]
     share = np.mean(np.array(sums) >= observed)
-    assert mann_whitney_p_value(first, second) == pytest.approx(share)
+    assert Roc.of(first, second).p_value() == pytest.approx(share)
     with pytest.raises(ValueError, match="both sides"):
-        mann_whitney_p_value(first, first[:0])
+        Roc.of(first, first[:0]).p_value()
 
 
 def test_rank_correlation_is_pearsons_of_ranks() -> None:
     first, second = RNG(1).integers(0, 9, (2, 30)).astype(float)
     ranks = stats.rankdata(first), stats.rankdata(second)
-    assert rank_correlation(first, second) == pytest.approx(np.corrcoef(*ranks)[0, 1])
+    assert Correlation.spearman(first, second) == pytest.approx(
+        np.corrcoef(*ranks)[0, 1]
+    )
 
 
 def test_a_rank_correlation_and_its_draws_are_scipys() -> None:
@@ -81,7 +84,9 @@ def test_a_rank_correlation_and_its_draws_are_scipys() -> None:
     levels = np.array([0.0, 0.5, 1.0])
     values = levels[:, None] + rng.normal(0, 0.5, (3, 6))
     flat = np.repeat(levels, 6)
-    rho, low, high = rank_correlation_interval(levels, values, RNG(3), resamples=300)
+    rho, low, high = Correlation.spearman_interval(
+        levels, values, RNG(3), resamples=300
+    )
     assert rho == pytest.approx(stats.spearmanr(flat, values.ravel()).statistic)
     source, draws = RNG(3), []
     for places in source.integers(6, size=(300, 3, 6)):
@@ -124,7 +129,7 @@ def test_draws_without_a_value_are_left_out() -> None:
 def test_so_many_samples_have_the_power() -> None:
     """The share of changed answers, tested two-sided by a normal approximation: in 8 of 10."""
     effect, level = 0.3, 0.01
-    count = samples_for_change(effect, level)
+    count = ChangePlan(level).samples(effect)
     spread = np.sqrt(effect * (1 - effect) / count)
     power = stats.norm.sf(stats.norm.isf(level / 2), loc=effect / spread)
     assert power == pytest.approx(0.8, abs=0.03)
@@ -149,8 +154,8 @@ def test_pearsons_interval_is_scipys() -> None:
     first, second = RNG(6).normal(size=(2, 20))
     pearson = stats.pearsonr(first, second)
     expected = (pearson.statistic, *pearson.confidence_interval())
-    assert pearson_interval(first, second) == pytest.approx(expected)
-    assert pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)
+    assert Correlation.pearson_interval(first, second) == pytest.approx(expected)
+    assert Correlation.pearson_interval(first[:3], second[:3])[1:] == (-1.0, 1.0)
 
 
 def test_a_difference_of_two_figures_is_newcombes() -> None:

@@ -8,17 +8,17 @@ from scipy import stats
 
 from cuescope_sdk import Sample
 from cuescope_sdk.statistics import (
+    Bootstrap,
+    DetectionLimit,
     Estimate,
     GapPlan,
     Groups,
-    bca_interval,
     chance_accuracy,
     change_interval,
     change_p_value,
     exceeds_normal_draws,
     gap_intervals,
     gap_p_values,
-    limit_of_detection,
     mean_interval,
 )
 from cuescope_sdk.statistics._permutation import step_down_max
@@ -271,7 +271,7 @@ def test_a_bootstrap_of_groups_covers() -> None:
         def slope(drawn: np.ndarray, pairs: np.ndarray = pairs) -> float:
             return float(np.polyfit(*pairs[drawn].T, 1)[0])
 
-        interval = bca_interval(slope, grouped(codes), rng, resamples=300)
+        interval = Bootstrap.bca_interval(slope, grouped(codes), rng, resamples=300)
         assert interval is not None
         missed += not interval[0] <= 0 <= interval[1]
     assert missed <= 14
@@ -365,7 +365,9 @@ def test_the_limit_of_detection_is_found_four_times_in_five(share_alike: float) 
     codes = np.repeat(np.arange(60), 4)
     groups, strata = grouped(codes), np.zeros(240, int)
     answers = alike(rng, codes, 0.85, share_alike)
-    limit = limit_of_detection(answers, groups, strata, rng, share=0.25, threshold=0.01)
+    limit = DetectionLimit.of_gap(
+        answers, groups, strata, rng, share=0.25, threshold=0.01
+    )
     assert limit is not None
     found = 0
     for _ in range(100):
@@ -375,7 +377,9 @@ def test_the_limit_of_detection_is_found_four_times_in_five(share_alike: float) 
         p = gap_p_values(answers_with, present[:, None], groups, rng, draws=3000)
         found += int(p[0] <= 0.01)
     assert 66 <= found <= 93
-    none = limit_of_detection(answers, groups, strata, rng, share=0.02, threshold=1e-6)
+    none = DetectionLimit.of_gap(
+        answers, groups, strata, rng, share=0.02, threshold=1e-6
+    )
     assert none is None
 
 

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk.statistics import (
+    ChangePlan,
     Groups,
     WeightedMeans,
     agreement_p_values,
     change_interval,
     change_p_value,
     mean_interval,
-    smallest_flip_share,
 )
 from cuescope_sdk.statistics._inversion import one_sided_p_value
 from cuescope_sdk.statistics._weighted_means import MarginTest
@@ -148,8 +148,8 @@ def test_agreement_of_two_answers_is_fishers_test() -> None:
 
 
 def test_the_smallest_flip_share_is_found_in_8_of_10() -> None:
-    share = smallest_flip_share(300, 0.01)
+    share = ChangePlan(0.01).smallest_loss(300)
     assert share is not None
     needed = next(m for m in range(1, 50) if 2 / 2**m <= 0.01)
     assert stats.binom.sf(needed - 1, 300, share) == pytest.approx(0.8)
-    assert smallest_flip_share(7, 0.01) is None
+    assert ChangePlan(0.01).smallest_loss(7) is None

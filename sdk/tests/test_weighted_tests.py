@@ -5,15 +5,14 @@ import pytest
 from scipy import stats
 
 from cuescope_sdk.statistics import (
+    Families,
     GapPlan,
     can_pass,
-    joined_p_values_of_others,
     least_gap_p_value,
-    lower_mean_p_value,
-    most_by_chance,
     most_unseen,
 )
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
+from cuescope_sdk.statistics._unseen import lower_mean_p_value, most_by_chance
 
 RNG = np.random.default_rng
 
@@ -21,7 +20,7 @@ RNG = np.random.default_rng
 def test_others_are_joined_as_scipy_does() -> None:
     p_value = np.array([0.01, 0.2, 0.5, np.nan, 0.3])
     family = np.array([0, 0, 0, 0, 1])
-    joined = joined_p_values_of_others(p_value, family)
+    joined = Families(family).joined_others(p_value)
     for place in range(3):
         others = np.delete(p_value[:3], place)
         expected = stats.combine_pvalues(others, method="stouffer").pvalue

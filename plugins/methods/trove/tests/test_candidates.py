@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.statistics import Groups, auroc
+from cuescope_sdk.statistics import Groups, Roc
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
 from cuescope_trove.candidates.frames import by_candidate, by_cue
@@ -174,7 +174,7 @@ def test_frames_are_ranked_by_the_cue_and_not_by_their_label() -> None:
         assert shows[order[:100]].mean() >= 0.9
         place = np.empty(len(order))
         place[order] = -np.arange(len(order))
-        assert auroc(place, shows) > 0.9
+        assert Roc(place, shows).auroc() > 0.9
 
 
 def test_where_nothing_is_found_frames_are_ranked_by_candidates() -> None:

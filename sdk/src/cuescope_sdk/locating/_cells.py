@@ -13,7 +13,8 @@ from cuescope_sdk.locating._linear import FOLDS, Fitting, Linear, Training
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
 from cuescope_sdk.locating._visual_words import TOUCHING, fill_gaps
-from cuescope_sdk.statistics import auroc, bound_of_maxima
+from cuescope_sdk.statistics import Roc
+from cuescope_sdk.statistics._resampling import bound_of_maxima
 
 CELL = 2  # pixels along a side
 GRID = SIDE // CELL
@@ -135,7 +136,7 @@ def auroc_of_place(
         rows = cells[:, mask].reshape(len(cells), -1).astype(np.float64)
         model = Linear.fit(rows[learned], part.shows, weights[learned], Fitting.MANY)
         scores[~learned] = model.scores(rows[~learned]) - model.threshold
-    return auroc(scores, data.shows, data.labels) or 0.5
+    return Roc(scores, data.shows).auroc(data.labels) or 0.5
 
 
 def auroc_of_rest(
@@ -158,4 +159,4 @@ def auroc_of_rest(
     scores = data.held_out_scores(np.array(rows, np.float64), rng)
     if np.isnan(scores).any():
         return 0.5
-    return auroc(scores, data.shows, data.labels) or 0.5
+    return Roc(scores, data.shows).auroc(data.labels) or 0.5

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from cuescope_sdk.locating._masks import Mask, stretch
-from cuescope_sdk.statistics import Groups, auroc, youden_cut
+from cuescope_sdk.statistics import Groups, Roc
 
 FOLDS = 4
 ONE_SIDED = 0.1  # weight of labels whose frames all show the cue, or none
@@ -183,11 +183,11 @@ class Linear:
         if np.isnan(scores).any():
             return cls(rows.mean(axis=0), np.zeros(rows.shape[1]), auroc=0.5)
         model = cls.fit(rows, data.shows, data.weights(), fitting)
-        cut = youden_cut(scores, data.shows)
+        cut = Roc(scores, data.shows).youden_cut()
         above = scores >= cut
         return replace(
             model,
             threshold=model.threshold + cut,
-            auroc=auroc(scores, data.shows, data.labels),
+            auroc=Roc(scores, data.shows).auroc(data.labels),
             rates=(float(above[data.shows].mean()), float(above[~data.shows].mean())),
         )

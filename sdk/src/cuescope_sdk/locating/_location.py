@@ -27,7 +27,7 @@ from cuescope_sdk.locating._masks import Mask, stretch
 from cuescope_sdk.locating._pictures import PixelPatches
 from cuescope_sdk.locating._regions import Region
 from cuescope_sdk.locating._visual_words import TOUCHING
-from cuescope_sdk.statistics import auroc_error
+from cuescope_sdk.statistics import Roc
 
 TELLS = (
     0.7  # AUROC on groups held out: what tells frames worse has no place and no name
@@ -139,7 +139,7 @@ def least_telling(data: Training) -> float:
     """The AUROC from which on frames are told: of few groups more is needed."""
     shown = len(np.unique(data.groups.codes[data.shows]))
     others = len(np.unique(data.groups.codes[~data.shows]))
-    return max(TELLS, 0.5 + BEYOND * auroc_error(shown, others))
+    return max(TELLS, 0.5 + BEYOND * Roc.null_error(shown, others))
 
 
 def _stays(region: Region, shown: Sequence[Grid]) -> bool:

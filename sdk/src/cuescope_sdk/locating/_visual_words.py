@@ -16,7 +16,7 @@ from scipy import ndimage
 
 from cuescope_sdk.locating._linear import Fitting, Grid, Linear, Rows, Training
 from cuescope_sdk.locating._masks import Mask
-from cuescope_sdk.statistics import auroc, youden_cut
+from cuescope_sdk.statistics import Roc
 
 WORDS = 200
 KEPT = 24  # principal components of a patch
@@ -91,7 +91,7 @@ class Halves:
     def told(self) -> Bool[np.ndarray, " frame"]:
         """Which frames the models take for those with the cue: a list may hold others too."""
         values = self._values(bags(self.frames))
-        return values >= youden_cut(values, self.data.shows)
+        return values >= Roc(values, self.data.shows).youden_cut()
 
     def told_without(self, masks: Sequence[Mask]) -> float:
         """How well frames tell the cue without these patches and its company, as an AUROC."""
@@ -99,7 +99,7 @@ class Halves:
             ~(mask | company) for mask, company in zip(masks, self.company, strict=True)
         ]
         values = self._values(bags(self.frames, kept, of_all=True))
-        return auroc(values, self.data.shows, self.data.labels) or 0.5
+        return Roc(values, self.data.shows).auroc(self.data.labels) or 0.5
 
     def _values(self, rows: Rows) -> Float[np.ndarray, " frame"]:
         pairs = zip(self.models, rows, strict=True)

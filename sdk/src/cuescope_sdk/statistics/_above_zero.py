@@ -8,7 +8,7 @@ import numpy as np
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._intervals import change_interval
 from cuescope_sdk.statistics._paired import change_p_value
-from cuescope_sdk.statistics._power import detectable, smallest_effect
+from cuescope_sdk.statistics._power import DetectionLimit
 from cuescope_sdk.statistics._shapes import PerSample
 
 PLANTED = 50  # draws of a planted mean
@@ -54,8 +54,10 @@ class MeanAboveZero:
             numbers = np.repeat(np.arange(self.groups.count), sizes[codes])
             again = Groups(numbers, self.groups.count, self.groups.declared)
             planted = MeanAboveZero(drawn, again)
-            limits.append(smallest_effect(partial(planted._holds_once_shifted, level)))
-        return detectable(limits)
+            limits.append(
+                DetectionLimit.bisect(partial(planted._holds_once_shifted, level))
+            )
+        return DetectionLimit.of_draws(limits)
 
     def _holds_once_shifted(self, level: float, shift: float) -> bool:
         # the interval reckons with values from -1 to 1

@@ -5,10 +5,15 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
+from jaxtyping import Float
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
-from cuescope_sdk.statistics._resampling import permutation_p_value
+from cuescope_sdk.statistics._resampling import (
+    RESAMPLES,
+    percentile_interval,
+    permutation_p_value,
+)
 from cuescope_sdk.statistics._shapes import IntPerRow, PerItem, PerRow
 from cuescope_sdk.statistics._tests import correlation_interval
 
@@ -80,19 +85,53 @@ class Correlation:
         low, high = correlation_interval(r, count - spent)
         return cls(r, low, high, p_value, count)
 
+    @staticmethod
+    def pearson_interval(first: PerItem, second: PerItem) -> tuple[float, float, float]:
+        """Pearson's r (1895) of independent items, with its interval (Fisher, 1921).
 
-def pearson_interval(first: PerItem, second: PerItem) -> tuple[float, float, float]:
-    """Pearson's r (1895) of independent items, with its interval (Fisher, 1921).
+        Fewer than four items tell nothing: their interval is from -1 to 1. Raises ValueError for
+        fewer than two; r is NaN where one of the two does not vary.
+        """
+        r = float(stats.pearsonr(first, second).statistic)
+        count = len(first)
+        if count < FEWEST:
+            return r, -1.0, 1.0
+        low, high = correlation_interval(r, count)
+        return r, low, high
 
-    Fewer than four items tell nothing: their interval is from -1 to 1. Raises ValueError for fewer
-    than two; r is NaN where one of the two does not vary.
-    """
-    r = float(stats.pearsonr(first, second).statistic)
-    count = len(first)
-    if count < FEWEST:
-        return r, -1.0, 1.0
-    low, high = correlation_interval(r, count)
-    return r, low, high
+    @staticmethod
+    def spearman(first: PerItem, second: PerItem) -> float:
+        """Spearman's rho (1904). NaN where one of the two does not vary."""
+        return float(stats.spearmanr(first, second).statistic)
+
+    @staticmethod
+    def spearman_interval(
+        levels: Float[np.ndarray, " level"],
+        values: Float[np.ndarray, "level repeat"],
+        rng: np.random.Generator,
+        *,
+        confidence: float = 0.95,
+        resamples: int = RESAMPLES,
+    ) -> tuple[float, float, float]:
+        """Spearman's rho (1904) of values with their levels, with its percentile interval.
+
+        Each level's repeats are drawn anew among themselves (Efron, 1979), for levels are chosen,
+        not drawn.
+        """
+        repeats = values.shape[1]
+        draws = rng.integers(repeats, size=(resamples, *values.shape))
+        # Repeats change places within their level, so every draw has all levels.
+        resampled = np.take_along_axis(values[None], draws, axis=2)
+        # The data are the first row, so that they and their draws are ranked alike.
+        rows = np.concatenate([values[None], resampled]).reshape(resamples + 1, -1)
+        centred = stats.rankdata(np.repeat(levels, repeats))
+        centred -= centred.mean()
+        ranks = stats.rankdata(rows, axis=1)
+        ranks -= ranks.mean(axis=1, keepdims=True)
+        scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
+        correlation = ranks @ centred / scale
+        low, high = percentile_interval(correlation[1:], confidence)
+        return float(correlation[0]), low, high
 
 
 def _centre(values: PerRow, groups: IntPerRow) -> PerRow:

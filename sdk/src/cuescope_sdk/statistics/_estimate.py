@@ -16,6 +16,7 @@ from cuescope_sdk.statistics._shapes import PerSample
 Figure = TypeVar("Figure", float, np.ndarray)
 PerFigure = Float[np.ndarray, " figure"]
 NORMAL = float(norm.ppf(0.975))
+STORED = 0.95  # level of the intervals that a report holds
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,16 @@ class Estimate(Generic[Figure]):
         if low is None or high is None:
             raise ValueError("expected one value or more, got none")
         return Estimate(float(values.mean()), low, high)
+
+    def at_error(self: "Estimate[float]", error: float) -> tuple[float, float]:
+        """The ends of this interval (95%), where each is missed with chance `error`.
+
+        Widened as that of a normal mean, on each side by its own width. For several tests together
+        `error` is that of all over their number (Bonferroni).
+        """
+        widen = norm.isf(error) / norm.isf((1 - STORED) / 2)
+        low = self.value - widen * (self.value - self.low)
+        return float(low), float(self.value + widen * (self.high - self.value))
 
     @staticmethod
     def pooled(

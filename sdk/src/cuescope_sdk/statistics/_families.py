@@ -18,6 +18,9 @@ from cuescope_sdk.statistics._shapes import (
     PerTest,
 )
 
+# p-values that are told apart when they are joined
+LEAST_JOINED = 1e-12
+MOST_JOINED = 1 - 1e-3
 SMALLEST = 1e-300  # a p-value that underflowed still has a logarithm
 
 
@@ -88,23 +91,44 @@ class FamilyTest:
         return max(float(np.exp(-strength)), level / len(self.p_value))
 
 
-def q_values_in_families(p_value: PerTest, family: Int[np.ndarray, " test"]) -> PerTest:
-    """q-values of tests whose p-values are corrected within their family; NaN: not tested.
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Tests in families: `family` is the number of each test's."""
 
-    Families are chosen by the false discovery rate of their smallest p-value, and each chosen one
-    has its share of the level (Benjamini and Bogomolov, 2014). Within a family any false finding is
-    rare, so findings of one family that say the same may be told as one.
-    """
-    q_value = np.full(len(p_value), np.nan)
-    made = np.flatnonzero(np.isfinite(p_value))
-    _, of_test = np.unique(family[made], return_inverse=True)
-    smallest = np.full(of_test.max(initial=-1) + 1, np.inf)
-    np.minimum.at(smallest, of_test, p_value[made])
-    smallest.sort()
-    count = len(smallest)
-    # at which rate so many families, or more, are chosen
-    rates = smallest * count / np.arange(1, count + 1)
-    rates = np.append(np.minimum.accumulate(rates[::-1])[::-1], np.inf)
-    chosen = np.searchsorted(smallest, p_value[made], side="right")
-    q_value[made] = np.minimum(p_value[made] * count / chosen, rates[chosen])
-    return np.asarray(np.minimum(q_value, 1.0))
+    family: Int[np.ndarray, " test"]
+
+    def q_values(self, p_value: PerTest) -> PerTest:
+        """q-values of tests whose p-values are corrected within their family; NaN: not tested.
+
+        Families are chosen by the false discovery rate of their smallest p-value, and each chosen
+        one has its share of the level (Benjamini and Bogomolov, 2014). Within a family any false
+        finding is rare, so findings of one family that say the same may be told as one.
+        """
+        q_value = np.full(len(p_value), np.nan)
+        made = np.flatnonzero(np.isfinite(p_value))
+        _, of_test = np.unique(self.family[made], return_inverse=True)
+        smallest = np.full(of_test.max(initial=-1) + 1, np.inf)
+        np.minimum.at(smallest, of_test, p_value[made])
+        smallest.sort()
+        count = len(smallest)
+        # at which rate so many families, or more, are chosen
+        rates = smallest * count / np.arange(1, count + 1)
+        rates = np.append(np.minimum.accumulate(rates[::-1])[::-1], np.inf)
+        chosen = np.searchsorted(smallest, p_value[made], side="right")
+        q_value[made] = np.minimum(p_value[made] * count / chosen, rates[chosen])
+        return np.asarray(np.minimum(q_value, 1.0))
+
+    def joined_others(self, p_value: PerTest) -> PerTest:
+        """The p-values of all other tests of a test's family, joined by Stouffer's method (1949).
+
+        NaN marks a test that was not made, and in the result one whose family has no other. A
+        p-value near 1 counts as a little less, so that one opposite test does not outweigh many.
+        """
+        made = np.isfinite(p_value)
+        deviate = stats.norm.isf(np.clip(p_value, LEAST_JOINED, MOST_JOINED))
+        # NaN would spoil the sum of its family
+        z = np.where(made, deviate, 0.0)
+        total = np.bincount(self.family, weights=z)[self.family]
+        others = np.bincount(self.family, weights=made)[self.family] - made
+        joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
+        return np.where(others > 0, joined, np.nan)

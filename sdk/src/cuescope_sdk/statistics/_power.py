@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 from scipy import optimize, special, stats
 
+from cuescope_sdk.statistics._estimate import STORED
 from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._permutation import GroupOrders
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
@@ -125,80 +126,107 @@ def _likely(
     return likely, chances[likely]
 
 
-def smallest_flip_share(count: float, level: float) -> float | None:
-    """The share of answers that must be lost, winning none, to be significant in 8 of 10 audits.
+@dataclass(frozen=True)
+class ChangePlan:
+    """An audit of paired changes, whose test asks for a p-value of the `level`."""
 
-    McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them are
-    lost is binomial (Clopper and Pearson, 1934). None where even all lost would not do.
-    """
-    needed = int(np.ceil(1 - np.log2(level)))
-    if count < needed:
-        return None
-    return float(special.betaincinv(needed, count - needed + 1, POWER))
+    level: float
 
+    def smallest_loss(self, count: float) -> float | None:
+        """The share of lost answers, none won, that is significant in 8 of 10 audits.
 
-def samples_for_change(effect: float, threshold: float) -> int:
-    """How many samples show a mean change of `effect` at a level of a p-value, 8 times of 10.
+        McNemar's test (1947) of m lost answers and none won has p = 2 / 2**m, and how many of them
+        are lost is binomial (Clopper and Pearson, 1934). None where even all lost would not do.
+        """
+        needed = int(np.ceil(1 - np.log2(self.level)))
+        if count < needed:
+            return None
+        return float(special.betaincinv(needed, count - needed + 1, POWER))
 
-    By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly or
-    not at all, which vary most. `effect` lies above 0, up to 1.
-    """
-    reach = float(stats.norm.isf(threshold / 2) + stats.norm.isf(1 - POWER))
-    variance = effect * (1 - effect)
-    return int(np.ceil(reach**2 * variance / effect**2)) + 1
+    def samples(self, effect: float) -> int:
+        """How many samples show a mean change of `effect`, 8 times of 10.
 
-
-def found_from(critical: float, error: float) -> float:
-    """The effect that lies above a critical value in 8 of 10 audits, with this standard error."""
-    return critical + float(stats.norm.ppf(POWER)) * error
-
-
-def limit_of_detection(
-    values: PerSample,
-    groups: Groups,
-    strata: IntPerSample,
-    rng: Generator,
-    *,
-    share: float,
-    threshold: float,
-) -> float | None:
-    """The smallest drop of accuracy found in 8 of 10 audits, had a cue been in these very answers.
-
-    A cue is planted in a random `share` of the groups of a random stratum, and makes so many of
-    their right answers wrong that accuracy falls by the drop. The test is that of `gap_p_values`
-    within the stratum, its null taken as normal. `threshold` is the p-value that a finding needs.
-    None where even a cue that makes all of them wrong would be missed too often.
-    """
-    members = level_indices(strata)
-    parts = [
-        _Stratum(values[samples], groups.take(samples), rng) for samples in members
-    ]
-    needed = float(stats.norm.isf(threshold))
-    planted = rng.choice(len(parts), PLANTED)
-    limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
-    return detectable(limits)
+        By the normal approximation (Cohen, 1988), reckoned with answers that either change wholly
+        or not at all, which vary most. `effect` lies above 0, up to 1.
+        """
+        reach = float(stats.norm.isf(self.level / 2) + stats.norm.isf(1 - POWER))
+        variance = effect * (1 - effect)
+        return int(np.ceil(reach**2 * variance / effect**2)) + 1
 
 
-def detectable(limits: Sequence[float]) -> float | None:
-    """The effect that 8 of 10 draws find, each from its own limit on; None for no such effect."""
-    # limits may be infinite, and nothing lies between them and the next
-    limit = float(np.quantile(limits, POWER, method="higher"))
-    return None if np.isinf(limit) else limit
+class DetectionLimit:
+    """The smallest effect that would be found, by what is known of the test."""
 
+    @staticmethod
+    def beyond(critical: float, error: float) -> float:
+        """What lies above a critical value in 8 of 10 audits, with this standard error."""
+        return critical + float(stats.norm.ppf(POWER)) * error
 
-def smallest_effect(is_found: Callable[[float], bool], largest: float = 1.0) -> float:
-    """The smallest effect that is found, up to `largest`, by bisection; infinite where none is."""
-    if not is_found(largest):
-        return float("inf")
-    low = 0.0
-    high = largest
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if is_found(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    @staticmethod
+    def of_intervals(
+        half_widths: Sequence[float],
+        error: float,
+        power: float,
+    ) -> float | None:
+        """The effect that half of the tests find with this power; None without a test.
+
+        `half_widths` are those of intervals of 95%, of means taken as normal. A test is
+        one-sided, at `error` over the number of tests.
+        """
+        if not half_widths:
+            return None
+        spread = float(np.median(half_widths)) / stats.norm.isf((1 - STORED) / 2)
+        needed = stats.norm.isf(error / len(half_widths)) + stats.norm.ppf(power)
+        return float(spread * needed)
+
+    @staticmethod
+    def of_draws(limits: Sequence[float]) -> float | None:
+        """What 8 of 10 draws find, each from its own limit on; None for no such effect."""
+        # limits may be infinite, and nothing lies between them and the next
+        limit = float(np.quantile(limits, POWER, method="higher"))
+        return None if np.isinf(limit) else limit
+
+    @staticmethod
+    def bisect(is_found: Callable[[float], bool], largest: float = 1.0) -> float:
+        """The smallest that is found, up to `largest`, by bisection; infinite where none is."""
+        if not is_found(largest):
+            return float("inf")
+        low = 0.0
+        high = largest
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            if is_found(middle):
+                high = middle
+            else:
+                low = middle
+        return high
+
+    @staticmethod
+    def of_gap(
+        values: PerSample,
+        groups: Groups,
+        strata: IntPerSample,
+        rng: Generator,
+        *,
+        share: float,
+        threshold: float,
+    ) -> float | None:
+        """The smallest drop of accuracy found in 8 of 10 audits, of a cue in these very answers.
+
+        A cue is planted in a random `share` of the groups of a random stratum, and makes so many of
+        their right answers wrong that accuracy falls by the drop. The test is that of
+        `gap_p_values` within the stratum, its null taken as normal. `threshold` is the p-value that
+        a finding needs. None where even a cue that makes all of them wrong would be missed too
+        often.
+        """
+        members = level_indices(strata)
+        parts = [
+            _Stratum(values[samples], groups.take(samples), rng) for samples in members
+        ]
+        needed = float(stats.norm.isf(threshold))
+        planted = rng.choice(len(parts), PLANTED)
+        limits = [parts[index].smallest_drop(share, needed, rng) for index in planted]
+        return DetectionLimit.of_draws(limits)
 
 
 class _Stratum:
@@ -233,4 +261,4 @@ class _Stratum:
             distance = float(draws.mean() - answers @ centred)
             return spread > 0 and distance / spread >= needed
 
-        return smallest_effect(is_found, accuracy)
+        return DetectionLimit.bisect(is_found, accuracy)

@@ -141,28 +141,28 @@ class GapTest:
         rng: Generator,
     ) -> "GapTest":
         """The same with the p-values that rankings by chance give: as many of them as cues."""
-        maxima = random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
+        maxima = self.random_maxima(rates, len(self.gap), k, len(self.maxima), rng)
         return replace(self, p_value=maxima_p_values(self.gap, maxima))
 
+    @staticmethod
+    def random_maxima(
+        rates: PerUnit,
+        rankings: int,
+        k: int,
+        draws: int,
+        rng: Generator,
+    ) -> PerDraw:
+        """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
 
-def random_maxima(
-    rates: PerUnit,
-    rankings: int,
-    k: int,
-    draws: int,
-    rng: Generator,
-) -> PerDraw:
-    """Largest gap of so many random rankings, `draws` times (SpurLens, appendix N).
-
-    A ranking draws k units for its top and k others for its bottom; only how many of each rate
-    are drawn matters, and these counts are drawn at once. `rates` are of at least 2 k units.
-    """
-    levels, counts = np.unique(rates, return_counts=True)
-    counts = np.tile(counts, (draws * rankings, 1))
-    top = _draw_counts(counts, k, rng)
-    bottom = _draw_counts(counts - top, k, rng)
-    gaps = top @ levels / k - bottom @ levels / k
-    return np.asarray(gaps.reshape(draws, rankings).max(axis=1))
+        A ranking draws k units for its top and k others for its bottom; only how many of each rate
+        are drawn matters, and these counts are drawn at once. `rates` are of at least 2 k units.
+        """
+        levels, counts = np.unique(rates, return_counts=True)
+        counts = np.tile(counts, (draws * rankings, 1))
+        top = _draw_counts(counts, k, rng)
+        bottom = _draw_counts(counts - top, k, rng)
+        gaps = top @ levels / k - bottom @ levels / k
+        return np.asarray(gaps.reshape(draws, rankings).max(axis=1))
 
 
 def _draw_counts(

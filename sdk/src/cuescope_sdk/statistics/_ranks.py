@@ -1,102 +1,89 @@
-"""What the order of numbers tells, whatever their scale: AUROC, rank tests and correlations."""
+"""What the order of numbers tells, whatever their scale: the receiver operating characteristic."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
-from cuescope_sdk.statistics._resampling import percentile_interval
 from cuescope_sdk.statistics._shapes import BoolPerItem, PerItem
 
-RESAMPLES = 2000
 
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """How well scores tell positives from others."""
 
-def auroc(
-    scores: PerItem,
-    positive: BoolPerItem,
-    strata: Shaped[np.ndarray, " item"] | None = None,
-) -> float | None:
-    """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
+    scores: PerItem
+    positive: BoolPerItem
 
-    Equal scores count half. None where all are positive, or none is. Within `strata` each is
-    weighted by its smaller side (covariate-adjusted: Pepe, 2003); where no stratum has both
-    sides, all items are compared.
-    """
-    if strata is not None:
-        values = []
-        sizes = []
-        for inside in level_indices(strata):
-            value = auroc(scores[inside], positive[inside])
-            if value is not None:
-                positives = int(positive[inside].sum())
-                values.append(value)
-                sizes.append(min(positives, len(inside) - positives))
-        if values:
-            return float(np.average(values, weights=sizes))
-    positives = int(positive.sum())
-    others = int((~positive).sum())
-    if not positives or not others:
-        return None
-    ranks = stats.rankdata(scores)
-    # less what the ranks of the positives among themselves add up to
-    wins = ranks[positive].sum() - positives * (positives + 1) / 2
-    return float(wins / (positives * others))
+    @classmethod
+    def of(cls, positives: PerItem, others: Float[np.ndarray, " other_item"]) -> "Roc":
+        """Of the scores of both sides."""
+        scores = np.concatenate([positives, others])
+        return cls(scores, np.arange(len(scores)) < len(positives))
 
+    def auroc(self, strata: Shaped[np.ndarray, " item"] | None = None) -> float | None:
+        """The chance that a positive scores higher than another one (Mann and Whitney, 1947).
 
-def mann_whitney_p_value(
-    first: PerItem, second: Float[np.ndarray, " other_item"]
-) -> float:
-    """One-sided p-value that the first are larger than the second (Mann and Whitney, 1947).
+        Equal scores count half. None where all are positive, or none is. Within `strata` each is
+        weighted by its smaller side (covariate-adjusted: Pepe, 2003); where no stratum has both
+        sides, all items are compared.
+        """
+        if strata is not None:
+            values = []
+            sizes = []
+            for inside in level_indices(strata):
+                value = Roc(self.scores[inside], self.positive[inside]).auroc()
+                if value is not None:
+                    positives = int(self.positive[inside].sum())
+                    values.append(value)
+                    sizes.append(min(positives, len(inside) - positives))
+            if values:
+                return float(np.average(values, weights=sizes))
+        positives = int(self.positive.sum())
+        others = int((~self.positive).sum())
+        if not positives or not others:
+            return None
+        ranks = stats.rankdata(self.scores)
+        # less what the ranks of the positives among themselves add up to
+        wins = ranks[self.positive].sum() - positives * (positives + 1) / 2
+        return float(wins / (positives * others))
 
-    Raises ValueError where one of them is empty.
-    """
-    if not len(first) or not len(second):
-        raise ValueError(
-            f"expected numbers on both sides, got {len(first)} and {len(second)}"
-        )
-    return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
+    @staticmethod
+    def null_error(positives: int, others: int) -> float:
+        """Standard error of an AUROC of scores that tell nothing (Mann and Whitney, 1947).
 
+        >>> Roc.null_error(40, 40)
+        0.0649...
+        """
+        return float(np.sqrt((positives + others + 1) / (12 * positives * others)))
 
-def rank_correlation(first: PerItem, second: PerItem) -> float:
-    """Spearman's rho (1904). NaN where one of the two does not vary."""
-    return float(stats.spearmanr(first, second).statistic)
+    def p_value(self) -> float:
+        """One-sided p-value that positives score higher (Mann and Whitney, 1947).
 
+        Raises ValueError where all are positive, or none is.
+        """
+        first = self.scores[self.positive]
+        second = self.scores[~self.positive]
+        if not len(first) or not len(second):
+            raise ValueError(
+                f"expected numbers on both sides, got {len(first)} and {len(second)}"
+            )
+        return float(stats.mannwhitneyu(first, second, alternative="greater").pvalue)
 
-def rank_correlation_interval(
-    levels: Float[np.ndarray, " level"],
-    values: Float[np.ndarray, "level repeat"],
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-) -> tuple[float, float, float]:
-    """Spearman's rho (1904) of values with their levels, and its percentile interval (Efron, 1979).
+    def youden_cut(self) -> float:
+        """The score that tells both sides apart best: the largest sum of both rates.
 
-    Each level's repeats are drawn anew among themselves, for levels are chosen, not drawn.
-    """
-    repeats = values.shape[1]
-    draws = rng.integers(repeats, size=(resamples, *values.shape))
-    # Repeats change places within their level, so every draw has all levels.
-    resampled = np.take_along_axis(values[None], draws, axis=2)
-    # The data are the first row, so that they and their draws are ranked alike.
-    rows = np.concatenate([values[None], resampled]).reshape(resamples + 1, -1)
-    centred = stats.rankdata(np.repeat(levels, repeats))
-    centred -= centred.mean()
-    ranks = stats.rankdata(rows, axis=1)
-    ranks -= ranks.mean(axis=1, keepdims=True)
-    scale = np.sqrt((centred @ centred) * (ranks**2).sum(axis=1))
-    correlation = ranks @ centred / scale
-    low, high = percentile_interval(correlation[1:], confidence)
-    return float(correlation[0]), low, high
-
-
-def auroc_error(positives: int, others: int) -> float:
-    """Standard error of an AUROC of scores that tell nothing (Mann and Whitney, 1947).
-
-    >>> auroc_error(40, 40)
-    0.0649...
-    """
-    return float(np.sqrt((positives + others + 1) / (12 * positives * others)))
+        Youden, 1950.
+        """
+        values = np.unique(self.scores)
+        between = (values[:-1] + values[1:]) / 2
+        cuts = np.append(between, values[-1])
+        above = self.scores >= cuts[:, None]
+        right = above[:, self.positive].mean(axis=1)
+        wrong = above[:, ~self.positive].mean(axis=1)
+        return float(cuts[np.argmax(right - wrong)])
 
 
 def equal_parts(values: PerItem, count: int) -> Int[np.ndarray, " item"]:
@@ -107,14 +94,3 @@ def equal_parts(values: PerItem, count: int) -> Int[np.ndarray, " item"]:
     """
     edges = np.unique(np.quantile(values, np.arange(1, count) / count))
     return np.searchsorted(edges, values, side="right")
-
-
-def youden_cut(scores: PerItem, positive: BoolPerItem) -> float:
-    """The score that tells both sides apart best: the largest sum of both rates (Youden, 1950)."""
-    values = np.unique(scores)
-    between = (values[:-1] + values[1:]) / 2
-    cuts = np.append(between, values[-1])
-    above = scores >= cuts[:, None]
-    right = above[:, positive].mean(axis=1)
-    wrong = above[:, ~positive].mean(axis=1)
-    return float(cuts[np.argmax(right - wrong)])

@@ -1,33 +1,10 @@
 """Many tests that do not count alike: weights of the error budget, and tests that cannot pass."""
 
 import numpy as np
-from jaxtyping import Bool, Int
-from scipy import stats
+from jaxtyping import Bool
 
 from cuescope_sdk.statistics._shapes import IntPerCell, PerCell, PerTest
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
-
-# p-values that are told apart when they are joined
-SMALLEST = 1e-12
-LARGEST = 1 - 1e-3
-
-
-def joined_p_values_of_others(
-    p_value: PerTest, family: Int[np.ndarray, " test"]
-) -> PerTest:
-    """The p-values of all other tests of a test's family, joined by Stouffer's method (1949).
-
-    NaN marks a test that was not made, and in the result one whose family has no other. A p-value
-    near 1 counts as a little less, so that one opposite test does not outweigh many.
-    """
-    made = np.isfinite(p_value)
-    deviate = stats.norm.isf(np.clip(p_value, SMALLEST, LARGEST))
-    # NaN would spoil the sum of its family
-    z = np.where(made, deviate, 0.0)
-    total = np.bincount(family, weights=z)[family]
-    others = np.bincount(family, weights=made)[family] - made
-    joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
-    return np.where(others > 0, joined, np.nan)
 
 
 def least_gap_p_value(n_with: IntPerCell, n_without: IntPerCell, wrong: int) -> PerCell:

@@ -12,7 +12,7 @@ import numpy as np
 from cuescope_cuebench.sheet_methods import SHEET
 from cuescope_cuebench.worlds import Configuration
 from cuescope_sdk import Cell, Table
-from cuescope_sdk.statistics import auroc
+from cuescope_sdk.statistics import Roc
 
 # `confirm` takes an effect below it for none: a cause does more, a decoy less
 LEAST_USE = 0.1
@@ -173,7 +173,7 @@ def _count_called(cases: Sequence[Grades]) -> tuple[float | None, str]:
 def auroc_of_cases(cases: Sequence[tuple[bool, float | None]]) -> float | None:
     """The chance that a cause scores above a decoy; no score is below every score."""
     is_cause, scores = np.array(cases, dtype=float).reshape(-1, 2).T
-    return auroc(np.nan_to_num(scores, nan=-np.inf), is_cause.astype(bool))
+    return Roc(np.nan_to_num(scores, nan=-np.inf), is_cause.astype(bool)).auroc()
 
 
 # ------------------------------------------------------------------------------------- auditors

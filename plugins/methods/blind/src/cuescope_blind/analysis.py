@@ -17,10 +17,10 @@ from cuescope_blind.tells.others import other_tells
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
+    DetectionLimit,
     Groups,
     benjamini_hochberg,
     change_p_value,
-    found_from,
 )
 
 LEARNER = Tell("blind-learner", "the answer of a learner that sees no pixel")
@@ -215,7 +215,7 @@ def foretold_gain(
         if excess(room) > 0:
             return None
         critical = float(brentq(excess, 0.0, room, xtol=CLOSE))
-        limit = found_from(critical, error)
+        limit = DetectionLimit.beyond(critical, error)
         if limit >= room:
             return None
     return limit

@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from cuescope_sdk.statistics import (
+    ChangePlan,
     Groups,
     MeanAboveZero,
     change_interval,
     gap_p_values,
     holm,
-    samples_for_change,
 )
 
 PerSample = Float[np.ndarray, " sample"]
@@ -214,4 +214,4 @@ def _most_confirm(decisions: Decisions) -> bool:
 def samples_needed(effect: float, tests: int, *, level: float) -> int:
     """How many changed samples show a mean change of `effect` with 80% power, after correction."""
     # the first step of Holm, which is the hardest to pass
-    return samples_for_change(effect, level / max(tests, 1))
+    return ChangePlan(level / max(tests, 1)).samples(effect)

@@ -14,12 +14,12 @@ from cuescope_quag.measures import Measure
 from cuescope_quag.trials import Codes, RightPerSample
 from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.statistics import (
+    ChangePlan,
     Groups,
     WeightedMeans,
     agreement_p_values,
     change_p_value,
     exceeds_rate_p_value,
-    smallest_flip_share,
 )
 
 
@@ -174,7 +174,7 @@ def compare(
 
 def smallest_loss(questions: float, level: float) -> float | None:
     """Points that a condition must cost, winning nothing, to be significant in 8 of 10 audits."""
-    share = smallest_flip_share(questions, level)
+    share = ChangePlan(level).smallest_loss(questions)
     return None if share is None else 100 * share
 
 

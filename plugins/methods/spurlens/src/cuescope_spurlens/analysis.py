@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from cuescope_sdk import Accuracy, Audit
-from cuescope_sdk.statistics import GapPlan, GapTest, Groups, random_maxima
+from cuescope_sdk.statistics import GapPlan, GapTest, Groups
 from cuescope_spurlens.answers import (
     Answers,
     Questions,
@@ -311,7 +311,9 @@ def score_case(
         interval.append(spurious_gap_interval(up, down, options.confidence))
     chance = audit.rng("chance", case.task, case.label)
     # Drawn whatever the null is: the tables show the paper's random baseline beside each gap.
-    maxima = random_maxima(rates, options.random_rankings, case.k, draws, chance)
+    maxima = GapTest.random_maxima(
+        rates, options.random_rankings, case.k, draws, chance
+    )
     # without the object there is no size that could make a gap
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)

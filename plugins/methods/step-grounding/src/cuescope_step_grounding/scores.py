@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.statistics import Groups, bca_interval
+from cuescope_sdk.statistics import Bootstrap, Groups
 from cuescope_step_grounding.options import (
     HallucinationOver,
     Perturbation,
@@ -294,7 +294,7 @@ def reliance(
     ends = None
     if rows:
         overall = score(np.arange(len(rows)))
-        ends = bca_interval(
+        ends = Bootstrap.bca_interval(
             score,
             groups,
             rng,

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from cuescope_sdk import Audit
-from cuescope_sdk.statistics import GapPlan, Groups, limit_of_detection
+from cuescope_sdk.statistics import DetectionLimit, GapPlan, Groups
 from cuescope_trove.candidates.correction import CLEAR
 from cuescope_trove.options import TRoVeOptions
 from cuescope_trove.scores import Observations
@@ -177,7 +177,7 @@ def limit(
     """
     measured = table.observations
     tried = max(table.correction.count, 1.0) * (POOLED if options.pool_labels else 1.0)
-    found = limit_of_detection(
+    found = DetectionLimit.of_gap(
         measured.values,
         measured.groups,
         measured.label,
@@ -200,7 +200,7 @@ def limit(
     last = by_formula(n, discover=0.0)
     if found is None or last is None:
         return None
-    # the null of few sequences is skewed, and `limit_of_detection` takes it as normal
+    # the null of few sequences is skewed, and `DetectionLimit` takes it as normal
     found = max(found, last)
     if table.first_gap is None:
         return found

@@ -26,11 +26,11 @@ from cuescope_commands.gating._policy import (
 from cuescope_commands.outputs import GateRule
 from cuescope_sdk import Score, UserError, inside
 from cuescope_sdk.statistics import (
+    DetectionLimit,
+    Estimate,
     Groups,
-    at_error,
     mean_interval,
     multiplicity,
-    smallest_found,
 )
 
 Outcome = Literal["pass", "fail", "undecided"]
@@ -335,8 +335,9 @@ def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:
     low = value if score.low is None else score.low
     high = value if score.high is None else score.high
     # the report holds 95%; as for a normal mean, which the docs say
-    lower, _ = at_error(value, low, high, judged.error / paid)
-    _, high = at_error(value, low, high, judged.error)
+    estimate = Estimate(value, low, high)
+    lower, _ = estimate.at_error(judged.error / paid)
+    _, high = estimate.at_error(judged.error)
     label = f" for '{score.label}'" if score.label else ""
     name = judged.run.cue_names[score.feature]
     shown = sorted(judged.shown.get(score.feature, ()))[:SHOWN]
@@ -368,7 +369,7 @@ def detectable(scores: Sequence[Score], error: float, power: float) -> float | N
         for score in scores
         if score.high is not None and score.low is not None
     ]
-    limit = smallest_found(widths, error, power)
+    limit = DetectionLimit.of_intervals(widths, error, power)
     return None if limit is None else 100 * limit
 
 

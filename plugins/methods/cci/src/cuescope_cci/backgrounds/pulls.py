@@ -14,12 +14,11 @@ from jaxtyping import Bool, Float, Int
 
 from cuescope_sdk.statistics import (
     AssociationTests,
+    DetectionLimit,
     Estimate,
     GroupedFeatures,
     Groups,
-    detectable,
     mean_interval,
-    smallest_effect,
 )
 
 FEWEST = 3  # groups with and without a kind, and groups whose answers move: fewer prove nothing
@@ -338,7 +337,9 @@ def smallest_pull(
     field = _Field(observed, kind, tests.critical, second.critical or 0.0)
     count = MOST_PLANTED // (observed.answers.logits.size * PLANTED_DEALS)
     targets = rng.choice(classes, int(np.clip(count, *PLANTED)))
-    return detectable([field.smallest_pull(target, rng) for target in targets.tolist()])
+    return DetectionLimit.of_draws(
+        [field.smallest_pull(target, rng) for target in targets.tolist()]
+    )
 
 
 class _Field:
@@ -371,13 +372,13 @@ class _Field:
         def favours(share: float) -> bool:
             return self._favours(planted(share), target, np.random.default_rng(seed))
 
-        limit = smallest_effect(
+        limit = DetectionLimit.bisect(
             lambda share: self._goes_together(planted(share), target)
         )
         # The second null costs much more, and is refused nearly always where the first one is.
         if np.isinf(limit) or favours(limit):
             return limit
-        return smallest_effect(lambda share: share >= limit and favours(share))
+        return DetectionLimit.bisect(lambda share: share >= limit and favours(share))
 
     def _goes_together(self, planted: Answers, target: int) -> bool:
         moves = planted.moves()[:, [target]]

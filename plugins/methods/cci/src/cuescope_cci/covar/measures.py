@@ -10,8 +10,8 @@ from cuescope_cci import scores
 from cuescope_cci.covar.images import NONE, ORIGINAL, PLAIN, Codes, Images, Mask
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk.statistics import (
+    Bootstrap,
     Groups,
-    bca_interval,
     change_interval,
     change_p_value,
     holm,
@@ -251,7 +251,7 @@ def ratio_difference(
     everyone = Groups.single(source.count)
     # each source once: the figure of the data as it is
     value = difference(everyone.codes)
-    ends = bca_interval(difference, everyone, rng)
+    ends = Bootstrap.bca_interval(difference, everyone, rng)
     if value is None or ends is None:
         return MISSING
     images = int((first[1] | second[1]).sum())

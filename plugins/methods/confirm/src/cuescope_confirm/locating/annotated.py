@@ -11,7 +11,7 @@ from cuescope_confirm.study import THING, Cue, Samples, Study, pick, shuffle
 from cuescope_sdk import Detection, Frame, Occurrence, Sample, UserError
 from cuescope_sdk.explain import foreground_of
 from cuescope_sdk.interventions import Place
-from cuescope_sdk.statistics import auroc, youden_cut
+from cuescope_sdk.statistics import Roc
 from cuescope_sdk.tools import CachedDetector
 
 MOST_CHECKED = 150  # of the run's samples on each side, by which a detector is judged
@@ -148,7 +148,8 @@ def _judge_detector(
         return SCORE, None
     best = _best_scores(study, pick(study.seen, keys), word)
     scores = np.array(list(best.values()))
-    return max(youden_cut(scores, positive), LOWEST), auroc(scores, positive)
+    roc = Roc(scores, positive)
+    return max(roc.youden_cut(), LOWEST), roc.auroc()
 
 
 def locate_background(study: Study, cue: Cue, pool: Samples) -> LocatedCue | None:

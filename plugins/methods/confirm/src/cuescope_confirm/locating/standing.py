@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from cuescope_sdk import Frame
 from cuescope_sdk.locating import Fitting, Mask, Pictures, Training
-from cuescope_sdk.statistics import auroc
+from cuescope_sdk.statistics import Roc
 
 # of AUROC, by which a piece may tell frames worse than the best: what only goes with a cue does
 COMPANY = 0.05
@@ -37,7 +37,7 @@ def standing_place(
         # a fold that cannot be judged tells nothing
         if np.isnan(scores).any():
             return 0.5
-        return auroc(scores, data.shows, data.labels) or 0.5
+        return Roc(scores, data.shows).auroc(data.labels) or 0.5
 
     pieces = location.pieces()
     told = np.array(list(map(told_by, pieces)))

@@ -18,7 +18,7 @@ from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
 from cuescope_sdk.locating import Linear, Rows
-from cuescope_sdk.statistics import auroc
+from cuescope_sdk.statistics import Roc
 from cuescope_sdk.stills import FrameId
 
 SAME = 0.5  # of the smaller region must be in both, as in `compare --consensus`
@@ -169,7 +169,7 @@ class _Recognisers:
         ranked = [*unlisted, *neither]
         shows = np.arange(len(ranked)) < len(unlisted)
         scorers = self._scorers[number]
-        ranks = [auroc(score(ranked), shows) or 0.0 for score in scorers]
+        ranks = [Roc(score(ranked), shows).auroc() or 0.0 for score in scorers]
         return share + (1 - share) * min(ranks, default=0.0)
 
     def _learn(self, number: int) -> Iterator[Scorer]:
@@ -187,7 +187,7 @@ class _Recognisers:
             rng = self._study.rng("merge", str(number))
             # 0 is the threshold: a fold that could not be learned from says nothing
             held_out = np.nan_to_num(data.held_out_scores(rows, rng))
-            if (auroc(held_out, shows) or 0.0) >= GOOD_AUROC:
+            if (Roc(held_out, shows).auroc() or 0.0) >= GOOD_AUROC:
                 model = Linear.fit(rows, shows, data.weights())
                 by_frame = dict(zip(frames, held_out, strict=True))
                 yield partial(_score, model, reader, by_frame)

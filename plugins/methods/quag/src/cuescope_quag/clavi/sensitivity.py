@@ -27,7 +27,7 @@ from cuescope_quag.trials import (
 )
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Sample, Table
 from cuescope_sdk.report import bar_chart
-from cuescope_sdk.statistics import mann_whitney_p_value
+from cuescope_sdk.statistics import Roc
 
 Distances = Float[np.ndarray, " pair"]
 Matrix = Float[np.ndarray, "token token"]
@@ -169,7 +169,7 @@ def compare_distances(
             f"attention that can be aligned; {FEWEST} of each are needed",
             n=count,
         )
-    p_value = mann_whitney_p_value(both, others)
+    p_value = Roc.of(both, others).p_value()
     return Evidence(
         check=check,
         # Equal distances do not refute anything: a model may know the order by other means.

@@ -11,7 +11,7 @@ from cuescope_quag.simulation.data import unimodal_error
 from cuescope_quag.simulation.training import Errors, Schedule, Training
 from cuescope_sdk import Picture, Table
 from cuescope_sdk.report import line_chart
-from cuescope_sdk.statistics import rank_correlation_interval, student_interval
+from cuescope_sdk.statistics import Correlation, student_interval
 
 CONFIDENCE = 0.95
 PerSeed = Float[np.ndarray, " seed"]
@@ -115,11 +115,8 @@ def _correlation_note(of_alphas: Sequence[Rise], rng: np.random.Generator) -> st
         return "Too few couplings for a rank correlation: three or more are needed."
     alphas = np.array([rise.alpha for rise in of_alphas])
     ratios = np.stack([rise.crossmodal for rise in of_alphas])
-    rho, low, high = rank_correlation_interval(
-        alphas,
-        ratios,
-        rng,
-        confidence=CONFIDENCE,
+    rho, low, high = Correlation.spearman_interval(
+        alphas, ratios, rng, confidence=CONFIDENCE
     )
     seeds = ratios.shape[1]
     interval = (

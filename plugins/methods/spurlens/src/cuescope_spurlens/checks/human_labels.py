@@ -10,7 +10,7 @@ from pydantic import BaseModel, field_validator
 
 from cuescope_sdk import Audit, Evidence, LabelItem, StoredRun, UserError, nearest
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.statistics import Groups, mean_interval, pearson_interval
+from cuescope_sdk.statistics import Correlation, Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
@@ -221,7 +221,7 @@ def _compare_gaps(gaps: Sequence[tuple[float, float]]) -> Evidence:
             detail=pairs or nothing,
         )
     # Correlated, not subtracted: people's gaps are over other images, so their size differs.
-    r, low, high = pearson_interval(*np.array(gaps, dtype=float).T)
+    r, low, high = Correlation.pearson_interval(*np.array(gaps, dtype=float).T)
     return Evidence(
         check=check,
         verdict=judge(low > 0, high < PEARSON),

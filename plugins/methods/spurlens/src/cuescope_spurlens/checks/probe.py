@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Table, Trial
 from cuescope_sdk.report import line_chart
-from cuescope_sdk.statistics import pearson_interval, student_interval
+from cuescope_sdk.statistics import Correlation, student_interval
 from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
@@ -255,7 +255,7 @@ def _table(probes: Probes) -> Table:
     ]
     gaps = _gaps(probes)
     if len(gaps) >= 3 and np.ptp(gaps, axis=0).min() > 0:
-        r, low, high = pearson_interval(*gaps.T)
+        r, low, high = Correlation.pearson_interval(*gaps.T)
         correlation = f"{r:.2f} [{low:.2f}, {high:.2f}]"
         notes.append(f"Correlation of the gaps of model and probe: {correlation}.")
     return Table.of("Vision encoder: the gap of a linear probe", COLUMNS, rows, *notes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.statistics import Groups, mean_interval, rank_correlation
+from cuescope_sdk.statistics import Correlation, Groups, mean_interval
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
 from cuescope_spurlens.answers import ask_more
 from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
@@ -119,7 +119,7 @@ def _compare_rankings(
         gap = result.strongest_gap
         # compared by ranks, for each detector has a scale of its own
         first_scores = result.case.detections.scores[:, result.strongest]
-        correlation = rank_correlation(first_scores, case.detections.scores[:, 0])
+        correlation = Correlation.spearman(first_scores, case.detections.scores[:, 0])
         yield cue_evidence(
             result,
             DETECTOR_CHECK + name,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Table
-from cuescope_sdk.statistics import Correlation, rank_correlation
+from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.components import CHANGED, VERIFIED
 from cuescope_step_grounding.law.law import MeasuredModel
 from cuescope_step_grounding.law.pairs import correlation_cells
@@ -70,4 +70,4 @@ def _rank_agreement(
     others = np.array([model.figures.get(name) for model in first], float)
     # Of a figure that is missing the deviation is none (NaN).
     vary = swept.std() > 0 and others.std() > 0
-    return rank_correlation(swept, others) if vary else None
+    return Correlation.spearman(swept, others) if vary else None

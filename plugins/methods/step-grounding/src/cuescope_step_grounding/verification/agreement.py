@@ -10,7 +10,7 @@ from numpy.random import Generator
 from cuescope_sdk import Sample, UserError, nearest
 from cuescope_sdk.data import TextFile
 from cuescope_sdk.grounding import Claim
-from cuescope_sdk.statistics import Groups, bca_interval, cohen_kappa
+from cuescope_sdk.statistics import Bootstrap, Groups, cohen_kappa
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.trials import Reasoning
 
@@ -51,7 +51,7 @@ def agreement(
     ends = None
     # A judge that says the same of all has no kappa, and neither has an interval around it.
     if value is not None and 0 < first.mean() < 1 and 0 < second.mean() < 1:
-        ends = bca_interval(
+        ends = Bootstrap.bca_interval(
             lambda drawn: cohen_kappa(first[drawn], second[drawn]),
             Groups.of([sample for sample, _, _ in decided]),
             rng,

@@ -15,10 +15,10 @@ from scipy.optimize import minimize
 from scipy.special import betaln
 
 from cuescope_sdk.statistics import (
+    DetectionLimit,
     Estimate,
     Placement,
     share_beyond_chance,
-    smallest_effect,
 )
 
 HOLDS = 1
@@ -228,7 +228,7 @@ def smallest_share(swaps: Swaps, rng: Generator, *, level: float) -> float | Non
             count += spiked.fits(spiked.table(), level)
         return count >= POWER * COPIES
 
-    smallest = smallest_effect(is_found)
+    smallest = DetectionLimit.bisect(is_found)
     return None if np.isinf(smallest) else smallest
 
 

@@ -12,12 +12,11 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from cuescope_sdk.statistics import (
+    Families,
     FamilyTest,
     can_pass,
     gap_p_values,
-    joined_p_values_of_others,
     least_gap_p_value,
-    q_values_in_families,
 )
 from cuescope_trove.scores import Observations, PairMask, Pairs, PerPair, label_parts
 
@@ -74,7 +73,7 @@ class Correction:
         corrected = np.full(len(p_value), np.nan)
         for chosen, test in self.families:
             corrected[chosen] = test.corrected(p_value[chosen])
-        return two_sided(q_values_in_families(corrected, self.labels))
+        return two_sided(Families(self.labels).q_values(corrected))
 
     def critical(self, q_value: PerPair, fdr: float) -> PerPair:
         """The two-sided p-value that each pair must reach to be found; NaN: not tested.
@@ -139,7 +138,7 @@ def pooled_weights(
     label = observations.label
     if (groups.strata(label)[groups.codes] != label).any():
         return np.ones(len(pairs))
-    joined = joined_p_values_of_others(p_value, pairs.cluster)
+    joined = Families(pairs.cluster).joined_others(p_value)
     return np.where(
         np.isnan(joined), 2.0, 1 / np.maximum(joined, CLEAR)
     )  # 2: as p = 0.5 has
