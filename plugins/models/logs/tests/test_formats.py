@@ -12,7 +12,7 @@ from cuescope_logs.model import LogModel
 from cuescope_logs.opening import find_format
 from cuescope_logs.prompts import listed_choices, split_options
 from cuescope_sdk import Context, Sample, Trial, UserError
-from cuescope_sdk.logs import find_choice
+from cuescope_sdk.logs import Choices
 from cuescope_sdk.testing import LogContract
 
 from .written_logs import LETTERS, WRITERS, Item, accuracy_of, items, write_table
@@ -162,7 +162,7 @@ def test_an_answer_that_names_no_choice_is_wrong(tmp_path: Path) -> None:
 def test_which_choice_an_answer_means(
     said: str, choices: tuple[str, ...], index: int | None
 ) -> None:
-    assert find_choice(said, choices) == index
+    assert Choices(choices).find(said) == index
 
 
 def test_options_in_a_question_are_read() -> None:

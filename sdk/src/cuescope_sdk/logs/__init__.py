@@ -5,27 +5,16 @@ and by `read` what stands in it; `--model log:FILE` and `--data log:FILE` do the
 """
 
 from cuescope_sdk.logs._archives import Archive
-from cuescope_sdk.logs._choices import choice_index, find_choice, letter_index
-from cuescope_sdk.logs._files import (
-    first_bytes,
-    json_document,
-    json_lines,
-    parquet_rows,
-    parse_json,
-)
+from cuescope_sdk.logs._choices import Choices
+from cuescope_sdk.logs._files import LogFile, parse_json
 from cuescope_sdk.logs._records import Log, LogReader, Record
 
 __all__ = [
     "Archive",
+    "Choices",
     "Log",
+    "LogFile",
     "LogReader",
     "Record",
-    "choice_index",
-    "find_choice",
-    "first_bytes",
-    "json_document",
-    "json_lines",
-    "letter_index",
-    "parquet_rows",
     "parse_json",
 ]

@@ -3,6 +3,7 @@
 import re
 import string
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cuescope_sdk.language import parse_yes_no, strip_thinking
 
@@ -18,40 +19,46 @@ _STATED = re.compile(
 _BOXED = re.compile(r"\\boxed\{\W{0,9}(?:text\{)?([A-Z])\W{0,3}\}", re.IGNORECASE)
 
 
-def letter_index(text: str, count: int) -> int | None:
-    """The number of a lone letter, "B" or "(b)."; None for other texts and letters behind them."""
-    match = _LETTER.fullmatch(text)
-    index = LETTERS.index(match[1].upper()) if match else count
-    return index if index < count else None
+@dataclass(frozen=True)
+class Choices:
+    """The choices of a question, in the order of their letters."""
 
+    texts: Sequence[str]
 
-def choice_index(text: str, choices: Sequence[str]) -> int | None:
-    """Which choice a text is, by its words or else by its letter; case and ends do not matter."""
-    plain = _plain(text)
-    for index, choice in enumerate(choices):
-        if _plain(choice) == plain:
-            return index
-    return letter_index(text, len(choices))
+    @staticmethod
+    def letter_index(text: str, count: int) -> int | None:
+        """The number of a lone letter, "B" or "(b)."; None for other texts and later letters."""
+        match = _LETTER.fullmatch(text)
+        index = LETTERS.index(match[1].upper()) if match else count
+        return index if index < count else None
 
+    def index(self, text: str) -> int | None:
+        """Which choice a text is, by its words or else its letter; case and ends do not matter."""
+        plain = _plain(text)
+        for index, choice in enumerate(self.texts):
+            if _plain(choice) == plain:
+                return index
+        return self.letter_index(text, len(self.texts))
 
-def find_choice(said: str, choices: Sequence[str]) -> int | None:
-    """Which choice an answer in words means; None where it names none, or several."""
-    text = strip_thinking(said)[-MOST_SAID:].strip()
-    if not text or not choices:
-        return None
-    # a letter first: options may be letters themselves, "A: d, B: b", and harnesses ask for theirs
-    for read in (letter_index(text, len(choices)), choice_index(text, choices)):
-        if read is not None:
-            return read
-    by_letter = [_LEADING.match(text), *_last(_STATED, text), *_last(_BOXED, text)]
-    for match in by_letter:
-        if match and LETTERS.index(match[1].upper()) < len(choices):
-            return LETTERS.index(match[1].upper())
-    plain = {_plain(choice): number for number, choice in enumerate(choices)}
-    if plain.keys() == {"yes", "no"}:
-        yes = parse_yes_no(text)
-        return None if yes is None else plain["yes" if yes else "no"]
-    return _only_named(text, choices)
+    def find(self, said: str) -> int | None:
+        """Which choice an answer in words means; None where it names none, or several."""
+        text = strip_thinking(said)[-MOST_SAID:].strip()
+        if not text or not self.texts:
+            return None
+        # a letter first: options may be letters themselves, "A: d, B: b", and harnesses ask for
+        # theirs
+        for read in (self.letter_index(text, len(self.texts)), self.index(text)):
+            if read is not None:
+                return read
+        by_letter = [_LEADING.match(text), *_last(_STATED, text), *_last(_BOXED, text)]
+        for match in by_letter:
+            if match and LETTERS.index(match[1].upper()) < len(self.texts):
+                return LETTERS.index(match[1].upper())
+        plain = {_plain(choice): number for number, choice in enumerate(self.texts)}
+        if plain.keys() == {"yes", "no"}:
+            yes = parse_yes_no(text)
+            return None if yes is None else plain["yes" if yes else "no"]
+        return _only_named(text, self.texts)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:

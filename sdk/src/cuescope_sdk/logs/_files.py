@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -43,17 +44,6 @@ def open_file(path: Path, title: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def first_bytes(path: Path, count: int = 4096) -> bytes:
-    """The beginning of a file; empty for what is no file, or cannot be read."""
-    if not path.is_file():
-        return b""
-    try:
-        with open_file(path, "log") as file:
-            return file.read(count)
-    except (UserError, OSError):
-        return b""
-
-
 def parse_json(text: str | bytes, place: str) -> Any:
     """What JSON says; raises UserError that begins with `place` for what is none."""
     try:
@@ -70,17 +60,6 @@ def parse_json(text: str | bytes, place: str) -> Any:
         raise UserError(f"{place} is no JSON", got=got) from None
 
 
-def json_document(path: Path, title: str, *, unique: bool = False) -> Any:
-    """A JSON file, whole; with `unique` no object may have two values under one name."""
-    place = f"{title}: {path.name}"
-    text = TextFile(path, title).text(MOST_DOCUMENT)
-    document = parse_json(text, place)
-    if unique:
-        # Python's JSON takes the last of them without a word
-        json.loads(text, object_pairs_hook=partial(_refuse_twins, place))
-    return document
-
-
 def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
     names: set[str] = set()
     for name, _ in pairs:
@@ -89,87 +68,11 @@ def _refuse_twins(place: str, pairs: list[tuple[str, Any]]) -> None:
         names.add(name)
 
 
-def json_lines(path: Path, title: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each object of a JSONL file behind its place; blank lines are passed over.
-
-    Raises UserError for a line that is no object, or too long; only one is held at a time.
-    """
-    with open_file(path, title) as file:
-        number = 0
-        while line := file.readline(MOST_LINE + 1):
-            number += 1
-            place = f"{title}: {path.name} line {number}"
-            if len(line) > MOST_LINE:
-                raise UserError(
-                    place,
-                    expected=f"at most {MOST_LINE:,} bytes",
-                    got="more",
-                )
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            if not line.strip():
-                continue
-            try:
-                text = line.decode()
-            except UnicodeDecodeError as error:
-                raise UserError(
-                    place,
-                    expected="UTF-8 text",
-                    got=error.reason,
-                ) from None
-            yield place, require_object(parse_json(text, place), place)
-
-
 def require_object(value: Any, place: str) -> dict[str, Any]:
     """A JSON object; raises UserError for any other value."""
     if not isinstance(value, dict):
         raise UserError(place, expected="a JSON object", got=f"{value!r:.{SHOWN}}")
     return value
-
-
-def parquet_rows(
-    path: Path,
-    title: str,
-    columns: tuple[str, ...] | None = None,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row behind its place, of those of the columns that are there; None is all of them.
-
-    Columns that are not named are never decoded. Raises UserError for a file that is no Parquet,
-    and for one whose pages would fill the memory.
-    """
-    # late: to list plugins must not cost pyarrow (docs/adr/0002)
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    name = f"{title}: {path.name}"
-    with open_file(path, title) as file:
-        try:
-            parquet = pq.ParquetFile(file)
-            there = None
-            if columns is not None:
-                known = parquet.schema_arrow.names
-                there = [column for column in columns if column in known]
-            left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
-            longest = largest_group(parquet.metadata, name)
-            # one long text may stand for each row of a group, and is written once
-            size = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, longest)))
-            number = 0
-            for batch in parquet.iter_batches(batch_size=size, columns=there):
-                left -= batch.nbytes
-                if left < 0:
-                    raise UserError(
-                        name,
-                        expected=f"at most {MOST_UNPACKED} times its size, unpacked",
-                        got="more",
-                        remedy="It may be a bomb: nothing of it was kept",
-                    )
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{name} row {number}", row
-        except (pa.ArrowException, OSError, ValueError) as error:
-            # Arrow's errors have several lines, and one is shown
-            reason = str(error).splitlines()[0][:SHOWN]
-            raise UserError(f"{name} is no Parquet file", got=reason) from None
 
 
 def largest_group(metadata: Any, name: str) -> int:
@@ -186,3 +89,104 @@ def largest_group(metadata: Any, name: str) -> int:
             )
         largest = max(largest, size)
     return largest
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file of a stranger; `title` names its format, and begins each line of a fault."""
+
+    path: Path
+    title: str = "log"
+
+    def first_bytes(self, count: int = 4096) -> bytes:
+        """The beginning of a file; empty for what is no file, or cannot be read."""
+        if not self.path.is_file():
+            return b""
+        try:
+            with open_file(self.path, self.title) as file:
+                return file.read(count)
+        except (UserError, OSError):
+            return b""
+
+    def json_document(self, *, unique: bool = False) -> Any:
+        """A JSON file, whole; with `unique` no object may have two values under one name."""
+        place = f"{self.title}: {self.path.name}"
+        text = TextFile(self.path, self.title).text(MOST_DOCUMENT)
+        document = parse_json(text, place)
+        if unique:
+            # Python's JSON takes the last of them without a word
+            json.loads(text, object_pairs_hook=partial(_refuse_twins, place))
+        return document
+
+    def json_lines(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each object of a JSONL file behind its place; blank lines are passed over.
+
+        Raises UserError for a line that is no object, or too long; only one is held at a time.
+        """
+        with open_file(self.path, self.title) as file:
+            number = 0
+            while line := file.readline(MOST_LINE + 1):
+                number += 1
+                place = f"{self.title}: {self.path.name} line {number}"
+                if len(line) > MOST_LINE:
+                    raise UserError(
+                        place,
+                        expected=f"at most {MOST_LINE:,} bytes",
+                        got="more",
+                    )
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if not line.strip():
+                    continue
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError as error:
+                    raise UserError(
+                        place,
+                        expected="UTF-8 text",
+                        got=error.reason,
+                    ) from None
+                yield place, require_object(parse_json(text, place), place)
+
+    def parquet_rows(
+        self,
+        columns: tuple[str, ...] | None = None,
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each row behind its place, of those of the columns that are there; None is all of them.
+
+        Columns that are not named are never decoded. Raises UserError for a file that is no
+        Parquet, and for one whose pages would fill the memory.
+        """
+        # late: to list plugins must not cost pyarrow (docs/adr/0002)
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        name = f"{self.title}: {self.path.name}"
+        with open_file(self.path, self.title) as file:
+            try:
+                parquet = pq.ParquetFile(file)
+                there = None
+                if columns is not None:
+                    known = parquet.schema_arrow.names
+                    there = [column for column in columns if column in known]
+                left = max(ALWAYS_UNPACKED, MOST_UNPACKED * self.path.stat().st_size)
+                longest = largest_group(parquet.metadata, name)
+                # one long text may stand for each row of a group, and is written once
+                size = max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, longest)))
+                number = 0
+                for batch in parquet.iter_batches(batch_size=size, columns=there):
+                    left -= batch.nbytes
+                    if left < 0:
+                        raise UserError(
+                            name,
+                            expected=f"at most {MOST_UNPACKED} times its size, unpacked",
+                            got="more",
+                            remedy="It may be a bomb: nothing of it was kept",
+                        )
+                    for row in batch.to_pylist():
+                        number += 1
+                        yield f"{name} row {number}", row
+            except (pa.ArrowException, OSError, ValueError) as error:
+                # Arrow's errors have several lines, and one is shown
+                reason = str(error).splitlines()[0][:SHOWN]
+                raise UserError(f"{name} is no Parquet file", got=reason) from None

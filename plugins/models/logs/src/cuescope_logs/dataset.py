@@ -13,7 +13,7 @@ from cuescope_logs.opening import LogOptions, facts_of, mend, open_log
 from cuescope_logs.pictures import Pictures
 from cuescope_logs.values import as_number
 from cuescope_sdk import Context, Dataset, NamesPlugin, Plugin, Sample, Words, digest
-from cuescope_sdk.logs import Log, Record, choice_index
+from cuescope_sdk.logs import Choices, Log, Record
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_LABELS = 10  # right answers that are no list of choices, and few enough to be one
@@ -156,7 +156,7 @@ class LogSamples:
         if isinstance(label, str):
             if not choices:
                 return choices, label
-            index = choice_index(label, choices)
+            index = Choices(choices).index(label)
         else:
             index = label
         if index is None or not 0 <= index < len(choices):
@@ -212,7 +212,7 @@ def _telling(records: tuple[Record, ...]) -> frozenset[str]:
         if label is None:
             continue
         # by its text, its letter or its number
-        index = choice_index(label, record.choices)
+        index = Choices(record.choices).index(label)
         ways = {label, str(record.label), str(index)}
         if index is not None and index < len(LETTERS):
             ways.add(LETTERS[index])

@@ -12,14 +12,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    first_bytes,
-    json_document,
-    letter_index,
-)
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 STATE = "scenario_state.json"
 FIGURES = "per_instance_stats.json"
@@ -37,12 +30,14 @@ class HelmLog(LogReader):
         """The folder of a run, or its file of requests."""
         if path.is_dir():
             return (path / STATE).is_file()
-        return path.name == STATE and b'"adapter_spec"' in first_bytes(path, 2**16)
+        return path.name == STATE and b'"adapter_spec"' in LogFile(path).first_bytes(
+            2**16
+        )
 
     def read(self, path: Path) -> Log:
         """The requests of the run, and the harness's own judgement of each."""
         folder = path if path.is_dir() else path.parent
-        document = as_mapping(json_document(folder / STATE, self.title))
+        document = as_mapping(LogFile(folder / STATE, self.title).json_document())
         right = _judgements(folder, self.title)
         records = []
         failed = 0
@@ -103,7 +98,7 @@ def read_state(
         question=question,
         choices=tuple(choices),
         label=choices.index(label) if label in choices else label,
-        answer=letter_index(said.strip(), len(choices)),
+        answer=Choices.letter_index(said.strip(), len(choices)),
         right=right.get((key, epoch)),
         images=images,
         annotations={"split": instance.get("split")},
@@ -142,4 +137,4 @@ def _judgements(folder: Path, title: str) -> dict[tuple[str, int], bool]:
 
 
 def _beside(file: Path, title: str) -> Any:
-    return json_document(file, title) if file.is_file() else None
+    return LogFile(file, title).json_document() if file.is_file() else None

@@ -18,16 +18,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import Options, UserError, Words
-from cuescope_sdk.logs import (
-    Archive,
-    Log,
-    LogReader,
-    Record,
-    find_choice,
-    first_bytes,
-    json_document,
-    letter_index,
-)
+from cuescope_sdk.logs import Archive, Choices, Log, LogFile, LogReader, Record
 
 VERSIONS = (2, 3)  # 3 has samples in chunks
 ATTACHED = ("attachment://", "tc://")
@@ -60,7 +51,7 @@ class InspectLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """An archive `.eval`, or JSON that begins with the version and the task."""
-        start = first_bytes(path)
+        start = LogFile(path).first_bytes()
         if path.suffix == ".eval":
             return start.startswith(b"PK")
         return path.suffix == ".json" and b'"eval"' in start and b'"version"' in start
@@ -68,7 +59,7 @@ class InspectLog(LogReader):
     def read(self, path: Path) -> Log:
         """Its samples; of a run that broke off those that were written."""
         if path.suffix != ".eval":
-            document = _object(json_document(path, TITLE), path.name)
+            document = _object(LogFile(path, TITLE).json_document(), path.name)
             return self._log(document, list(document.get("samples") or ()), path)
         with Archive.open(path, TITLE) as archive:
             members = set(archive.members)
@@ -126,7 +117,7 @@ class InspectLog(LogReader):
         target = sample.get("target")
         targets = target if isinstance(target, list) else [target]
         label = as_text(targets[0]).strip() if len(targets) == 1 else None
-        index = letter_index(label or "", len(choices))
+        index = Choices.letter_index(label or "", len(choices))
         return Record(
             key=str(sample["id"]),
             epoch=int(as_number(sample.get("epoch")) or 1),
@@ -181,10 +172,10 @@ def read_answer(
     if not choices:
         return as_text(answer) or None
     # the scorer's letter is of the order before the shuffle
-    index = letter_index(as_text(answer), len(choices))
+    index = Choices.letter_index(as_text(answer), len(choices))
     if index is not None:
         return order.index(choices[index])
-    return find_choice(said, order)
+    return Choices(order).find(said)
 
 
 def read_samples(archive: Archive, members: Sequence[str]) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk import Dataset, Sample, UserError, nearest
-from cuescope_sdk.logs import Log, Record, choice_index, find_choice
+from cuescope_sdk.logs import Choices, Log, Record
 
 MOST_UNMATCHED = 0.01  # of the answers, and of the samples
 NAMED = 3  # keys in an error
@@ -130,7 +130,7 @@ def position_of(
     if text is not None:
         if text in choices:
             return choices.index(text)
-        return choice_index(text, choices)
+        return Choices(choices).index(text)
     # a number without texts counts the choices of the data
     if isinstance(choice, int) and 0 <= choice < len(choices):
         return choice
@@ -158,10 +158,10 @@ def _said(record: Record, choices: Sequence[str]) -> int | None:
     """The choice that the words name; a letter counts in the order that the model saw."""
     if (
         record.choices
-        and (index := find_choice(record.said, record.choices)) is not None
+        and (index := Choices(record.choices).find(record.said)) is not None
     ):
         return position_of(index, record, choices)
-    return find_choice(record.said, choices)
+    return Choices(choices).find(record.said)
 
 
 def _by_position(log: Log) -> dict[int, list[Record]]:

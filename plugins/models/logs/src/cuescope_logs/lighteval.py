@@ -12,14 +12,7 @@ from cuescope_logs.values import (
     metric,
     text_at,
 )
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    find_choice,
-    first_bytes,
-    parquet_rows,
-)
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 COLUMNS = ("doc", "metric", "model_response")
 
@@ -33,14 +26,14 @@ class LightevalLog(LogReader):
     def fits(cls, path: Path) -> bool:
         """Parquet named as the harness names it."""
         named = path.name.startswith("details_") and path.suffix == ".parquet"
-        return named and first_bytes(path, 4) == b"PAR1"
+        return named and LogFile(path).first_bytes(4) == b"PAR1"
 
     def read(self, path: Path) -> Log:
         """The rows."""
         records = [
             read_row(row, number, place)
             for number, (place, row) in enumerate(
-                parquet_rows(path, self.title, COLUMNS)
+                LogFile(path, self.title).parquet_rows(COLUMNS)
             )
         ]
         task = path.stem.removeprefix("details_").rpartition("_")[0]
@@ -71,7 +64,7 @@ def read_row(row: dict[str, Any], number: int, place: str) -> Record:
         question=text_at(document, "query"),
         choices=choices if is_closed else (),
         label=label,
-        answer=find_choice(said, choices) if is_closed and said else None,
+        answer=Choices(choices).find(said) if is_closed and said else None,
         log_probs=log_probs if len(log_probs) == len(choices) and is_closed else (),
         right=metric(figures, figures),
         annotations=mapping_at(document, "specific"),

@@ -18,14 +18,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import Options, UserError, Words
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    first_bytes,
-    json_document,
-    json_lines,
-)
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 OPTIONS = ("choices", "options", "endings", "mc1_targets")
 QUESTIONS = ("question", "problem", "query", "input", "ctx")
@@ -50,7 +43,7 @@ class LmEvalLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """JSONL whose lines have the question's document beside the answers."""
-        start = first_bytes(path)
+        start = LogFile(path).first_bytes()
         return path.suffix == ".jsonl" and all(
             mark in start for mark in (b'"doc_id"', b'"doc"', b'"arguments"')
         )
@@ -60,7 +53,7 @@ class LmEvalLog(LogReader):
         chosen = self.options.filter
         records = []
         others: Counter[str] = Counter()
-        for place, line in json_lines(path, self.title):
+        for place, line in LogFile(path, self.title).json_lines():
             name = text_at(line, "filter") or "none"
             chosen = chosen or name
             if name == chosen:
@@ -124,7 +117,9 @@ def results_beside(path: Path, title: str, task: str) -> dict[str, float]:
     file = path.with_name(f"results_{date}.json")
     if not file.is_file():
         return {}
-    results = as_mapping(as_mapping(json_document(file, title)).get("results"))
+    results = as_mapping(
+        as_mapping(LogFile(file, title).json_document()).get("results")
+    )
     return own_scores(mapping_at(results, task))
 
 

@@ -16,14 +16,7 @@ from cuescope_logs.values import (
     text_at,
 )
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    first_bytes,
-    json_document,
-    json_lines,
-)
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 # columns of every task; the others are its metrics
 COLUMNS = {
@@ -41,7 +34,7 @@ class LmmsEvalLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """JSONL of lines with a row's number and answers, and no document."""
-        start = first_bytes(path)
+        start = LogFile(path).first_bytes()
         return (
             path.suffix == ".jsonl"
             and b'"doc_id"' in start
@@ -53,13 +46,14 @@ class LmmsEvalLog(LogReader):
         """The lines, and the figures of `{date}_results.json` beside them."""
         date, _, task = path.stem.partition("_samples_")
         records = [
-            read_line(line, place) for place, line in json_lines(path, self.title)
+            read_line(line, place)
+            for place, line in LogFile(path, self.title).json_lines()
         ]
         scores: dict[str, float] = {}
         model = None
         results = path.with_name(f"{date}_results.json")
         if task and results.is_file():
-            document = as_mapping(json_document(results, self.title))
+            document = as_mapping(LogFile(results, self.title).json_document())
             of_task = mapping_at(mapping_at(document, "results"), task)
             scores = own_scores(of_task)
             model = text_at(document, "model_name") or None

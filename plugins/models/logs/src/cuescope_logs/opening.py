@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from cuescope_sdk import Context, NamesPlugin, Options, UserError, nearest
-from cuescope_sdk.logs import Log, LogReader, Record, first_bytes
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 KIND = "log"
 FALLBACK = "table"  # fits any table, so the others are asked before
@@ -67,7 +67,7 @@ def open_log(options: LogOptions, context: Context) -> Log:
 
 def refuse_pickle(path: Path) -> None:
     """Raise UserError for a pickle: to open one is to run it."""
-    if path.suffix.lower() in PICKLES or first_bytes(path, 1) == PICKLE:
+    if path.suffix.lower() in PICKLES or LogFile(path).first_bytes(1) == PICKLE:
         raise UserError(
             f"log: {path.name} is a pickle, which runs code as it is opened",
             expected="the log as xlsx, tsv, json, jsonl, parquet or eval",

@@ -6,16 +6,7 @@ from typing import Any
 
 from cuescope_logs.values import as_list, as_mapping, as_text, mapping_at, text_at
 from cuescope_sdk import UserError
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    find_choice,
-    first_bytes,
-    json_document,
-    json_lines,
-    letter_index,
-)
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 ANSWERS = "answer_dict_val.json"
 MOST_CHOICES = 26
@@ -29,13 +20,13 @@ class NextQALog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """JSON that begins with such a pair of numbers."""
-        start = first_bytes(path, 300)
+        start = LogFile(path).first_bytes(300)
         is_object = path.suffix == ".json" and start.lstrip().startswith(b"{")
         return is_object and b'"prediction"' in start and b'"answer"' in start
 
     def read(self, path: Path) -> Log:
         """The answers; the group is the video, which stands before the last `_` of a key."""
-        document = json_document(path, self.title, unique=True)
+        document = LogFile(path, self.title).json_document(unique=True)
         records = []
         for key, entry in as_mapping(document).items():
             place = f"{self.title}: {path.name} '{key[:60]}'"
@@ -54,7 +45,7 @@ class MmmuLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """JSON that begins with an id of a validation question and its answer."""
-        start = first_bytes(path, 200).lstrip()
+        start = LogFile(path).first_bytes(200).lstrip()
         return (
             path.suffix == ".json"
             and start.startswith((b'{"validation_', b"{\n"))
@@ -63,11 +54,13 @@ class MmmuLog(LogReader):
 
     def read(self, path: Path) -> Log:
         """The answers to questions with choices; those in words have no list to choose from."""
-        said = as_mapping(json_document(path, self.title, unique=True))
+        said = as_mapping(LogFile(path, self.title).json_document(unique=True))
         truths: dict[str, Any] = {}
         for folder in path.absolute().parents[:3]:
             if (folder / ANSWERS).is_file():
-                truths = as_mapping(json_document(folder / ANSWERS, self.title))
+                truths = as_mapping(
+                    LogFile(folder / ANSWERS, self.title).json_document()
+                )
                 break
         if not truths:
             raise UserError(
@@ -84,13 +77,13 @@ class MmmuLog(LogReader):
             ):
                 open_questions += 1
                 continue
-            label = letter_index(letter, MOST_CHOICES)
+            label = Choices.letter_index(letter, MOST_CHOICES)
             text = as_text(answer)
             records.append(
                 Record(
                     key=key,
                     said=text,
-                    answer=letter_index(text, MOST_CHOICES),
+                    answer=Choices.letter_index(text, MOST_CHOICES),
                     label=label,
                     annotations={"subject": _subject(key)},
                 )
@@ -107,7 +100,7 @@ class MmmuProLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """JSONL whose lines have the harness's columns."""
-        start = first_bytes(path, 2**16)
+        start = LogFile(path).first_bytes(2**16)
         return path.suffix == ".jsonl" and all(
             mark in start
             for mark in (b'"options"', b'"response"', b'"answer"', b'"id"')
@@ -116,14 +109,14 @@ class MmmuProLog(LogReader):
     def read(self, path: Path) -> Log:
         """A line a question."""
         records = []
-        for place, line in json_lines(path, self.title):
+        for place, line in LogFile(path, self.title).json_lines():
             key = text_at(line, "id")
             if not key:
                 raise UserError(f"{place} 'id'", expected="a text", got="none")
             choices = tuple(_options(line.get("options"), place))
             said = text_at(line, "response")
             stated = text_at(line, "pred_indexs")
-            answer = letter_index(stated, len(choices))
+            answer = Choices.letter_index(stated, len(choices))
             right = line.get("if_right")
             records.append(
                 Record(
@@ -131,8 +124,8 @@ class MmmuProLog(LogReader):
                     said=said,
                     question=text_at(line, "question"),
                     choices=choices,
-                    label=letter_index(text_at(line, "answer"), len(choices)),
-                    answer=find_choice(said, choices) if answer is None else answer,
+                    label=Choices.letter_index(text_at(line, "answer"), len(choices)),
+                    answer=Choices(choices).find(said) if answer is None else answer,
                     right=right if isinstance(right, bool) else None,
                     annotations={
                         name: line.get(name)

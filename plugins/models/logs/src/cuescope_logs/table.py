@@ -10,16 +10,7 @@ from cuescope_logs.values import as_list, as_text, finite_number, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    choice_index,
-    first_bytes,
-    json_lines,
-    parquet_rows,
-    parse_json,
-)
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record, parse_json
 
 RIGHT = {"1": True, "true": True, "0": False, "false": False}
 
@@ -67,7 +58,7 @@ class TableLog(LogReader):
     def fits(cls, path: Path) -> bool:
         """A table of text with a column `prediction`; others are named by `format=table`."""
         named = path.suffix.lower() in (".csv", ".tsv", ".jsonl")
-        return named and b"prediction" in first_bytes(path)
+        return named and b"prediction" in LogFile(path).first_bytes()
 
     def read(self, path: Path) -> Log:
         """The rows."""
@@ -90,9 +81,9 @@ class TableLog(LogReader):
         if suffix == ".xlsx":
             yield from workbook_rows(path, self.title, (self.options.prediction,))
         elif suffix == ".jsonl":
-            yield from json_lines(path, self.title)
+            yield from LogFile(path, self.title).json_lines()
         elif suffix == ".parquet":
-            yield from parquet_rows(path, self.title)
+            yield from LogFile(path, self.title).parquet_rows()
         else:
             file = TextFile(path, self.title)
             for line, row in file.table("\t" if suffix == ".tsv" else ","):
@@ -154,7 +145,7 @@ def _choice(value: Any, choices: tuple[str, ...]) -> int | str | None:
         return None
     if not choices:
         return text
-    index = choice_index(text, choices)
+    index = Choices(choices).index(text)
     if (
         index is None
         and text.isdecimal()

@@ -9,14 +9,7 @@ from cuescope_logs.values import text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import UserError
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.logs import (
-    Log,
-    LogReader,
-    Record,
-    first_bytes,
-    json_document,
-    letter_index,
-)
+from cuescope_sdk.logs import Choices, Log, LogFile, LogReader, Record
 
 CIRCULAR = 1_000_000  # rows of one question with its options turned have this added to their index
 FAILED = "Failed to obtain answer"
@@ -42,7 +35,7 @@ class VLMEvalKitLog(LogReader):
     @classmethod
     def fits(cls, path: Path) -> bool:
         """A table with the columns index and prediction, a workbook among them."""
-        start = first_bytes(path)
+        start = LogFile(path).first_bytes()
         if path.suffix == ".xlsx":
             return start.startswith(b"PK")
         columns = (b"index", b"prediction", b"answer")
@@ -81,7 +74,7 @@ def read_rows(path: Path, title: str) -> Iterator[tuple[str, Mapping[str, Any]]]
         for line, row in file.table("\t"):
             yield f"{file.name} line {line}", row
         return
-    rows = json_document(path, title)
+    rows = LogFile(path, title).json_document()
     if not isinstance(rows, list):
         raise UserError(file.name, expected="a JSON list of rows", got=f"{rows!r:.60}")
     for number, entry in enumerate(rows, start=1):
@@ -108,7 +101,7 @@ def read_row(row: Mapping[str, Any], said: str, place: str) -> Record:
         # some benchmarks write them into the question
         question, choices = split_options(question)
     answer = text_at(row, "answer").strip()
-    label = letter_index(answer, len(choices))
+    label = Choices.letter_index(answer, len(choices))
     hit = text_at(row, "hit").removesuffix(".0")
     number = int(index) if index.isdecimal() and len(index) < 16 else None
     return Record(
