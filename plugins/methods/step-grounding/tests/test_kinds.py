@@ -9,7 +9,6 @@ import pytest
 
 from cuescope_sdk import Frame, Options, Plugin, Report, Response, Sample, Trial
 from cuescope_sdk.grounding import (
-    KINDS,
     SCENE,
     Case,
     Claim,
@@ -74,7 +73,7 @@ class LightMeter(Plugin):
 @pytest.fixture
 def light(monkeypatch: pytest.MonkeyPatch) -> ClaimKind:
     """Declared for one test."""
-    monkeypatch.setitem(KINDS, LIGHT.name, LIGHT)
+    monkeypatch.setitem(ClaimKind.declared, LIGHT.name, LIGHT)
     return LIGHT.declare()
 
 
@@ -122,7 +121,7 @@ def test_its_words_its_prompt_and_what_it_needs_are_those_of_its_declaration(
 def test_a_part_of_a_kind_is_read_and_judged_as_that_kind(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(KINDS, COLOUR.name, COLOUR)
+    monkeypatch.setitem(ClaimKind.declared, COLOUR.name, COLOUR)
     step = "The car is red, the van is blue and the door is open."
     [read] = read_steps(parser(), [step], Clock(1))
     said = [claim for claim in read.claims if claim.kind != "entity"]

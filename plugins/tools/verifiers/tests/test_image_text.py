@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Trial,
     UserError,
 )
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_sdk.testing import FakeModel, PluginShelf
 from cuescope_verifiers.image_text import ImageText
 from cuescope_verifiers.phrases import opposites, phrases, sentence, third_person
@@ -122,8 +122,8 @@ def test_claims_of_other_kinds_are_left_open(build: Any) -> None:
 def test_a_part_of_a_kind_is_judged_as_that_kind(
     build: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = replace(KINDS["attribute"], name="state", part_of="attribute")
-    monkeypatch.setitem(KINDS, "state", state)
+    state = replace(ClaimKind.declared["attribute"], name="state", part_of="attribute")
+    monkeypatch.setitem(ClaimKind.declared, "state", state)
     for whole, verdict in (
         (attribute("door", "open", 2), "supported"),
         (attribute("door", "closed", 2), "unsupported"),

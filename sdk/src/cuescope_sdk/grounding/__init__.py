@@ -8,7 +8,7 @@ from cuescope_sdk.grounding._claims import (
     Judgement,
     judge_claims,
 )
-from cuescope_sdk.grounding._kinds import KINDS, Claim, ClaimKind, KindName, kind_of
+from cuescope_sdk.grounding._kinds import Claim, ClaimKind, KindName
 from cuescope_sdk.grounding._relations import RELATIONS, turn_name
 from cuescope_sdk.grounding._scenes import (
     SCENE,
@@ -27,7 +27,6 @@ __all__ = [
     "ClaimKind",
     "ClaimVerifier",
     "Judgement",
-    "KINDS",
     "KindName",
     "RELATIONS",
     "Relation",
@@ -37,6 +36,5 @@ __all__ = [
     "TIMES",
     "Thing",
     "judge_claims",
-    "kind_of",
     "turn_name",
 ]

@@ -7,7 +7,7 @@ A package adds one of its own where its module is imported:
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator
 
@@ -57,6 +57,9 @@ class ClaimKind:
       look like their colour). Whoever reads and judges that kind reads and judges it too.
     """
 
+    # filled as modules are imported: a verifier brings the kinds that it judges along;
+    # by name, in the order of a report's rows
+    declared: ClassVar[dict[str, "ClaimKind"]] = {}
     name: str
     title: str
     says: tuple[Part, ...]
@@ -78,28 +81,24 @@ class ClaimKind:
         return tuple(part for part in self.says if part not in self.optional)
 
     def declare(self) -> Self:
-        """Adds it to `KINDS`; raises ValueError where another one has its name."""
-        if KINDS.setdefault(self.name, self) != self:
+        """Adds it to those `declared`; raises ValueError where another one has its name."""
+        if ClaimKind.declared.setdefault(self.name, self) != self:
             raise ValueError(f"a kind of claims is called '{self.name}' already")
         return self
 
-
-# filled as modules are imported: a verifier brings the kinds that it judges along
-KINDS: dict[str, ClaimKind] = {}  # by name, in the order of a report's rows
+    @classmethod
+    def of(cls, name: str, predicate: str) -> str:
+        """The kind of such a claim: the part of the named one that accepts the predicate, or it."""
+        for kind in cls.declared.values():
+            if kind.part_of == name and kind.accepts(predicate):
+                return kind.name
+        return name
 
 
 def require_kind(name: str) -> str:
     """The name of a declared kind; raises ValueError for any other."""
-    if name not in KINDS:
-        raise ValueError(f"expected a kind of claims: {', '.join(KINDS)}")
-    return name
-
-
-def kind_of(name: str, predicate: str) -> str:
-    """The kind of such a claim: the part of the named one that accepts the predicate, or itself."""
-    for kind in KINDS.values():
-        if kind.part_of == name and kind.accepts(predicate):
-            return kind.name
+    if name not in ClaimKind.declared:
+        raise ValueError(f"expected a kind of claims: {', '.join(ClaimKind.declared)}")
     return name
 
 
@@ -143,7 +142,7 @@ class Claim(Copied):
     @property
     def judged_as(self) -> str:
         """The kind by whose rules it is judged: what its own is a part of, else its own."""
-        return KINDS[self.kind].part_of or self.kind
+        return ClaimKind.declared[self.kind].part_of or self.kind
 
     @property
     def why_unverifiable(self) -> Reason | None:
@@ -161,7 +160,7 @@ class Claim(Copied):
         ):
             return "abstract"
         # parsers of free text leave gaps
-        whole = all(getattr(self, part) for part in KINDS[self.kind].needs)
+        whole = all(getattr(self, part) for part in ClaimKind.declared[self.kind].needs)
         return None if whole and nouns.isdisjoint(UNCLEAR) else "unclear reference"
 
     @property

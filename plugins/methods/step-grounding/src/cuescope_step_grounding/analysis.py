@@ -9,7 +9,7 @@ from operator import attrgetter
 import numpy as np
 
 from cuescope_sdk import Audit, Occurrence, Sample
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_sdk.statistics import (
     Groups,
     benjamini_hochberg,
@@ -152,7 +152,7 @@ class _Analysis:
 
     def kinds(self) -> Iterator[Result]:
         """The claims of each kind that is made."""
-        for kind in KINDS:
+        for kind in ClaimKind.declared:
             traces = []
             for trace in self.judged.baselines:
                 of_kind = judging.claims_of_kind(trace, kind, self.judged.judgements)

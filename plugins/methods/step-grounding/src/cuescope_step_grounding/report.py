@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cuescope_sdk import Audit, Feature, Score
-from cuescope_sdk.grounding import KINDS
+from cuescope_sdk.grounding import ClaimKind
 from cuescope_sdk.language import BagOfWords
 from cuescope_sdk.report import percent
 from cuescope_step_grounding.analysis import (
@@ -57,7 +57,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     # a recording cannot be asked about changed videos
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
-    for kind in KINDS.values():
+    for kind in ClaimKind.declared.values():
         yield Feature(key=OF_KIND + kind.name, kind="claims", name=kind.title)
     for stage in STAGES:
         yield Feature(key=OF_STAGE + stage, kind="steps", name=f"{stage.title()} steps")

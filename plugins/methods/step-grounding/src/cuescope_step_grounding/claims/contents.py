@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import Claim, ClaimKind
 
 
 def claim_words(claim: Claim) -> str:
@@ -13,7 +13,7 @@ def claim_words(claim: Claim) -> str:
     ... )
     'red cup on table'
     """
-    kind = KINDS[claim.kind]
+    kind = ClaimKind.declared[claim.kind]
     words = kind.words.format(
         subject=claim.subject,
         predicate=claim.predicate,
@@ -46,5 +46,7 @@ def flatten(claims: Iterable[Claim]) -> list[Claim]:
     """Claims, and in place of an order of events its parts."""
     flat = []
     for claim in claims:
-        flat += flatten(claim.parts) if KINDS[claim.kind].composed else [claim]
+        flat += (
+            flatten(claim.parts) if ClaimKind.declared[claim.kind].composed else [claim]
+        )
     return flat

@@ -14,7 +14,7 @@ from itertools import chain, filterfalse, islice
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuescope_sdk import TextGenerator
-from cuescope_sdk.grounding import KINDS, Claim, KindName, kind_of
+from cuescope_sdk.grounding import Claim, ClaimKind, KindName
 from cuescope_step_grounding.claims.english.lexicon import WORDS
 from cuescope_step_grounding.claims.english.spacy_parser import Parser
 from cuescope_step_grounding.claims.resources import read_toml
@@ -161,7 +161,7 @@ def claims_in(
 
 def _prompts(steps: Sequence[str]) -> Iterator[str]:
     # Those made of other claims come last: they name lines before them.
-    kinds = sorted(KINDS.values(), key=lambda kind: kind.composed)
+    kinds = sorted(ClaimKind.declared.values(), key=lambda kind: kind.composed)
     examples = []
     rules = []
     for kind in kinds:
@@ -185,7 +185,7 @@ def _claim(
     frames: Frames | None,
 ) -> Claim:
     """Raises ValueError or IndexError of a line that says no claim of its kind."""
-    kind = KINDS[line.kind]
+    kind = ClaimKind.declared[line.kind]
     if kind.composed:
         # lines count from 1, and 0 would mean the last one
         ordered = line.predicate in {"before", "after", "while"}
@@ -207,7 +207,7 @@ def _claim(
     if "predicate" in kind.needs and not kind.accepts(phrases["predicate"]):
         raise ValueError("a predicate without a meaning")
     return Claim(
-        kind=kind_of(line.kind, phrases["predicate"]),
+        kind=ClaimKind.of(line.kind, phrases["predicate"]),
         text=step,
         subject=phrases["subject"],
         predicate=phrases["predicate"] or None,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, starmap
 from operator import attrgetter
 
-from cuescope_sdk.grounding import KINDS, Claim
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_step_grounding.claims.english.extraction import orders_of, untimed_claims
 from cuescope_step_grounding.claims.english.phrases import View
 from cuescope_step_grounding.claims.english.pronouns import Story, clause_of
@@ -125,7 +125,7 @@ class _Reader:
 
 def _claims_by_own_rules(step: str, frames: Frames | None) -> Iterator[Claim]:
     """The claims of kinds that bring their own way to read a step."""
-    for kind in KINDS.values():
+    for kind in ClaimKind.declared.values():
         for claim in kind.read(step) if kind.read else ():
             timeless = claim.frames is None
             yield claim.replace(frames=frames) if timeless else claim
@@ -135,7 +135,7 @@ def add_what_is_counted(claims: Sequence[Claim]) -> list[Claim]:
     """The claims, each count with what else is said of those that are counted."""
     describing = []
     for claim in claims:
-        describes = {"subject", "predicate"} <= {*KINDS[claim.kind].says}
+        describes = {"subject", "predicate"} <= {*ClaimKind.declared[claim.kind].says}
         if describes and claim.kind != "count":
             describing.append(claim)
     described = []

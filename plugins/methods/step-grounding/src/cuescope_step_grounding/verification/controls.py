@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from numpy.random import Generator
 
 from cuescope_sdk import Sample
-from cuescope_sdk.grounding import KINDS, RELATIONS, SCENE, Claim, SceneFrame
+from cuescope_sdk.grounding import RELATIONS, SCENE, Claim, ClaimKind, SceneFrame
 from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.contents import flatten
 from cuescope_step_grounding.claims.english.lexicon import LISTS
@@ -41,7 +41,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     """From the annotated scenes and from what was claimed."""
     heads: set[str] = set()
     words: dict[str, set[str]] = {}
-    for kind in KINDS.values():
+    for kind in ClaimKind.declared.values():
         if "predicate" in kind.says:
             words[kind.name] = set()
     frames = chain.from_iterable(
@@ -55,7 +55,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
         words["relation"].update(relation.predicate for relation in frame.relations)
         words["ego-motion"].update(filter(None, [frame.motion]))
     for claim in flatten(claims):
-        if "subject" in KINDS[claim.kind].says:
+        if "subject" in ClaimKind.declared[claim.kind].says:
             for phrase in filter(None, (claim.subject, claim.object)):
                 heads.add(head_noun(phrase))
                 # what stands before a noun describes it
@@ -65,7 +65,7 @@ def vocabulary(samples: Iterable[Sample], claims: Iterable[Claim]) -> Vocabulary
     words["count"].update("12345")
     if words["ego-motion"]:  # a camera that moves at all may move in any way
         words["ego-motion"].update(SceneFrame.MOTIONS)
-    for kind in KINDS.values():
+    for kind in ClaimKind.declared.values():
         if kind.part_of:
             words[kind.name] = set(filter(kind.accepts, words.get(kind.part_of, ())))
     # Sorted, for the order of a set differs between runs and a draw goes by position.
@@ -133,7 +133,7 @@ class Maker:
             return claim.replace(predicate=predicate)
         if claim.kind == "temporal":
             return claim.replace(parts=tuple(map(self._swap, claim.parts)))
-        if not claim.subject or "subject" not in KINDS[claim.kind].says:
+        if not claim.subject or "subject" not in ClaimKind.declared[claim.kind].says:
             return claim
         return claim.replace(subject=self._other_thing(claim.subject))
 
@@ -184,7 +184,7 @@ class Maker:
                 predicate=predicate,
                 parts=tuple(map(self._random_claim, claim.parts)),
             )
-        if "subject" in KINDS[claim.kind].says:
+        if "subject" in ClaimKind.declared[claim.kind].says:
             drawn = drawn.replace(subject=self._random_phrase(claim.subject))
         if claim.object:
             drawn = drawn.replace(object=self._random_phrase(claim.object))

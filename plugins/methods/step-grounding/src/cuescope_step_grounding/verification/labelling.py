@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from cuescope_sdk import Audit, LabelItem, StoredRun
-from cuescope_sdk.grounding import KINDS
+from cuescope_sdk.grounding import ClaimKind
 from cuescope_step_grounding.claims.contents import claim_words, moment_words
 from cuescope_step_grounding.verification.agreement import VERDICTS
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -63,7 +63,7 @@ def label_items(run: StoredRun, each: int) -> Iterator[LabelItem]:
             when = f" ({about['when']})" if about["when"] else ""
             frames: tuple[int, ...] = ()
             if shown:
-                kind = KINDS.get(
+                kind = ClaimKind.declared.get(
                     about["kind"]
                 )  # of a stored run: its package may be gone
                 around = kind is not None and kind.moves

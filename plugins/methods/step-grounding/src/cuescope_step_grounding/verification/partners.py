@@ -28,7 +28,7 @@ import numpy as np
 from numpy.random import Generator
 
 from cuescope_sdk import Sample, SentenceEncoder
-from cuescope_sdk.grounding import KINDS, Claim, Judgement
+from cuescope_sdk.grounding import Claim, ClaimKind, Judgement
 from cuescope_sdk.language import normalise_words
 from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import flatten
@@ -391,7 +391,7 @@ def repeats(claim: Claim, told: Set[str]) -> bool:
     """Whether a claim names a thing, or a camera's movement, in words of the question alone."""
     for part in flatten([claim]):
         phrases = [part.subject, part.object or ""]
-        if "subject" not in KINDS[part.kind].says:
+        if "subject" not in ClaimKind.declared[part.kind].says:
             phrases = [part.predicate or ""]
         for words in filter(None, map(_words, phrases)):
             if words <= told:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
 
-from cuescope_sdk.grounding import KINDS, Claim, kind_of
+from cuescope_sdk.grounding import Claim, ClaimKind
 from cuescope_step_grounding.claims.times import Frames
 
 _NO_CLAUSE = {"aux", "auxpass", "amod", "compound", "nmod"}  # verbs that head none
@@ -136,11 +136,11 @@ class UntimedClaim:
     @property
     def happens(self) -> bool:
         """Whether it can come before or after something else."""
-        return KINDS[self.kind].happens
+        return ClaimKind.declared[self.kind].happens
 
     def claim(self, text: str, frames: Frames | None) -> Claim:
         return Claim(
-            kind=kind_of(self.kind, self.predicate or ""),
+            kind=ClaimKind.of(self.kind, self.predicate or ""),
             text=text,
             subject=self.subject,
             predicate=self.predicate,
