@@ -195,6 +195,33 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
     assert lost.value == pytest.approx(0.1 * 0.9, abs=0.03)
 
 
+@pytest.mark.long
+def test_few_samples_serve_both_jobs(place: Path, tmp_path: Path) -> None:
+    found = tmp_path / "few"
+    few = ("-D", "samples=150", "-D", "scale=4", "--out", str(found))
+    run("audit", "corners", "--model", "fake", "--data", "fakes", "-q", *few)
+    ways = ("--with", "blank", "--with", "transplant", "-q", "--folds", "3")
+    run("confirm", str(found), *ways)
+    report = load_report(tmp_path / "few-confirmed")
+    assert report.notes["findings"].startswith("2, 2, 2 in 3 runs")
+    assert verdicts(report) == {"red": "causes", "blue": "cannot tell"}
+    # each run left a third out, and every sample is tested once
+    shown = {
+        occurrence.sample
+        for feature in report.features
+        if feature.key == "red"
+        for occurrence in feature.occurrences
+    }
+    data = FakeDataset(FakeDataset.Options(samples=150, scale=4), Context())
+    samples = map(data.__getitem__, range(len(data)))
+    planted = [sample for sample in samples if any(sample.annotations["cues"][CUE])]
+    assert len(shown) > 0.8 * len(planted)
+    twice = ("--folds", "3", "--on", "test")
+    assert "--folds and --on are two tests" in run_refused(
+        "confirm", str(found), *twice
+    )
+
+
 def test_what_half_of_the_samples_decide_is_not_asked_about_in_the_others(
     confirmed: Made,
 ) -> None:

@@ -1,18 +1,15 @@
 """From a request to built plugins: data, method, tools, verifiers, and the model last."""
 
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain
 from typing import Any, Self
 
 from cuescope.capabilities import (
     EMBEDDER,
     ROLES,
     Capabilities,
-    HasGroups,
     Model,
     Requirements,
     ToolRole,
@@ -22,9 +19,9 @@ from cuescope.context import Context, Resolved
 from cuescope.digest import digest
 from cuescope.errors import PlanStopped, PluginError, UserError, nearest
 from cuescope.outside_eye import with_eye
+from cuescope.parts import draw, select_part
 from cuescope.registry import Entry, Registry, code_digest
 from cuescope.request import Request, Settings
-from cuescope.seeds import generator
 from cuescope.spec import Spec
 from cuescope.types import Sample
 
@@ -356,10 +353,10 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
     indices: Sequence[int] = range(len(dataset))
     if settings.part:
         spec = f"{spec}, part {settings.part},"
-        indices = _select_part(parts, settings.part)
+        indices = select_part(dataset, settings.part, parts.context.seed)
     if settings.limit is not None and settings.limit < len(indices):
         # whole groups: ten clips of one video are not ten proofs (docs/statistics.md)
-        indices = _draw(parts, indices, settings.limit)
+        indices = draw(dataset, indices, settings.limit, parts.context.seed)
     samples = tuple(dataset[index] for index in indices)
     if not samples:
         raise UserError(
@@ -371,58 +368,6 @@ def choose_samples(parts: Parts, settings: Settings) -> tuple[Sample, ...]:
             f"data set {spec} broke its contract", expected="one key a sample"
         )
     return samples
-
-
-def _select_part(parts: Parts, part: str) -> list[int]:
-    """The indices of the groups in a part: "2+3/3" is the second and the third of three."""
-    numbers, _, total = part.partition("/")
-    wanted = {int(number) for number in numbers.split("+")}
-    count = int(total)
-    if min(wanted) < 1 or max(wanted) > count:
-        raise UserError(
-            f"part {part}", expected=f"numbers from 1 to {count} before the /"
-        )
-    groups = _groups(parts, range(len(parts.data.plugin)))
-    # by the seed alone: part 2/3 of a later audit is the rest of this one's 1/3 (docs/adr/0018)
-    generator(parts.context.seed, "part").shuffle(groups)
-    indices: list[int] = []
-    for number in wanted:
-        # dealt like cards: parts differ by one group at most
-        indices.extend(chain.from_iterable(groups[number - 1 :: count]))
-    return sorted(indices)
-
-
-def _draw(parts: Parts, indices: Sequence[int], limit: int) -> list[int]:
-    """So many of the indices, or the whole groups that fit into so many."""
-    rng = generator(parts.context.seed, "limit")
-    groups = _groups(parts, indices)
-    # groups of one sample: exactly as many as were asked for can be drawn
-    if len(groups) == len(indices):
-        numbers = rng.choice(len(indices), limit, replace=False)
-        chosen = [indices[number] for number in numbers]
-    else:
-        rng.shuffle(groups)
-        sizes = list(accumulate(map(len, groups)))
-        fitting = max(1, bisect_right(sizes, limit))
-        chosen = list(chain.from_iterable(groups[:fitting]))
-    # the order of the data set: neighbours share files
-    return sorted(chosen)
-
-
-def _groups(parts: Parts, indices: Sequence[int]) -> list[list[int]]:
-    """The indices by the group of their samples; none is opened where the data set tells it."""
-    dataset = parts.data.plugin
-    # the first tells for all: to open each sample would read its files
-    if not indices or dataset[indices[0]].group is None:
-        return [[index] for index in indices]
-    tells_groups = isinstance(dataset, HasGroups)
-    groups: dict[str | int, list[int]] = defaultdict(list)
-    for index in indices:
-        group = dataset.group_of(index) if tells_groups else dataset[index].group
-        groups[group or index].append(
-            index
-        )  # a sample without a group is one of its own
-    return list(groups.values())
 
 
 def check_capabilities(choices: Choices, registry: Registry) -> None:

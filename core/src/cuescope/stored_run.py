@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cuescope.answers import read_answers
 from cuescope.context import Context
 from cuescope.errors import UserError
+from cuescope.parts import select_part
 from cuescope.runs import load_report, source_of
 from cuescope.spec import Spec
 from cuescope.trust.source import ELSEWHERE
@@ -79,6 +80,16 @@ class StoredRun:
         """The samples of `data` by key."""
         samples = (self.data[index] for index in range(len(self.data)))
         return {sample.key: sample for sample in samples}
+
+    @cached_property
+    def part(self) -> "dict[str, Sample]":
+        """Those of the part of the data that it was about, by key; all where it names none."""
+        origin = self.report.provenance
+        if origin.part is None:
+            return self.samples
+        chosen = select_part(self.data, origin.part, origin.seed)
+        samples = list(self.samples.values())
+        return {samples[index].key: samples[index] for index in chosen}
 
     @cached_property
     def recorded(self) -> "Model | None":

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cuescope.runner import Runner
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+MORE = "Take more samples, or name another split with --on"
 
 
 @dataclass(frozen=True)
@@ -317,10 +318,11 @@ def find_again(
     found: Path,
     *,
     any_feature: bool = False,
+    remedy: str = MORE,
 ) -> None:
     """Make the run on its part of the data; raises UserError where it finds no cue there.
 
-    With `any_feature` what it proposes is enough.
+    With `any_feature` what it proposes is enough. The `remedy` is what the error advises.
     """
     # resume: the test may be run again, and finding costs an audit
     made = replace(runner, out=found).run(request, resume=True)
@@ -330,7 +332,7 @@ def find_again(
             f"on part {request.part} of its data {request.method} finds no cue",
             expected="a finding to go on with",
             got=got.removesuffix("."),
-            remedy="Take more samples, or name another split with --on",
+            remedy=remedy,
         )
 
 
@@ -344,11 +346,12 @@ def find_then_test(
     share: str,
     why: str,
     any_feature: bool = False,
+    remedy: str = MORE,
 ) -> "Report | None":
     """Make the run anew where it has to be, then run the `trial` and show it, or their plans.
 
-    `share` and `why` say on how much of the data it is made anew, and what for. The report of the
-    trial, None for a plan.
+    `share` and `why` say on how much of the data it is made anew, and what for; `remedy` is advised
+    where it finds nothing there. The report of the trial, None for a plan.
     """
     from cuescope.cli.audit import audit_and_show
     from cuescope.cli.planning import show_plan
@@ -364,7 +367,13 @@ def find_then_test(
             f"({other.found}), so that {why}"
         )
         if not asked.plan:
-            find_again(runner, other.finding, other.found, any_feature=any_feature)
+            find_again(
+                runner,
+                other.finding,
+                other.found,
+                any_feature=any_feature,
+                remedy=remedy,
+            )
         # what the test would cost depends on the cues that it is about
         elif not (other.found / "report.json").exists():
             announce("the plan of that; the rest can be planned once it is made")

@@ -21,6 +21,8 @@ LARGEST = 256  # pixels along a side, of which detail is read; a multiple of BLO
 BANDS = 6  # of pitch
 DIRECTIONS = 3  # of detail: across the frame, aslant, down it
 SMALL = 1e-6  # of power: a flat picture has none
+MOST_KEPT = 20_000  # frames, of about 4 kB each
+_KEPT: dict[str, Float[np.ndarray, " figure"]] = {}  # equal keys are equal pixels
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,17 @@ class Look:
     def read(self, frames: Sequence[Frame]) -> Rows:
         """A row for each frame."""
         words = map(self.vocabulary.read, PixelPatches.COARSE.of(frames))
-        figures = np.stack(list(map(figures_of, frames)))
-        detail = np.stack(list(map(detail_of, frames)))
-        return np.concatenate([figures, detail, bags(list(words))], axis=1)
+        figures = np.stack(list(map(_kept_figures, frames)))
+        return np.concatenate([figures, bags(list(words))], axis=1)
+
+
+def _kept_figures(frame: Frame) -> Float[np.ndarray, " figure"]:
+    """Figures and detail of a frame, worked out once: each cue looks at the same frames."""
+    if frame.key not in _KEPT:
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        _KEPT[frame.key] = np.concatenate([figures_of(frame), detail_of(frame)])
+    return _KEPT[frame.key]
 
 
 def figures_of(frame: Frame) -> Float[np.ndarray, " figure"]:

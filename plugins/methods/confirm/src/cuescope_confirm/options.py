@@ -18,6 +18,11 @@ class ConfirmOptions(Options):
         (),
         description="more runs on the same model and data; their findings are tested too",
     )
+    folds: bool = Field(
+        False,
+        description="each run left one part of the data out, and its findings are tested there; "
+        "what several runs found is one cue (cross-fitting)",
+    )
     merge: bool = Field(
         True, description="merge findings that are the same cue; not with --feature"
     )

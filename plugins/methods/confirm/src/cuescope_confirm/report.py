@@ -55,9 +55,11 @@ NEXT = (
 )
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
-    "More samples (`--on SPLIT`) or a tool (`--tool detector=SPEC`) may help. So do pairs of your "
-    "own, of the same scenes with the cue and without it: `--feature KEY --pairs FOLDER`."
+    "More samples (`--on SPLIT`, or `--folds 4` where there are few) or a tool "
+    "(`--tool detector=SPEC`) may help. So do pairs of your own, of the same scenes with the cue "
+    "and without it: `--feature KEY --pairs FOLDER`."
 )
+OF_FEW = "`--folds 4` makes the run four times, and tests on all samples"
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
     "More samples can find weaker cues. The reports in the folder `found` say what each method "
@@ -87,9 +89,12 @@ def power_line(study: Study, interventions: int) -> str:
     if rarest is None:
         return words
     count, name = rarest
-    enough = "enough" if count >= needed else "too few"
     least = f"about {count} of {len(study.held)} held-out samples show '{name}'"
-    return f"{words}; {least}, the rarest finding: {enough}"
+    words += f"; {least}, the rarest finding: "
+    if count >= needed:
+        return words + "enough"
+    # of folds all samples are held out, and no more can be had
+    return words + ("too few" if study.folds else f"too few; {OF_FEW}")
 
 
 def scores(results: Results) -> Iterator[Score]:

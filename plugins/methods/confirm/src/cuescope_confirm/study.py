@@ -55,7 +55,8 @@ class Cue:
 
     `labels` are () where it is about all, and several only where several findings are one cue (see
     merging): its `members`. `run` is the method that found it, `checked` the name that one of its
-    checks gave. A `foreign` label answers no sample.
+    checks gave. A `foreign` label answers no sample. `folds` are the numbers of the folds outside
+    of which it was found, with what was found there (see `Study.folds`).
     """
 
     feature: Feature
@@ -65,6 +66,7 @@ class Cue:
     checked: str | None = None
     members: tuple["Cue", ...] = ()
     foreign: bool = False
+    folds: tuple[tuple[int, "Cue"], ...] = ()
 
     @property
     def id(self) -> str:
@@ -153,7 +155,8 @@ class Study:
 
     `audit` is the one that tests them, with `options`. `reports` are those of the runs by what made
     them, `left_out` says why a method was not run. `log` is the model of the runs where it only
-    says again what was recorded.
+    says again what was recorded. `folds` are a study of each run, where each run left one fold of
+    the data out: its cues are tested there, and this is all of them together.
     """
 
     audit: Audit
@@ -164,6 +167,7 @@ class Study:
     reports: Mapping[str, Report]
     left_out: Mapping[str, str]
     log: Model | None = None
+    folds: tuple["Study", ...] = ()
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names."""
@@ -222,11 +226,58 @@ def roots(occurrences: Iterable[Occurrence], samples: Samples) -> set[str]:
 
 def prepare(audit: Audit, options: ConfirmOptions) -> Study:
     """The study; raises UserError where a run, its data or the other samples do not do."""
+    if not options.folds:
+        return _study_of_runs(audit, options)
+    folds = []
+    for run in (options.run, *options.others):
+        alone = options.model_copy(update={"run": run, "others": ()})
+        folds.append(_study_of_runs(audit, alone))
+    return _across(audit, options, folds)
+
+
+def _across(audit: Audit, options: ConfirmOptions, folds: Sequence[Study]) -> Study:
+    """The study of all folds; raises UserError where they overlap or found nothing."""
+    held: dict[str, Sample] = {}
+    seen: dict[str, Sample] = {}
+    cues: list[Cue] = []
+    for fold in folds:
+        if not held.keys().isdisjoint(fold.held):
+            raise UserError(
+                "two runs left out the same samples",
+                expected="runs that each leave out a part of their own, as --part 2+3/3 and 1+3/3",
+                remedy="`cuescope confirm RUN --folds N` makes them",
+            )
+        held |= fold.held
+        seen |= fold.seen
+        cues += fold.cues
+    if not cues:
+        raise UserError(
+            f"none of the {len(folds)} runs has a finding",
+            expected="a run that found a cue",
+            remedy="There is nothing to confirm; take more samples",
+        )
+    counts = ", ".join(str(len(fold.cues)) for fold in folds)
+    audit.note(
+        "findings",
+        f"{counts} in {len(folds)} runs, each of which left one part of {len(held):,} samples out",
+    )
+    return replace(
+        folds[0],
+        options=options,
+        cues=tuple(cues),
+        seen=dict(sorted(seen.items())),
+        held=dict(sorted(held.items())),
+        folds=tuple(folds),
+    )
+
+
+def _study_of_runs(audit: Audit, options: ConfirmOptions) -> Study:
+    """What runs found, and the samples that none of them has looked at."""
     folders, left_out = folders_of(options)
     runs = [StoredRun(folder, audit.context) for folder in folders]
     _require_one_subject(runs)
-    # of several methods one may find nothing; one run without a finding is an error
-    may_be_empty = len(runs) > 1 or (options.run / LISTED).is_file()
+    # of several runs one may find nothing; one run without a finding is an error
+    may_be_empty = options.folds or len(runs) > 1 or (options.run / LISTED).is_file()
     cues = []
     seen: dict[str, Sample] = {}
     data: Samples = {}
@@ -245,7 +296,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
             )
         # all runs are on the same data: its samples are opened once
         data = data or run.samples
-        shown = _samples_of_run(run, data)
+        shown = run.part if options.folds else _samples_of_run(run, data)
         seen |= shown
         name = report.provenance.method.spec.partition(":")[0]
         # two runs of one method, whose features need keys of their own
@@ -266,7 +317,7 @@ def prepare(audit: Audit, options: ConfirmOptions) -> Study:
                 foreign=label not in answers,
             )
             cues.append(cue)
-    held = _held_out_samples(audit, seen)
+    held = _held_out_samples(audit, seen, is_fold=options.folds)
     _note_findings(audit, cues, reports, len(seen))
     # in one order, whichever run is named first: draws depend on it
     seen = dict(sorted(seen.items()))
@@ -447,7 +498,12 @@ def _samples_of_run(run: StoredRun, data: Samples) -> Samples:
     return pick(data, sorted(known))
 
 
-def _held_out_samples(audit: Audit, seen: Samples) -> Samples:
+def _held_out_samples(
+    audit: Audit,
+    seen: Samples,
+    *,
+    is_fold: bool,
+) -> Samples:
     """The audited samples that share neither frames nor group with those of the run."""
     # None is no group: it must not join all samples without one
     groups = {sample.group for sample in seen.values()} - {None}
@@ -459,6 +515,8 @@ def _held_out_samples(audit: Audit, seen: Samples) -> Samples:
             held[sample.key] = sample
     count = len(audit.samples)
     left_out = count - len(held)
+    if is_fold and held:
+        return held
     # so many are no accident: it is the split that was seen
     if left_out > count / 2:
         raise UserError(

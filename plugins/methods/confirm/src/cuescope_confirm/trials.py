@@ -1,5 +1,6 @@
 """Every cue under every intervention that applies, beside its placebos: what is asked."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -15,9 +16,11 @@ from cuescope_confirm.cases.own_pairs import (
     pairs_of_scenes,
     read_scenes,
 )
-from cuescope_confirm.locating import BESIDE, POOL, Target, locate
+from cuescope_confirm.locating import BESIDE, POOL, Part, Target, locate
+from cuescope_confirm.locating.folds import join
 from cuescope_confirm.locating.placebos import Placebo, with_placebos
 from cuescope_confirm.merging import merge_cues
+from cuescope_confirm.merging.folds import match
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
 from cuescope_confirm.testimony.manipulation import only_telling, share_taken
@@ -88,6 +91,8 @@ def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Interventi
 
 def merged(study: Study) -> tuple[Cue, ...]:
     """The findings, those that are one cue as one."""
+    if study.folds:
+        return match(study, [merged(fold) for fold in study.folds])
     with study.audit.spare("merging of findings that are one cue", _plain(study)):
         return merge_cues(study)
     return study.cues
@@ -109,8 +114,8 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
     cues = audit.once(merged, study)
     if options.pairs is not None:
         return _by_own_pairs(study, cues, options.pairs)
-    unfound: dict[object, Placebo] = {}
-    targets = [_target(study, cue, unfound) for cue in cues]
+    unfound = defaultdict[int, dict[object, Placebo]](dict)
+    targets = [_target_of(study, cue, unfound) for cue in cues]
     nowhere = all(target.located is None for target in targets)
     if targets and nowhere and not audit.failures:
         reasons = {str(target.reason) for target in targets}
@@ -161,6 +166,21 @@ def _by_own_pairs(study: Study, cues: Cues, folder: Path) -> Dossier:
     pairs = pairs_of_scenes(study, target, folder, scenes)
     answers = _prepare_answers(study, witness, pairs)
     return Dossier(study, [target], [replace(witness, answers=answers)])
+
+
+def _target_of(
+    study: Study,
+    cue: Cue,
+    unfound: Mapping[int, dict[object, Placebo]],
+) -> Target:
+    """A cue with its places: of one that was found in folds, those of each fold."""
+    if not cue.folds:
+        return _target(study, cue, unfound[0])
+    parts = []
+    for number, found in cue.folds:
+        fold = study.folds[number]
+        parts.append(Part(fold, _target(fold, found, unfound[number])))
+    return join(cue, parts)
 
 
 def _target(

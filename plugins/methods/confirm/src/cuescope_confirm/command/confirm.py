@@ -27,9 +27,14 @@ from cuescope.application import (
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.command.folds import make_runs, require_whole, without_each_fold
 from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
 
 ByRole = dict[str, str]
+FEW = (
+    "Take more samples, name another split with --on, or let few samples serve both jobs with "
+    "--folds 4"
+)
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -70,6 +75,15 @@ def confirm(
             metavar="FOLDER",
             help="FOLDER/with and FOLDER/without: the same scenes with the cue and without it. "
             "These alone decide.",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=3,
+            metavar="N",
+            help="For few samples: make the run N times, each without one part of its data, and "
+            "test each part by what was found in the others.",
         ),
     ] = None,
     tool: Annotated[
@@ -129,6 +143,16 @@ def confirm(
             given["pairs"] = str(own_pairs.resolve())
         if top != 10:
             given["top"] = top
+        if folds is not None:
+            typed = {"RUN": others, "--pairs": own_pairs}
+            require_whole(run, request, asked, next(filter(typed.get, typed), None))
+            runs = without_each_fold(request, folds, folder / "found")
+            if not make_runs(runner, runs, asked, output):
+                return
+            first, *rest = map(str, runs)
+            given |= {"run": first, "others": rest, "folds": True}
+            everything = request.model_copy(update={"part": None, "limit": None})
+            other = replace(other, found=Path(first), finding=None, rest=everything)
         if others:
             more = _find_others(
                 runner,
@@ -156,6 +180,7 @@ def confirm(
             share="half",
             why="no cue is tested where it was found",
             any_feature=bool(features or others),
+            remedy=FEW,
         )
 
 

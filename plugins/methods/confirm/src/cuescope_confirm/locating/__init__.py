@@ -1,6 +1,6 @@
 """Where a finding's cue is in the held-out samples: annotated, detected or learned."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -35,12 +35,21 @@ Role = Literal["finding", "unfound cue", "other labels"]
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """A fold of a study, and a cue as it was found outside of the fold and located in it."""
+
+    study: Study
+    target: "Target"
+
+
+@dataclass(frozen=True, eq=False)
 class Target:
     """A finding with its cue's places, or in `reason` why it has none.
 
     `samples` are those held out, as they are asked. Two more targets stand beside that of a
     finding, as its `placebos`, or the reason why there is none: a cue that nobody found, and the
     `labels` that the cue should not touch, or by no more than the `allowance` as the run shows.
+    `parts` are the folds that it was put together of, if any.
     """
 
     cue: Cue
@@ -52,6 +61,7 @@ class Target:
     labels: frozenset[str] | None = None
     allowance: float = 0.0
     placebos: "Mapping[Control, Target | str]" = field(default_factory=dict)
+    parts: "Sequence[Part]" = ()
 
     @property
     def by_label(self) -> bool:

@@ -57,9 +57,7 @@ class Recogniser:
 def recogniser_of(study: Study, target: Target) -> Recogniser | None:
     """Learned from the run; None where pictures do not tell the cue on groups held out."""
     with study.audit.spare(f"recognising {target.cue.name} in changed pictures"):
-        # looks differ in the error that they may spend, and not in what they see
-        seen = study.audit.once(prepare, study.audit, study.audit.options)
-        return study.audit.once(_learn_recogniser, seen, target)
+        return study.audit.once(_learn_recogniser, study, target)
     return None
 
 
@@ -100,6 +98,34 @@ def share_taken(study: Study, witness: Witness) -> float | None:
     None where pictures do not tell the cue, and where it edits the model or changes no frames:
     nothing of that is in a picture.
     """
+    shares = []
+    weights = []
+    for fold, part in _by_fold(study, witness):
+        share = _share_taken(fold, part)
+        if share is not None:
+            shares.append(share)
+            weights.append(part.answers.with_cue.sum())
+    return float(np.average(shares, weights=weights)) if sum(weights) else None
+
+
+def _by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
+    """A witness, and the study that its cue is learned from; of folds, each with its samples."""
+    target = witness.target
+    if not target.parts:
+        # looks differ in the error that they may spend, and not in what they see
+        yield study.audit.once(prepare, study.audit, study.audit.options), witness
+    for part in target.parts:
+        in_fold = [
+            pair.case.sample.key in part.study.held for pair in witness.answers.pairs
+        ]
+        answers = Answers.unknown(
+            list(compress(witness.answers.pairs, in_fold)),
+            list(compress(witness.answers.trials, in_fold)),
+        )
+        yield part.study, replace(witness, target=part.target, answers=answers)
+
+
+def _share_taken(study: Study, witness: Witness) -> float | None:
     recogniser = recogniser_of(study, witness.target)
     if recogniser is None or witness.edits_model:
         return None

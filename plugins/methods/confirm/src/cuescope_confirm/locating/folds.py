@@ -1,0 +1,110 @@
+"""Cross-fitting: each fold of the data is tested with what was found on the others.
+
+Of few samples a half is too small to find a cue, and a half too small to test it. Of several runs
+each leaves one fold out; there its cues are located, and what all folds say of a cue is one test
+(after Chernozhukov et al., 2018; docs/adr/0043).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cuescope_confirm.locating import Part, Target
+from cuescope_confirm.locating.placebos import Placebo
+from cuescope_confirm.locating.places import LocatedCue, Masks
+from cuescope_confirm.scores import Control
+from cuescope_confirm.study import Cue
+from cuescope_sdk import Sample
+from cuescope_sdk.interventions import Place
+
+
+def join(cue: Cue, parts: Sequence[Part]) -> Target:
+    """One target of a cue's folds: each sample's place is that of the fold that it is in.
+
+    A fold in which the cue moves answers the other way, or is at an uncertain place, is left out
+    where others are surer.
+    """
+    located = [part for part in parts if part.target.located is not None]
+    sure = [
+        part for part in located if part.target.located and part.target.located.is_sure
+    ]
+    parts = sure or located or parts
+    [(way, _)] = Counter(map(_way, parts)).most_common(1)
+    parts = [part for part in parts if _way(part) == way]
+    # the folds share most of the samples that tell it: the least sure one stands for all
+    direction = min(
+        (part.target.direction for part in parts), key=lambda known: abs(known.z or 0.0)
+    )
+    first = parts[0].target
+    samples: dict[str, Sample] = {}
+    for part in parts:
+        samples |= part.target.samples
+    return replace(
+        first,
+        cue=cue,
+        direction=direction,
+        samples=dict(sorted(samples.items())),
+        located=_join_places(
+            [part.target.located for part in parts if part.target.located]
+        ),
+        labels=_common_labels(parts),
+        allowance=max(part.target.allowance for part in parts),
+        placebos={role: _join_placebo(cue, parts, role) for role in first.placebos},
+        parts=tuple(parts),
+    )
+
+
+def _way(part: Part) -> tuple[str, int]:
+    return part.target.direction.toward, part.target.direction.sign
+
+
+def _join_places(located: Sequence[LocatedCue]) -> LocatedCue | None:
+    if not located:
+        return None
+    places: dict[str, Place] = {}
+    without: set[str] = set()
+    objects: dict[str, Masks] = {}
+    likest: dict[str, Place] = {}
+    for fold in located:
+        places |= fold.places
+        without |= fold.without
+        objects |= fold.objects
+        likest |= fold.likest
+    aurocs = [fold.auroc for fold in located if fold.auroc is not None]
+    weights = [len(fold.places) for fold in located]
+    return replace(
+        located[0],
+        places=places,
+        without=without,
+        auroc=min(aurocs, default=None),
+        objects=objects,
+        likest=likest,
+        purity=float(np.average([fold.purity for fold in located], weights=weights)),
+    )
+
+
+def _common_labels(parts: Sequence[Part]) -> frozenset[str] | None:
+    """The labels that every fold leaves alone; None where the target is about none of its own."""
+    labels = [part.target.labels for part in parts]
+    if any(of_fold is None for of_fold in labels):
+        return None
+    return frozenset.intersection(*filter(None, labels))
+
+
+def _join_placebo(cue: Cue, parts: Sequence[Part], role: Control) -> Placebo:
+    placebos = {part: part.target.placebos[role] for part in parts}
+    found = [
+        Part(part.study, placebo)
+        for part, placebo in placebos.items()
+        if isinstance(placebo, Target) and placebo.located is not None
+    ]
+    if not found:
+        return next(str(placebo) for placebo in placebos.values())
+    # other labels show the cue itself; a cue that nobody found has a name of its own
+    its_cue = cue if role == "other labels" else found[0].target.cue
+    joined = join(its_cue, found)
+    if joined.labels is not None and not joined.labels:
+        return "no other label is left alone in all folds"
+    return joined

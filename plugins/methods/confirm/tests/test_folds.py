@@ -1,0 +1,107 @@
+"""What several runs found, each without one fold: one cue, each fold with its own places."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.locating import Part, Target
+from cuescope_confirm.locating.folds import join
+from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.merging.folds import match
+from cuescope_confirm.study import Cue
+from cuescope_sdk import Feature, Occurrence, Sample
+from cuescope_sdk.interventions import Place
+
+
+def cue_of(key: str, name: str, *samples: str, label: str = "cow") -> Cue:
+    shown = tuple(Occurrence(sample=sample) for sample in samples)
+    feature = Feature(key=key, kind="object", name=name, occurrences=shown)
+    return Cue(feature, name, labels=(label,), run="trove")
+
+
+def study_without_frames() -> Any:
+    def rng(*names: str) -> np.random.Generator:
+        return np.random.default_rng(0)
+
+    return SimpleNamespace(frames_of=lambda cue: {}, seen={}, rng=rng)
+
+
+def test_findings_of_folds_are_one_cue_by_the_rule_of_methods() -> None:
+    found = [
+        [cue_of("cluster-1", "a mark", "a", "b"), cue_of("cluster-2", "grass", "c")],
+        [],
+        [cue_of("cluster-1", "grass", "d"), cue_of("cluster-7", "a mark", "b", "e")],
+        [cue_of("cluster-3", "a mark", "a", "e")],
+    ]
+    for cues in found:
+        for number, cue in enumerate(cues):
+            # by name, as a check gave it: no frame has to be looked at
+            cues[number] = Cue(**{**vars(cue), "checked": cue.name})
+    mark, grass = match(study_without_frames(), found)
+    assert [number for number, _ in mark.folds] == [0, 2, 3]
+    assert [cue.feature.key for _, cue in mark.folds] == [
+        "cluster-1",
+        "cluster-7",
+        "cluster-3",
+    ]
+    assert [seen.sample for seen in mark.feature.occurrences] == ["a", "b", "e"]
+    assert [number for number, _ in grass.folds] == [0, 2]
+    assert {mark.feature.key, grass.feature.key} == {"cluster-1", "cluster-2"}
+
+
+def test_one_key_of_two_runs_is_not_one_cue() -> None:
+    cues = [cue_of("cluster-1", name, "a") for name in ("a mark", "grass")]
+    found = [[Cue(**{**vars(cue), "checked": cue.name})] for cue in cues]
+    keys = [cue.feature.key for cue in match(study_without_frames(), found)]
+    assert keys == ["cluster-1, without part 1", "cluster-1, without part 2"]
+
+
+def part(
+    *shown: str,
+    without: str = "",
+    auroc: float = 0.9,
+    sign: int = 1,
+    z: float = -3.0,
+) -> Part:
+    cue = cue_of("cluster-1", "a mark")
+    samples = {
+        key: Sample(key=key, frames=(), label="cow") for key in [*shown, *without]
+    }
+    located = LocatedCue({key: Place() for key in shown}, set(without), "frames", auroc)
+    direction = Direction(sign=sign, gap=-0.3, z=z)
+    study: Any = SimpleNamespace(held=samples)
+    return Part(study, Target(cue, direction, samples, located))
+
+
+def test_each_sample_has_the_place_of_its_own_fold() -> None:
+    cue = cue_of("joined", "a mark")
+    parts = [part("a", "b", without="cd"), part("e", without="f", auroc=0.8, z=-2.0)]
+    target = join(cue, parts)
+    assert target.cue is cue
+    assert target.located is not None
+    assert set(target.located.places) == {"a", "b", "e"}
+    assert target.located.without == {"c", "d", "f"}
+    # no surer than the least sure fold, for the folds share most of what tells it
+    assert target.located.auroc == 0.8
+    assert target.direction.z == -2.0
+    assert list(target.samples) == list("abcdef")
+    assert [kept.study for kept in target.parts] == [kept.study for kept in parts]
+
+
+@pytest.mark.parametrize(
+    "other", [part("x", auroc=0.6), part("x", sign=-1)], ids=["unsure", "other way"]
+)
+def test_a_fold_that_knows_no_better_is_left_out(other: Part) -> None:
+    target = join(cue_of("joined", "a mark"), [part("a"), other, part("b")])
+    assert target.located is not None
+    assert set(target.located.places) == {"a", "b"}
+
+
+def test_a_cue_without_a_place_in_any_fold_says_why() -> None:
+    lost = Target(cue_of("c", "a mark"), Direction(), {}, reason="nothing locates it")
+    target = join(cue_of("joined", "a mark"), [Part(SimpleNamespace(), lost)])  # type: ignore[arg-type]
+    assert target.located is None
+    assert target.reason == "nothing locates it"
