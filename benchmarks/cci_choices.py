@@ -24,13 +24,7 @@ from rich.table import Table
 from cuescope.application import Runner
 from cuescope_saliency.scores import iou_at_area
 from cuescope_sdk import Context, Request, Sample
-from cuescope_sdk.explain import (
-    Explainer,
-    Perturbation,
-    canvas_masks,
-    canvas_samples,
-    foreground_of,
-)
+from cuescope_sdk.explain import Canvas, Explainer, Perturbation, foreground_of
 from cuescope_sdk.maths import upsample
 
 CHOICES: dict[str, dict[str, Any]] = {
@@ -92,7 +86,7 @@ class Comparison:
         `nearest` gives each pixel its patch's value, instead of interpolating.
         """
         own = [self.audit.samples[index] for index in self.halves[half]]
-        samples = canvas_samples(self.audit, own)
+        samples = Canvas.samples(self.audit, own)
         maps = list(method.maps(self.audit, samples, [str(s.label) for s in samples]))
         if nearest:
             maps = [
@@ -116,7 +110,7 @@ class Comparison:
         if not known:
             return []
         drawn = [mask for mask in masks if mask is not None]
-        fine = canvas_masks(self.audit, [samples[i] for i in known], drawn)
+        fine = Canvas.masks(self.audit, [samples[i] for i in known], drawn)
         return [
             iou_at_area(upsample(maps[index], mask.shape), mask)
             for index, mask in zip(known, fine, strict=True)

@@ -28,7 +28,7 @@ from cuescope_cci.options import CCIOptions
 from cuescope_cci.trials import Start, ask_images
 from cuescope_saliency.scores import iou_at_area
 from cuescope_sdk import Audit, Context, Request, Sample, generator
-from cuescope_sdk.explain import Explainer, canvas_masks, canvas_samples, foreground_of
+from cuescope_sdk.explain import Canvas, Explainer, foreground_of
 from cuescope_sdk.maths import upsample
 from cuescope_sdk.statistics import Groups, change_interval, mean_interval
 
@@ -84,7 +84,7 @@ def overlaps(audit: Audit, method: Explainer) -> list[float]:
     """The IoU of each image's map about its label with its object."""
     figures = []
     for sample in audit.samples:
-        [drawn] = canvas_samples(audit, [sample])
+        [drawn] = Canvas.samples(audit, [sample])
         [importance] = method.maps(audit, [drawn], [str(sample.label)])
         figures.append(overlap(audit, sample, importance))
     return figures
@@ -92,7 +92,7 @@ def overlaps(audit: Audit, method: Explainer) -> list[float]:
 
 def overlap(audit: Audit, sample: Sample, importance: np.ndarray) -> float:
     """The IoU of a map with the object of its image, at the object's area."""
-    [mask] = canvas_masks(audit, [sample], [foreground_of(sample)])
+    [mask] = Canvas.masks(audit, [sample], [foreground_of(sample)])
     return iou_at_area(upsample(importance, mask.shape), mask)
 
 
@@ -101,7 +101,7 @@ def overlaps_by_start(audit: Audit) -> dict[str, list[float]]:
     options = CCIOptions(starts=STARTS)
     figures: dict[str, list[float]] = {ONE: [], SEVERAL: []}
     for sample in audit.samples:
-        [image] = ask_images(audit, options, canvas_samples(audit, [sample]))
+        [image] = ask_images(audit, options, Canvas.samples(audit, [sample]))
         singles = []
         for start in (Start(image.cluster, image.drops), *image.further):
             alone = replace(image, cluster=start.cluster, drops=start.drops, further=())

@@ -16,7 +16,7 @@ import pytest
 from cuescope.application import Runner
 from cuescope_cci.error_source import answer_sources
 from cuescope_sdk import Context, Report, Request
-from cuescope_sdk.explain import canvas_masks, foreground_of
+from cuescope_sdk.explain import Canvas, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
 
 ASSETS = Path(
@@ -75,7 +75,7 @@ def test_right_answers_come_from_the_object(audited: tuple[Any, Any, Report]) ->
     session, sources, _ = audited
     samples = session.audit.samples
     masks = [foreground_of(sample) for sample in samples]
-    on_canvas = canvas_masks(
+    on_canvas = Canvas.masks(
         session.audit, samples, [mask for mask in masks if mask is not None]
     )
     gains = [

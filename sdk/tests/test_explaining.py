@@ -7,12 +7,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, UserError
-from cuescope_sdk.explain._canvas import (
-    canvas_masks,
-    canvas_samples,
-    foreground_of,
-    single_frame,
-)
+from cuescope_sdk.explain._canvas import Canvas, foreground_of, single_frame
 
 
 class Cropping:
@@ -44,7 +39,7 @@ def sample(frames: int = 1, **annotations: Any) -> Sample:
 
 
 def test_canvas_is_what_the_network_sees(audit: Audit) -> None:
-    (seen,) = canvas_samples(audit, [sample()])
+    (seen,) = Canvas.samples(audit, [sample()])
     assert (seen.key, seen.label) == ("x/canvas", "a")
     expected = np.asarray(sample().frames[0].load())[:, :4]
     np.testing.assert_array_equal(np.asarray(seen.frames[0].load()), expected)
@@ -52,18 +47,18 @@ def test_canvas_is_what_the_network_sees(audit: Audit) -> None:
 
 def test_a_mask_is_cropped_with_its_frame(audit: Audit) -> None:
     mask = np.random.default_rng(1).random((6, 8)) < 0.5
-    (seen,) = canvas_masks(audit, [sample()], [mask])
+    (seen,) = Canvas.masks(audit, [sample()], [mask])
     np.testing.assert_array_equal(seen, mask[:, :4])
 
 
 def test_a_mask_of_another_size_is_told(audit: Audit) -> None:
     with pytest.raises(UserError, match=r"'x'.*expected 6 x 8.*got 8 x 6"):
-        canvas_masks(audit, [sample()], [np.ones((8, 6), bool)])
+        Canvas.masks(audit, [sample()], [np.ones((8, 6), bool)])
 
 
 def test_sequences_are_told(audit: Audit) -> None:
     with pytest.raises(UserError, match="got 3 frames"):
-        canvas_samples(audit, [sample(frames=3)])
+        Canvas.samples(audit, [sample(frames=3)])
     assert single_frame(sample()).key == sample().frames[0].key
 
 

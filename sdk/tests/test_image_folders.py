@@ -13,8 +13,7 @@ from cuescope_sdk import BadDataError, Context, UserError
 from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageItem,
-    folders_in,
-    images_in,
+    MediaFolder,
     mask_frame,
     required_place,
     sample_evenly,
@@ -236,9 +235,9 @@ def test_a_folder_is_listed_by_name(tmp_path):
     for name in ("b.JPEG", "a.png", ".c.png", "d.txt"):
         (tmp_path / name).touch()
     (tmp_path / "sub").mkdir()
-    assert [path.name for path in images_in(tmp_path)] == ["a.png", "b.JPEG"]
-    assert [path.name for path in folders_in(tmp_path)] == ["sub"]
-    assert images_in(tmp_path / "gone") == []
+    assert [path.name for path in MediaFolder(tmp_path).images()] == ["a.png", "b.JPEG"]
+    assert [path.name for path in MediaFolder(tmp_path).folders()] == ["sub"]
+    assert MediaFolder(tmp_path / "gone").images() == []
 
 
 def test_a_mask_is_white_wherever_its_file_is_not_black(tmp_path):

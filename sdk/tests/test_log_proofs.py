@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cuescope_sdk.logs import Log, LogReader, Record, first_bytes, json_lines
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 from cuescope_sdk.testing import LogContract
 
 from .contract_proofs import failed
@@ -20,10 +20,10 @@ class Lines(LogReader):
 
     @classmethod
     def fits(cls, path: Path) -> bool:
-        return b'"mark"' in first_bytes(path)
+        return b'"mark"' in LogFile(path).first_bytes()
 
     def read(self, path: Path) -> Log:
-        rows = [row for _, row in json_lines(path, self.title)]
+        rows = [row for _, row in LogFile(path, self.title).json_lines()]
         return Log(title="t", records=tuple(self.record(row) for row in rows))
 
     def record(self, row: dict[str, Any]) -> Record:

@@ -10,7 +10,7 @@ from PIL import Image, ImageFilter
 
 from cuescope_sdk import Audit, Context, Detection, Evidence, Frame, Options, Sample
 from cuescope_sdk.data import Comparison, other_explanations, picture_quality
-from cuescope_sdk.data._conditions import QUALITY
+from cuescope_sdk.data._conditions import QUALITY, object_size
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.statistics._held_alike import gap_held_alike
 
@@ -287,3 +287,44 @@ def test_quality_that_tells_nothing_leaves_a_cue_its_star(tmp_path: Path) -> Non
         about = Comparison("lamp", None, samples, shows, values, measured=quality)
         lost += checked(about, tmp_path)[0].verdict == "refuted"
     assert lost <= 12
+
+
+HALF_WHITE = np.repeat(np.uint8([[[0], [255]]]), 3, axis=2)
+
+
+def named_box(name: str, corners: tuple[float, float, float, float]) -> Detection:
+    return Detection(name=name, score=1.0, box=corners)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "size"),
+    [
+        ({"object_size": 3}, 3.0),
+        ({"size": (480, 640)}, None),
+        (
+            {
+                "masks": {
+                    "Dog": np.eye(4, dtype=bool),
+                    "cat": np.ones((4, 4), dtype=bool),
+                }
+            },
+            0.25,
+        ),
+        ({"masks": {"dog": Frame.from_array(HALF_WHITE)}}, 0.5),
+        (
+            {"boxes": (named_box("dog", (0, 0, 2, 3)), named_box("cat", (0, 0, 9, 9)))},
+            6.0,
+        ),
+        ({"boxes": (named_box("disc", (0, 0, 2, 3)),)}, 6.0),
+        (
+            {"boxes": (named_box("cat", (0, 0, 2, 3)), named_box("cow", (0, 0, 1, 1)))},
+            None,
+        ),
+        ({}, None),
+    ],
+)
+def test_the_size_of_the_labelled_object(
+    annotations: dict[str, Any], size: float | None
+) -> None:
+    sample = Sample(key="a", frames=(), label="dog", annotations=annotations)
+    assert object_size(sample, str(sample.label)) == size

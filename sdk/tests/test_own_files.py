@@ -14,8 +14,8 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
+    MediaFolder,
     TextFile,
-    images_in,
     require_inside,
 )
 from cuescope_sdk.data._layouts import first_place
@@ -122,7 +122,7 @@ def test_images_without_suffix_are_not_opened_through_a_link(
     monkeypatch.setattr(
         "cuescope_sdk.data._image_folders.why_unread", lambda path: looked.append(path)
     )
-    assert root / "photo" in images_in(root)
+    assert root / "photo" in MediaFolder(root).images()
     assert looked == []
 
 

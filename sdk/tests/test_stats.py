@@ -8,12 +8,11 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from cuescope_sdk.statistics import (
+    Overlap,
     benjamini_hochberg,
     cohen_kappa,
-    common_by_chance,
     exceeds_rate_p_value,
     holm,
-    overlap_p_value,
 )
 from cuescope_sdk.statistics._resampling import permutation_p_value
 from cuescope_sdk.statistics._tests import correlation_interval
@@ -65,11 +64,11 @@ def test_the_overlap_of_two_properties_is_fishers_exact_test() -> None:
             [int(((given == a) & (label == b)).sum()) for b in (1, 0)] for a in (1, 0)
         ]
         expected = stats.fisher_exact(table, alternative="greater").pvalue
-        assert overlap_p_value(given == 1, label == 1) == pytest.approx(expected)
+        assert Overlap.p_value(given == 1, label == 1) == pytest.approx(expected)
 
 
 def test_what_is_common_by_chance_is_what_random_sets_have() -> None:
-    chances = common_by_chance(6, [4, 3, 5])
+    chances = Overlap.chances(6, [4, 3, 5])
     sets = [[set(some) for some in combinations(range(6), size)] for size in (4, 3, 5)]
     common = [len(a & b & c) for a, b, c in product(*sets)]
     assert chances == pytest.approx(np.bincount(common, minlength=7) / len(common))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cuescope_sdk.data import Unread, images_in, kind_of
+from cuescope_sdk.data import MediaFolder, Unread, kind_of
 from cuescope_sdk.data._media import files, images
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
@@ -44,7 +44,7 @@ def test_no_suffix_is_left_out_of_the_count():
 def test_a_file_without_suffix_is_read_by_its_content(tmp_path):
     Image.new("RGB", (4, 4)).save(tmp_path / "photo", "JPEG")
     (tmp_path / "README").write_text("GIF89a is how a GIF begins")
-    assert images_in(tmp_path) == [tmp_path / "photo"]
+    assert MediaFolder(tmp_path).images() == [tmp_path / "photo"]
     assert why_unread(tmp_path / "photo") is None
     assert why_unread(tmp_path / "gone") == "no image by their content"
 

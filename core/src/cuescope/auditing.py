@@ -18,6 +18,7 @@ from cuescope.conclusions import (
     Table,
 )
 from cuescope.context import Context
+from cuescope.errors import UserError
 from cuescope.seeds import derive
 from cuescope.sparing import Spared
 from cuescope.types import Outcome, PlantedCue, Sample, Trial
@@ -81,6 +82,23 @@ class Audit:
         result: T
         _, result = self._results[key]
         return result
+
+    def samples_by_key(self) -> list[Sample]:
+        """The samples in the order of their keys."""
+        # clusterings and random halves depend on the order, and findings must not
+        return sorted(self.samples, key=lambda sample: sample.key)
+
+    def require_closed_labels(self, method: str) -> None:
+        """Raise UserError where samples have no label of one closed set."""
+        labels = set(self.labels)
+        for sample in self.samples:
+            if sample.label not in labels or set(sample.choices) != labels:
+                raise UserError(
+                    f"{method} needs the same closed label set for all samples, and sample "
+                    f"'{sample.key}' has another",
+                    expected=f"a label and the choices {', '.join(self.labels[:4])} ...",
+                    got=f"label {sample.label!r}, {len(sample.choices)} choices",
+                )
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names, under the audit's seed."""

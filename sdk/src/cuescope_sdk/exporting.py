@@ -40,7 +40,7 @@ class PlainAnswer:
 
 def plain_answers(run: StoredRun) -> list[PlainAnswer]:
     """The answers to samples as they are, in the order of asking; raises UserError without any."""
-    samples = samples_of(run)
+    samples = _open_samples(run)
     answers = []
     for row in run.answers:
         if row["condition"] != PLAIN or row["figure"] is not None:
@@ -68,7 +68,7 @@ def _answer(row: Mapping[str, Any], sample: Sample | None) -> PlainAnswer:
     )
 
 
-def samples_of(run: StoredRun) -> dict[str, Sample]:
+def _open_samples(run: StoredRun) -> dict[str, Sample]:
     """The samples by key; {} where the data are no longer at hand: an export can do without."""
     try:
         return run.samples
@@ -76,4 +76,4 @@ def samples_of(run: StoredRun) -> dict[str, Sample]:
         return {}
 
 
-__all__ = ["Exporter", "PlainAnswer", "plain_answers", "samples_of"]
+__all__ = ["Exporter", "PlainAnswer", "plain_answers"]

@@ -9,15 +9,12 @@ from jaxtyping import Float
 
 from cuescope.auditing import Audit
 from cuescope.conclusions import Feature, Occurrence
-from cuescope.errors import UserError
 from cuescope.types import Outcome, Output, Sample, Trial
 
 __all__ = [
     "Answers",
     "FrameId",
     "baseline_trials",
-    "require_closed_labels",
-    "samples_by_key",
     "stack_embeddings",
     "stack_logits",
 ]
@@ -49,7 +46,7 @@ class Answers:
         For `audit.once`: the embeddings of all still clips are needed to propose anything, so
         proposing asks all that is ever asked, and the other hooks find it here.
         """
-        samples = samples_by_key(audit)
+        samples = audit.samples_by_key()
         row: dict[FrameId, int] = {}
         trials = list(baseline_trials(samples))
         for sample in samples:
@@ -71,24 +68,6 @@ class Answers:
             embedding=stack_embeddings(stills),
             static_logits=stack_logits(stills, audit.labels),
         )
-
-
-def require_closed_labels(audit: Audit, method: str) -> None:
-    """Raise UserError where samples have no label of one closed set."""
-    for sample in audit.samples:
-        if sample.label not in audit.labels or set(sample.choices) != set(audit.labels):
-            raise UserError(
-                f"{method} needs the same closed label set for all samples, and sample "
-                f"'{sample.key}' has another",
-                expected=f"a label and the choices {', '.join(audit.labels[:4])} ...",
-                got=f"label {sample.label!r}, {len(sample.choices)} choices",
-            )
-
-
-def samples_by_key(audit: Audit) -> list[Sample]:
-    """The samples in the order of their keys."""
-    # Clusterings and random halves depend on the order, and findings must not.
-    return sorted(audit.samples, key=lambda sample: sample.key)
 
 
 def baseline_trials(

@@ -6,12 +6,70 @@ An observer for a tracker subclasses `Tracker` with four calls on the vendor's o
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from cuescope_sdk import Audit, Plugin, Report, hookimpl
 
 Cell = str | int | float | bool | None
-COLUMNS = ("rank", "cue", "label", "metric", "value", "low", "high", "n", "q_value")
 EVERY = 10.0  # seconds between two lines about the answers: a tracker may be asked by network
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What is told of a run: its figures, its findings and its origin."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "rank",
+        "cue",
+        "label",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "q_value",
+    )
+    report: Report
+
+    def figures(self) -> dict[str, float]:
+        """The figures of a run as a whole, and the headline of each finding by its cue."""
+        cost = self.report.cost
+        figures: dict[str, float] = {
+            "findings": len(self.report.findings),
+            "model_calls": cost.model_calls,
+            "cache_hits": cost.cache_hits,
+            "seconds": cost.seconds,
+        }
+        if self.report.accuracy is not None:
+            figures["accuracy"] = self.report.accuracy.share
+        for score in self.report.findings:
+            if score.value is not None:
+                about = f" on {score.label}" if score.label else ""
+                name = f"{score.metric}/{self.report.names[score.feature]}{about}"
+                figures[name] = score.value
+        return figures
+
+    def findings(self) -> list[tuple[Cell, ...]]:
+        """A finding a row, as `columns` names them."""
+        rows: list[tuple[Cell, ...]] = []
+        for rank, score in enumerate(self.report.findings, 1):
+            name = self.report.names[score.feature]
+            figures = (score.value, score.low, score.high, score.n, score.q_value)
+            rows.append((rank, name, score.label, score.metric, *figures))
+        return rows
+
+    def origin(self) -> dict[str, str]:
+        """Where the report comes from."""
+        origin = self.report.provenance
+        return {
+            "method": origin.method.spec,
+            "model": origin.model.spec,
+            "data": origin.data.spec,
+            "command": origin.command,
+            "started": origin.started,
+            "report": self.report.hash,
+        }
 
 
 class Tracker(Plugin, ABC):
@@ -65,52 +123,11 @@ class Tracker(Plugin, ABC):
         """The report is whole and stored."""
         if not self._is_open:
             return
-        self.log(figures_of(report))
-        self.table("findings", COLUMNS, finding_rows(report))
-        self.table("origin", ("what", "value"), list(origin_of(report).items()))
+        summary = RunSummary(report)
+        self.log(summary.figures())
+        self.table("findings", summary.columns, summary.findings())
+        self.table("origin", ("what", "value"), list(summary.origin().items()))
         self.finish()
 
 
-def figures_of(report: Report) -> dict[str, float]:
-    """The figures of a run as a whole, and the headline of each finding by its cue."""
-    cost = report.cost
-    figures: dict[str, float] = {
-        "findings": len(report.findings),
-        "model_calls": cost.model_calls,
-        "cache_hits": cost.cache_hits,
-        "seconds": cost.seconds,
-    }
-    if report.accuracy is not None:
-        figures["accuracy"] = report.accuracy.share
-    for score in report.findings:
-        if score.value is not None:
-            about = f" on {score.label}" if score.label else ""
-            name = f"{score.metric}/{report.names[score.feature]}{about}"
-            figures[name] = score.value
-    return figures
-
-
-def finding_rows(report: Report) -> list[tuple[Cell, ...]]:
-    """A finding a row, as `COLUMNS` names them."""
-    rows: list[tuple[Cell, ...]] = []
-    for rank, score in enumerate(report.findings, 1):
-        name = report.names[score.feature]
-        figures = (score.value, score.low, score.high, score.n, score.q_value)
-        rows.append((rank, name, score.label, score.metric, *figures))
-    return rows
-
-
-def origin_of(report: Report) -> dict[str, str]:
-    """Where the report comes from."""
-    origin = report.provenance
-    return {
-        "method": origin.method.spec,
-        "model": origin.model.spec,
-        "data": origin.data.spec,
-        "command": origin.command,
-        "started": origin.started,
-        "report": report.hash,
-    }
-
-
-__all__ = ["COLUMNS", "Cell", "Tracker", "figures_of", "finding_rows", "origin_of"]
+__all__ = ["Cell", "RunSummary", "Tracker"]

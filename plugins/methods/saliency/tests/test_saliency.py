@@ -293,7 +293,7 @@ def test_refusals_are_one_line(hand_written: Any) -> None:
 def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     from cuescope_saliency import explain
     from cuescope_sdk import Audit, Outcome, Response
-    from cuescope_sdk.explain import Explainer, canvas_samples
+    from cuescope_sdk.explain import Canvas, Explainer
 
     def respond(trials: Any) -> list[Outcome]:
         return [
@@ -307,7 +307,7 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
     )
     method = Saliency(Saliency.Options(), Context())
     assert isinstance(method, Explainer)
-    maps = method.maps(audit, canvas_samples(audit, samples), ["blue"] * 3)
+    maps = method.maps(audit, Canvas.samples(audit, samples), ["blue"] * 3)
     for sample, importance in zip(samples, maps, strict=True):
         expected = explain(planted, sample.frames[0], "blue")
         np.testing.assert_allclose(importance, expected, atol=1e-6)

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cuescope_sdk import Detection, Frame, Sample
-from cuescope_sdk.data import object_size
 from cuescope_sdk.statistics import GapPlan, Groups, LabelNoise
 from cuescope_sdk.testing import Setup, temporary_cache
 from cuescope_trove import TRoVe, selection
@@ -209,41 +207,6 @@ def test_pairs_that_could_not_pass_are_not_tested() -> None:
     rng = np.random.default_rng(0)
     p = p_values(scene, pairs, rng, everything)
     assert p[~kept].min() > 0.05 / (kept.sum() + 1)
-
-
-HALF_WHITE = np.repeat(np.uint8([[[0], [255]]]), 3, axis=2)
-
-
-def box(name: str, corners: tuple[float, float, float, float]) -> Detection:
-    return Detection(name=name, score=1.0, box=corners)
-
-
-@pytest.mark.parametrize(
-    ("annotations", "size"),
-    [
-        ({"object_size": 3}, 3.0),
-        ({"size": (480, 640)}, None),
-        (
-            {
-                "masks": {
-                    "Dog": np.eye(4, dtype=bool),
-                    "cat": np.ones((4, 4), dtype=bool),
-                }
-            },
-            0.25,
-        ),
-        ({"masks": {"dog": Frame.from_array(HALF_WHITE)}}, 0.5),
-        ({"boxes": (box("dog", (0, 0, 2, 3)), box("cat", (0, 0, 9, 9)))}, 6.0),
-        ({"boxes": (box("disc", (0, 0, 2, 3)),)}, 6.0),
-        ({"boxes": (box("cat", (0, 0, 2, 3)), box("cow", (0, 0, 1, 1)))}, None),
-        ({}, None),
-    ],
-)
-def test_the_size_of_the_labelled_object(
-    annotations: dict[str, Any], size: float | None
-) -> None:
-    sample = Sample(key="a", frames=(), label="dog", annotations=annotations)
-    assert object_size(sample, str(sample.label)) == size
 
 
 @pytest.mark.parametrize("kept", [TOGETHER, SPLIT])

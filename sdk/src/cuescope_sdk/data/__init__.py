@@ -2,7 +2,7 @@
 
 from cuescope.plain_yaml import load_yaml
 from cuescope.whole_files import Draft
-from cuescope_sdk.data._conditions import is_number, object_size, picture_quality
+from cuescope_sdk.data._conditions import picture_quality
 from cuescope_sdk.data._covar import CovarManifest, CovarRow
 from cuescope_sdk.data._episodes import (
     Episode,
@@ -15,8 +15,7 @@ from cuescope_sdk.data._image_folders import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
-    folders_in,
-    images_in,
+    MediaFolder,
 )
 from cuescope_sdk.data._independence import independent_samples
 from cuescope_sdk.data._label_noise import label_noise_words, mislabelled_samples
@@ -50,6 +49,7 @@ __all__ = [
     "ImageFolder",
     "ImageFolderOptions",
     "ImageItem",
+    "MediaFolder",
     "Probe",
     "Question",
     "TextFile",
@@ -58,17 +58,13 @@ __all__ = [
     "VideoQuestions",
     "Videos",
     "content_digest",
-    "folders_in",
     "held_out_categories",
-    "images_in",
     "independent_samples",
-    "is_number",
     "kind_of",
     "label_noise_words",
     "load_yaml",
     "mislabelled_samples",
     "near_duplicate_groups",
-    "object_size",
     "other_explanations",
     "parse_timed_actions",
     "picture_quality",

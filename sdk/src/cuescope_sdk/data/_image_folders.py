@@ -95,22 +95,28 @@ def required_place(root: Path, title: str, *paths: str) -> Path:
     )
 
 
-def images_in(folder: Path) -> list[Path]:
-    """The image files right in a folder, by name; hidden ones are passed over."""
-    images = []
-    for name in _names(folder):
-        path = folder / name
-        # what a link names is not opened before it is known to lie in the data
-        if kind_of(path) == "image" and (
-            path.suffix or path.is_symlink() or why_unread(path) is None
-        ):
-            images.append(path)
-    return images
+@dataclass(frozen=True)
+class MediaFolder:
+    """What lies right in a folder, by name; hidden files and folders are passed over."""
 
+    path: Path
 
-def folders_in(folder: Path) -> list[Path]:
-    """The folders right in a folder, by name; hidden ones are passed over."""
-    return [folder / name for name in _names(folder) if (folder / name).is_dir()]
+    def images(self) -> list[Path]:
+        """The image files."""
+        images = []
+        for name in _names(self.path):
+            path = self.path / name
+            # what a link names is not opened before it is known to lie in the data
+            if kind_of(path) == "image" and (
+                path.suffix or path.is_symlink() or why_unread(path) is None
+            ):
+                images.append(path)
+        return images
+
+    def folders(self) -> list[Path]:
+        """The folders."""
+        paths = [self.path / name for name in _names(self.path)]
+        return [path for path in paths if path.is_dir()]
 
 
 def _names(folder: Path) -> list[str]:

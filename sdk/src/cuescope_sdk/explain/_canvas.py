@@ -24,7 +24,7 @@ class Explainer(Protocol):
     ) -> Iterator[np.ndarray]:
         """One importance map (row, col) a sample, with respect to the text beside it.
 
-        The samples are those of `canvas_samples`. A map may be coarser than the canvas, over
+        The samples are those of `Canvas.samples`. A map may be coarser than the canvas, over
         which it spans. It is made through `audit.respond` alone.
         """
 
@@ -42,6 +42,43 @@ class Canvas(Readout):
         """By the model's own `canvas`."""
         return list(model.canvas([single_frame(trial.sample) for trial in trials]))
 
+    @staticmethod
+    def samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
+        """The same samples, their frame resized and cropped to what the network sees.
+
+        Raises UserError for a sample of several frames.
+        """
+        # before the model is asked
+        for sample in samples:
+            single_frame(sample)
+        # as trials: cached, and answered by workers too
+        outcomes = audit.respond([Canvas().of(sample) for sample in samples])
+        seen = []
+        for sample, outcome in zip(samples, outcomes, strict=True):
+            frame = Frame.from_array(np.asarray(outcome.response.readout))
+            seen.append(sample.with_frames((frame,), "canvas"))
+        return seen
+
+    @staticmethod
+    def masks(
+        audit: Audit,
+        samples: Sequence[Sample],
+        masks: Sequence[Bool[np.ndarray, "_row _col"]],
+    ) -> list[Bool[np.ndarray, "_row _col"]]:
+        """Masks over the samples' frames as the network sees them, resized and cropped alike.
+
+        Raises UserError for a mask of another size than its frame.
+        """
+        trials = []
+        for sample, mask in zip(samples, masks, strict=True):
+            masked = sample.with_frames((_mask_frame(mask, sample),), "mask")
+            trials.append(Canvas().of(masked))
+        outcomes = audit.respond(trials)
+        # resizing blurs an edge: half way is inside
+        return [
+            np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes
+        ]
+
 
 def single_frame(sample: Sample) -> Frame:
     """The frame of a sample; raises UserError for one with several."""
@@ -53,40 +90,6 @@ def single_frame(sample: Sample) -> Frame:
             remedy="Take image data.",
         )
     return sample.frames[0]
-
-
-def canvas_samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
-    """The same samples, their frame resized and cropped to what the network sees.
-
-    Raises UserError for a sample of several frames.
-    """
-    for sample in samples:  # before the model is asked
-        single_frame(sample)
-    # as trials: cached, and answered by workers too
-    outcomes = audit.respond([Canvas().of(sample) for sample in samples])
-    seen = []
-    for sample, outcome in zip(samples, outcomes, strict=True):
-        frame = Frame.from_array(np.asarray(outcome.response.readout))
-        seen.append(sample.with_frames((frame,), "canvas"))
-    return seen
-
-
-def canvas_masks(
-    audit: Audit,
-    samples: Sequence[Sample],
-    masks: Sequence[Bool[np.ndarray, "_row _col"]],
-) -> list[Bool[np.ndarray, "_row _col"]]:
-    """Masks over the samples' frames as the network sees them, resized and cropped alike.
-
-    Raises UserError for a mask of another size than its frame.
-    """
-    trials = []
-    for sample, mask in zip(samples, masks, strict=True):
-        masked = sample.with_frames((_mask_frame(mask, sample),), "mask")
-        trials.append(Canvas().of(masked))
-    outcomes = audit.respond(trials)
-    # resizing blurs an edge: half way is inside
-    return [np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes]
 
 
 def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:

@@ -9,11 +9,10 @@ from jaxtyping import Bool
 from cuescope.auditing import Audit
 from cuescope.conclusions import Cell, Evidence, Picture, Table, Verdict
 from cuescope.types import Sample
-from cuescope_sdk.explain._canvas import Explainer, canvas_samples
+from cuescope_sdk.explain._canvas import Canvas, Explainer
 from cuescope_sdk.explain._curves import Difference, Maps, Perturbation
 from cuescope_sdk.report._figures import line_chart
 from cuescope_sdk.statistics import Groups, mean_interval
-from cuescope_sdk.stills import samples_by_key
 
 FEWEST_IMAGES = 8  # a bootstrap of fewer is too narrow to decide anything
 OTHERS = "maps of other images"
@@ -43,12 +42,12 @@ class FaithfulnessCheck:
         """`faithfulness_evidence` of an explainer about the true class of audited images."""
         # by key, so that the draw does not depend on the data set's order
         labelled = [
-            sample for sample in samples_by_key(audit) if sample.label is not None
+            sample for sample in audit.samples_by_key() if sample.label is not None
         ]
         few = min(self.images, len(labelled))
         rng = audit.rng("faithfulness draw")
         indices = rng.choice(len(labelled), few, replace=False)
-        samples = canvas_samples(audit, [labelled[index] for index in sorted(indices)])
+        samples = Canvas.samples(audit, [labelled[index] for index in sorted(indices)])
         labels = [str(sample.label) for sample in samples]
         maps = list(method.maps(audit, samples, labels))
         schedule = Perturbation(steps=self.steps)

@@ -34,12 +34,11 @@ from cuescope_sdk.statistics._resampling import (
     stratified_orders,
 )
 from cuescope_sdk.statistics._tests import (
+    Overlap,
     benjamini_hochberg,
     cohen_kappa,
-    common_by_chance,
     exceeds_rate_p_value,
     holm,
-    overlap_p_value,
 )
 from cuescope_sdk.statistics._unseen import most_unseen
 from cuescope_sdk.statistics._weighted_means import WeightedMeans
@@ -61,6 +60,7 @@ __all__ = [
     "Groups",
     "LabelNoise",
     "MeanAboveZero",
+    "Overlap",
     "PairedFlips",
     "Placement",
     "Roc",
@@ -73,7 +73,6 @@ __all__ = [
     "change_interval",
     "change_p_value",
     "cohen_kappa",
-    "common_by_chance",
     "equal_parts",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
@@ -86,7 +85,6 @@ __all__ = [
     "monte_carlo_p_value",
     "most_unseen",
     "multiplicity",
-    "overlap_p_value",
     "paired_flips",
     "share_beyond_chance",
     "stratified_orders",

@@ -24,7 +24,7 @@ from cuescope_sdk.statistics._shapes import (
     PerSample,
     SampleByCell,
 )
-from cuescope_sdk.statistics._tests import accuracy_gap_p_value, overlap_p_value
+from cuescope_sdk.statistics._tests import Overlap, accuracy_gap_p_value
 
 ALL_ORDERS = 10_000  # so many are tried one by one
 DRAWS = 100_000  # at most, where there are more
@@ -179,7 +179,7 @@ def agreement_p_values(
     if max(label.max(), given.max()) <= 1:
         # With the overlap rises every mean of the two recalls, so it is exact for all of them.
         is_yes = label == 1
-        return overlap_p_value(is_yes, given == 1), overlap_p_value(is_yes, is_yes)
+        return Overlap.p_value(is_yes, given == 1), Overlap.p_value(is_yes, is_yes)
     # Each label weighs as much as in the mean, less the constant number of strata.
     weight = 1 / np.bincount(stratum)[stratum]
 

@@ -34,29 +34,34 @@ def accuracy_gap_p_value(
     return np.asarray(np.minimum(tail, 1.0)[position.ravel()])
 
 
-def overlap_p_value(first: BoolPerSample, second: BoolPerSample) -> float:
-    """Fisher's exact one-sided p-value that two properties meet more often than by chance (1935).
+class Overlap:
+    """What sets have in common, beside what random ones of their sizes have."""
 
-    With both margins fixed all is decided by how many samples have both.
-    """
-    # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the last
-    # digits, so neither is written by the other.
-    both = (first & second).sum()
-    n_first = first.sum()
-    return float(stats.hypergeom.sf(both - 1, len(first), n_first, second.sum()))
+    @staticmethod
+    def p_value(first: BoolPerSample, second: BoolPerSample) -> float:
+        """Fisher's exact one-sided p-value (1935) that two properties meet more than by chance.
 
+        With both margins fixed all is decided by how many samples have both.
+        """
+        # The upper tail: one minus the lower one, as accuracy_gap_p_value takes, differs in the
+        # last digits, so neither is written by the other.
+        both = (first & second).sum()
+        n_first = first.sum()
+        return float(stats.hypergeom.sf(both - 1, len(first), n_first, second.sum()))
 
-def common_by_chance(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " count"]:
-    """Chances that 0 to `total` things are common to sets of these sizes, each drawn at random.
+    @staticmethod
+    def chances(total: int, sizes: Sequence[int]) -> Float[np.ndarray, " count"]:
+        """Chances that 0 to `total` things are common to sets of these sizes, each drawn at random.
 
-    Exact: what is common to the sets so far is met by the next one as in an urn (hypergeometric).
-    """
-    counts = np.arange(total + 1)
-    # before the first set all are common
-    chance = (counts == total).astype(float)
-    for size in sizes:
-        chance = chance @ stats.hypergeom.pmf(counts, total, counts[:, None], size)
-    return np.asarray(chance)
+        Exact: what is common to the sets so far is met by the next one as in an urn
+        (hypergeometric).
+        """
+        counts = np.arange(total + 1)
+        # before the first set all are common
+        chance = (counts == total).astype(float)
+        for size in sizes:
+            chance = chance @ stats.hypergeom.pmf(counts, total, counts[:, None], size)
+        return np.asarray(chance)
 
 
 def cohen_kappa(first: BoolPerSample, second: BoolPerSample) -> float | None:

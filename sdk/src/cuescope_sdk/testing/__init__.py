@@ -10,7 +10,7 @@
 
 # each check has a bad plugin in the tests that it catches (docs/architecture.md)
 from cuescope_sdk.testing._chat_server import ChatServer
-from cuescope_sdk.testing._contract import Contract, Result
+from cuescope_sdk.testing._contract import Contract
 from cuescope_sdk.testing._dataset_contract import DatasetContract
 from cuescope_sdk.testing._executor_contract import ExecutorContract, ObserverContract
 from cuescope_sdk.testing._exporter_contract import ExporterContract
@@ -74,7 +74,6 @@ __all__ = [
     "OddImage",
     "PluginShelf",
     "ReadoutContract",
-    "Result",
     "STEP",
     "Setup",
     "TellContract",

@@ -62,7 +62,7 @@ class LogContract(Contract):
                 self.plugin.fits(path),
                 "fits() of the format's own file to be True",
                 got="False",
-                remedy="Look at the name and at first_bytes(path)",
+                remedy="Look at the name and at LogFile(path).first_bytes()",
             )
 
     def test_leaves_other_files_to_others(self) -> None:
@@ -153,5 +153,5 @@ class LogContract(Contract):
             is_line and "\n" not in str(got),
             f"a UserError of one line for a log that is damaged ({damage})",
             got=got,
-            remedy="Read by json_lines, json_document, Archive ... of cuescope_sdk.logs",
+            remedy="Read by LogFile or Archive of cuescope_sdk.logs",
         )

@@ -11,7 +11,7 @@ from cuescope_sdk.torch._devices import (
     resolve_dtype,
 )
 from cuescope_sdk.torch._fusion.attention import fused_attention, fused_self_attention
-from cuescope_sdk.torch._fusion.state import Fusion, group_by_edit
+from cuescope_sdk.torch._fusion.state import Fusion
 from cuescope_sdk.torch._held import network_digest, place_of
 from cuescope_sdk.torch._image_tower import (
     Block,
@@ -49,7 +49,6 @@ __all__ = [
     "files_digest",
     "fused_attention",
     "fused_self_attention",
-    "group_by_edit",
     "hook_input",
     "hook_output",
     "named_values",

@@ -12,13 +12,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from cuescope_sdk import NamesPart, PlantedCue, UserError
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    folders_in,
-    images_in,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, MediaFolder
 
 GROUPS = {"common": "easy", "counter": "hard"}
 _CLASS = re.compile(r"(\d+)\s+(\S.*)")
@@ -78,7 +72,7 @@ class CounterAnimals(ImageFolder):
             if split not in ("all", group.difficulty):
                 continue
             annotations = _annotations(group, sorted(easy))
-            for photo in images_in(group.folder):
+            for photo in MediaFolder(group.folder).images():
                 key = photo.relative_to(root).as_posix()
                 label = group.label
                 yield ImageItem(key, photo, (label,), label, annotations)
@@ -86,10 +80,10 @@ class CounterAnimals(ImageFolder):
     def _groups(self) -> Iterator[Group]:
         root = self.place("LAION-final", ".")
         folders = []
-        for folder in folders_in(root):
+        for folder in MediaFolder(root).folders():
             name = _CLASS.fullmatch(folder.name)
             if name:
-                folders += [(name, inner) for inner in folders_in(folder)]
+                folders += [(name, inner) for inner in MediaFolder(folder).folders()]
         if not folders:
             raise UserError(
                 f"{self.title}: no class folders",

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from cuescope_hard_imagenet.layout import read_ranking
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, images_in
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, MediaFolder
 
 # Wnid -> number in ImageNet (by wnid, from 0) and name, in the order of the authors.
 _TABLE = csv.DictReader(
@@ -50,7 +50,7 @@ class HardImageNet(ImageFolder):
         """The images of a split; raises UserError for a mask of another class."""
         names = {wnid: name for wnid, (_, name) in CLASSES.items()}
         self.labels = tuple(names.values())
-        masks = images_in(self.place(split))
+        masks = MediaFolder(self.place(split)).images()
         folder = (self.options.images or self.root / "images").expanduser()
         images = self.place(split, f"ILSVRC/Data/CLS-LOC/{split}", root=folder)
         ranks = self._ranks()

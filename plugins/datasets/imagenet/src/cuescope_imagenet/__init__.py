@@ -23,9 +23,8 @@ from cuescope_sdk.data import (
     ImageFolder,
     ImageFolderOptions,
     ImageItem,
+    MediaFolder,
     TextFile,
-    folders_in,
-    images_in,
 )
 
 NAMES = (
@@ -86,11 +85,11 @@ class ImageNet(ImageFolder):
     def _sorted_images(self, folder: Path) -> dict[Path, Labelled]:
         """The images of WNID folders, none where there are no such folders."""
         images: dict[Path, Labelled] = {}
-        for class_folder in folders_in(folder):
+        for class_folder in MediaFolder(folder).folders():
             # other folders may lie beside those of the classes
             if WNID.fullmatch(class_folder.name):
                 label = Labelled(class_folder.name)
-                images |= dict.fromkeys(images_in(class_folder), label)
+                images |= dict.fromkeys(MediaFolder(class_folder).images(), label)
         return images
 
     def _flat_images(self, folder: Path, split: str) -> Mapping[Path, Labelled]:
@@ -102,4 +101,4 @@ class ImageNet(ImageFolder):
         truths = map("{}ILSVRC2012_validation_ground_truth.txt".format, DEVKIT)
         truth = self.file(*truths, f"LOC_{split}_solution.csv")
         synsets = self.place(*map("{}meta.mat".format, DEVKIT))
-        return devkit_labels(truth, synsets, images_in(folder))
+        return devkit_labels(truth, synsets, MediaFolder(folder).images())

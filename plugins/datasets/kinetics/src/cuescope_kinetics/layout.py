@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, FiniteFloat
 
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import TextFile, folders_in, kind_of
+from cuescope_sdk.data import MediaFolder, TextFile, kind_of
 
 # of CVDF's copy, and of the authors' own archives
 SPELLINGS = {
@@ -86,7 +86,7 @@ def clips_in_folders(root: Path, videos: Path, split: str, title: str) -> list[C
     spellings = SPELLINGS[split]
     # shrunken copies have their size in the folder's name
     for spelling, size in product(spellings, ("", "_256", "256", "_320")):
-        classes = folders_in(videos / f"{spelling}{size}")
+        classes = MediaFolder(videos / f"{spelling}{size}").folders()
         clips = list(chain.from_iterable(map(_clips_of, classes)))
         if clips:
             return clips

@@ -14,13 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import NamesPart, UserError
-from cuescope_sdk.data import (
-    ImageFolder,
-    ImageFolderOptions,
-    ImageItem,
-    folders_in,
-    images_in,
-)
+from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, MediaFolder
 
 # The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
 # Wnids tell classes apart that share a name.
@@ -66,7 +60,7 @@ class SpuriousImageNet(ImageFolder):
         root = self.place("images", "dataset/spurious_imagenet/images", ".")
         # A class may have several folders, one for each of its components.
         items: dict[int, list[ImageItem]] = {}  # by number, as folders are in no order
-        for folder in folders_in(root):
+        for folder in MediaFolder(root).folders():
             fields = _FOLDER.fullmatch(folder.name)
             if fields is None or int(fields[1]) not in CLASSES:
                 raise UserError(
@@ -85,7 +79,7 @@ class SpuriousImageNet(ImageFolder):
                 "subgroup": f"cue of {name}",
             }
             of_class = items.setdefault(number, [])
-            for photo in images_in(folder):
+            for photo in MediaFolder(folder).images():
                 key = f"{folder.name}/{photo.name}"
                 of_class.append(ImageItem(key, photo, (name,), annotations=known))
         # only classes with images are choices
@@ -109,7 +103,7 @@ class SpuriousImageNet(ImageFolder):
         )
         for number in numbers:
             wnid, name = CLASSES[number]
-            photos = images_in(self.place(wnid, root=folder))
+            photos = MediaFolder(self.place(wnid, root=folder)).images()
             known = {"wnid": wnid, "subgroup": f"photo of {name}"}
             # not the first ones alone
             step = max(1, len(photos) // self.options.beside)

@@ -188,9 +188,9 @@ class CCIBench(Plugin):
         return self._runner.session(request)
 
     def _questions(self, task: Task, audit: Audit) -> Questions | None:
-        from cuescope_sdk.explain import canvas_samples
+        from cuescope_sdk.explain import Canvas
 
-        samples = canvas_samples(audit, audit.samples)
+        samples = Canvas.samples(audit, audit.samples)
         dtype = self.options.curves_dtype
         # Gradients need float32; the many forward passes of the curves may be cheaper.
         scoring = audit if dtype == "float32" else self._session(task, dtype).audit

@@ -41,12 +41,7 @@ from cuescope_sdk.mitigation import (
     plain_refit,
 )
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import (
-    baseline_trials,
-    require_closed_labels,
-    stack_embeddings,
-    stack_logits,
-)
+from cuescope_sdk.stills import baseline_trials, stack_embeddings, stack_logits
 
 SAVING = "saving what was learned"
 
@@ -248,7 +243,7 @@ def _cues(report: Report, options: MitigationOptions) -> list[Cue]:
 
 
 def _check_labels(audit: Audit) -> None:
-    require_closed_labels(audit, "mitigation")
+    audit.require_closed_labels("mitigation")
     there = {sample.label for sample in audit.samples}
     missing = [label for label in audit.labels if label not in there]
     if missing:

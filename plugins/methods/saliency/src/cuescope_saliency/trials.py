@@ -10,9 +10,8 @@ from cuescope_saliency.explainers.explanation import Explanation
 from cuescope_saliency.options import SaliencyOptions
 from cuescope_sdk import Audit, Feature, Occurrence, Outcome, Sample, Trial, UserError
 from cuescope_sdk.data import warn_of_weak_data
-from cuescope_sdk.explain import canvas_masks, canvas_samples, foreground_of
+from cuescope_sdk.explain import Canvas, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
-from cuescope_sdk.stills import samples_by_key
 
 Map = Float[np.ndarray, "row col"]
 Mask = Bool[np.ndarray, "row col"]
@@ -74,7 +73,7 @@ Images = Sequence[ExplainedImage]
 def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
     """The images by key. Raises UserError for a sequence of frames, or where a label lacks."""
     # so that the report does not depend on the order in which the data comes
-    samples = samples_by_key(audit)
+    samples = audit.samples_by_key()
     if audit.options is options and all(
         foreground_of(sample) is None for sample in samples
     ):
@@ -84,7 +83,7 @@ def list_images(audit: Audit, options: SaliencyOptions) -> list[Image]:
             "tested: the maps are drawn, and no cue can be found. Add annotations['foreground']",
         )
     # as the network sees them: maps and masks must have the same crop
-    canvases = canvas_samples(audit, samples)
+    canvases = Canvas.samples(audit, samples)
     outcomes = audit.respond(Trial(sample=sample) for sample in samples)
     return [
         Image(outcome, canvas, text_of(outcome, options))
@@ -187,7 +186,7 @@ def _canvas_foregrounds(audit: Audit, samples: Sequence[Sample]) -> dict[str, Ma
     # nothing annotated: no canvas needs to be made of masks
     if not masks:
         return {}
-    seen = canvas_masks(audit, *zip(*masks.values(), strict=True))
+    seen = Canvas.masks(audit, *zip(*masks.values(), strict=True))
     return dict(zip(masks, seen, strict=True))
 
 

@@ -58,11 +58,10 @@ class Slices(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """A feature a slice."""
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.stills import require_closed_labels
         from cuescope_slices.trials import features, rank
 
         require_data(audit, self.data_needs, self.name)
-        require_closed_labels(audit, self.name)
+        audit.require_closed_labels(self.name)
         yield from features(audit.once(rank, audit, self.name, self.options))
 
     @hookimpl

@@ -28,7 +28,6 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import refuse_unknown
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.options import Removal, SpurLensOptions
 from cuescope_spurlens.questions import (
@@ -131,7 +130,7 @@ class Candidates:
 def find_candidates(audit: Audit) -> Candidates:
     """What the proposer names, and the images with each class and without; nothing is detected."""
     output = answer_output(audit)
-    samples = samples_by_key(audit)
+    samples = audit.samples_by_key()
     _refuse_impossible(audit, samples)
     cues = {}
     image_sets = []
@@ -323,7 +322,7 @@ def build_study(audit: Audit) -> Study:
     tasks = (*options.tasks, *options.removals)
     blank = None
     if "blank" in options.artificial:
-        blank = blank_image(samples_by_key(audit)[0])
+        blank = blank_image(audit.samples_by_key()[0])
     return Study(
         # recognition may be ranked only for the removals that need it
         cases=[case for case in cases if case.task in tasks and case.cues and case.k],

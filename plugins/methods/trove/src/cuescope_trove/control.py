@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from cuescope_sdk import Audit, Sample, UserError
-from cuescope_sdk.data import is_number
 
 DETECTED_SIZE = "detected-size"
 ENOUGH = 0.8  # of the samples must have a value
@@ -48,7 +47,7 @@ def conditions(name: str | None, samples: Sequence[Sample]) -> dict[str, np.ndar
     """What is held alike for it, NaN where unknown: a number, or which samples have a word."""
     values = [sample.annotations.get(name) for sample in samples if name is not None]
     known = [value for value in values if value is not None]
-    if all(map(is_number, known)):
+    if all(map(_is_number, known)):
         numbers = [np.nan if value is None else value for value in values]
         return {f"'{name}'": np.array(numbers, dtype=float)} if known else {}
     # one word among numbers makes all of them words: they have no common order
@@ -59,4 +58,9 @@ def conditions(name: str | None, samples: Sequence[Sample]) -> dict[str, np.ndar
 
 
 def _is_usable(value: object) -> bool:
-    return isinstance(value, str) or is_number(value)
+    return isinstance(value, str) or _is_number(value)
+
+
+def _is_number(value: object) -> bool:
+    numeric = isinstance(value, int | float | np.integer | np.floating)
+    return numeric and not isinstance(value, bool)

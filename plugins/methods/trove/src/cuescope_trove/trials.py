@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuescope_sdk import Audit, Feature, Occurrence, UserError
-from cuescope_sdk.stills import Answers, FrameId, require_closed_labels
+from cuescope_sdk.stills import Answers, FrameId
 from cuescope_sdk.tools import NameGuess
 from cuescope_trove.candidates.groups import Candidates, components, several_clusterings
 from cuescope_trove.control import check_control
@@ -23,7 +23,7 @@ def check(audit: Audit, options: TRoVeOptions) -> None:
     if options.control is not None:
         check_control(audit, options.control)
     # pairs are of labels: an open answer belongs to none of them
-    require_closed_labels(audit, "trove")
+    audit.require_closed_labels("trove")
 
 
 @dataclass(frozen=True, eq=False)

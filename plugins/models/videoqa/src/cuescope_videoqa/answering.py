@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cuescope_sdk import Edit, Response, Sample, Trial, UserError
 from cuescope_sdk.fusion import OTHER, AverageTokens
-from cuescope_sdk.torch import Fusion, group_by_edit, to_array
+from cuescope_sdk.torch import Fusion, to_array
 from cuescope_videoqa.network import Batch, Network, Prompt
 
 
@@ -28,7 +28,7 @@ class NetworkRunner:
         # first: an open question without a vocabulary is refused before anything runs
         answers = [self._answers(trial.sample) for trial in trials]
         responses: dict[int, Response] = {}
-        for edit, indices in group_by_edit(trials):
+        for edit, indices in Fusion.by_edit(trials):
             self._require_layers(getattr(edit, "layers", None))
             groups = [self.network.prompts(trials[index].sample) for index in indices]
             states = self._states(list(chain.from_iterable(groups)), edit)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cuescope_sdk import NamesHost, Options, Plugin, Report, UserError, hookimpl
-from cuescope_sdk.tracking import figures_of, finding_rows, origin_of
+from cuescope_sdk.tracking import RunSummary
 
 SECONDS = 20.0  # of waiting: an audit is over, and must not wait for a chat
 SHOWN = 5  # findings in a message
@@ -29,13 +29,14 @@ class Webhook(Plugin):
     @hookimpl
     def audit_finished(self, report: Report) -> None:
         """The report is whole and stored."""
+        summary = RunSummary(report)
         content = {
             "event": "audit_finished",
             "version": 1,
             "title": report.title,
-            "origin": origin_of(report),
-            "figures": figures_of(report),
-            "findings": [list(row) for row in finding_rows(report)],
+            "origin": summary.origin(),
+            "figures": summary.figures(),
+            "findings": [list(row) for row in summary.findings()],
             "statements": list(report.statements),
         }
         send(self.options.url, content)

@@ -87,5 +87,5 @@ class ModelTakesTowerEdits(ModelSetting):
         self.expect_as_alone(
             mixed,
             "each trial of a batch answered under its own edit",
-            "Group the trials of a batch by edit (cuescope_sdk.torch.group_by_edit)",
+            "Group the trials of a batch by edit (cuescope_sdk.torch.Fusion.by_edit)",
         )

@@ -380,6 +380,14 @@ class Fusion:
         # a video LLM has thousands of tokens, so no audit takes this way (docs/adr/0011)
         return _set(uses_matrix_form, True)
 
+    @staticmethod
+    def by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[int]]]:
+        """Each edit, with the indices of the trials that have it."""
+        groups: dict[Edit | None, list[int]] = {}
+        for index, trial in enumerate(trials):
+            groups.setdefault(trial.edit, []).append(index)
+        yield from groups.items()
+
     def padding(self, mask: Tensor | None, queries: int, keys: int) -> Padding | None:
         """What a mask is, read once: all layers of a forward are given the same one."""
         if mask is None:
@@ -441,11 +449,3 @@ def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
         yield
     finally:
         variable.reset(token)
-
-
-def group_by_edit(trials: Sequence[Trial]) -> Iterator[tuple[Edit | None, list[int]]]:
-    """Each edit, with the indices of the trials that have it."""
-    groups: dict[Edit | None, list[int]] = {}
-    for index, trial in enumerate(trials):
-        groups.setdefault(trial.edit, []).append(index)
-    yield from groups.items()

@@ -10,7 +10,7 @@ from PIL import Image
 
 from cuescope_covar_build.geometry import Pixels
 from cuescope_sdk import Context, UserError, digest
-from cuescope_sdk.data import Probe, folders_in, images_in, probe_all
+from cuescope_sdk.data import MediaFolder, Probe, probe_all
 
 PART = (0.7, 1.0)  # of the largest part of the photo that has the wanted shape
 _NUMBER = re.compile(r"[\s_-]*\(?\d+\)?$")  # "beach-2", "beach (3)"
@@ -32,9 +32,13 @@ class Photos:
                 expected="a folder of photos",
                 got=f"'{folder}'",
             )
-        names = {file: background_name(file.stem) for file in images_in(folder)}
-        for inner in folders_in(folder):
-            names |= dict.fromkeys(images_in(inner), background_name(inner.name))
+        names = {
+            file: background_name(file.stem) for file in MediaFolder(folder).images()
+        }
+        for inner in MediaFolder(folder).folders():
+            names |= dict.fromkeys(
+                MediaFolder(inner).images(), background_name(inner.name)
+            )
         if not names:
             raise UserError(
                 f"composite: no photo in '{folder}'",

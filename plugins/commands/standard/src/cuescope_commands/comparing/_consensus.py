@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cuescope_commands.comparing._runs import Run, Runs, names_of
 from cuescope_sdk import Portrait, Table, UserError
-from cuescope_sdk.statistics import common_by_chance, holm, overlap_p_value
+from cuescope_sdk.statistics import Overlap, holm
 
 SAME = 0.5  # share of the smaller one's frames that two features must have in common
 SIGNIFICANT = 0.05
@@ -89,7 +89,7 @@ def _agreement_row(
     total: int,
     sizes: Sequence[int],
 ) -> dict[str, Any]:
-    chances = common_by_chance(total, sizes)
+    chances = Overlap.chances(total, sizes)
     return {
         "found by": who,
         "labels": count,
@@ -253,7 +253,7 @@ def same_cues(cues: Sequence[Cue], groups: Sequence[str]) -> list[list[Cue]]:
     for first, second in combinations(range(len(cues)), 2):
         if cues[first].run is not cues[second].run:
             pairs.append((first, second))
-            p_values.append(overlap_p_value(shows[first], shows[second]))
+            p_values.append(Overlap.p_value(shows[first], shows[second]))
     same = np.zeros((len(cues), len(cues)), dtype=bool)
     for (first, second), p_value in zip(pairs, holm(p_values), strict=True):
         name = cues[first].name

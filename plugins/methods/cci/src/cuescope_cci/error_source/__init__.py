@@ -20,7 +20,7 @@ from cuescope_cci.scores import Mask, Region, region_of_map
 from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
 from cuescope_sdk import Audit, Feature, Occurrence, Sample, UserError
 from cuescope_sdk.data import warn_of_weak_data
-from cuescope_sdk.explain import canvas_samples, foreground_of
+from cuescope_sdk.explain import Canvas, foreground_of
 from cuescope_sdk.maths import energy_share, upsample
 from cuescope_sdk.statistics import Groups
 
@@ -151,7 +151,7 @@ def source_answers(
     samples: Sequence[Sample],
 ) -> list[AnswerSource]:
     """The source of the answers to some of the audit's samples; no kinds are made of clusters."""
-    images = ask_images(audit, options, canvas_samples(audit, samples))
+    images = ask_images(audit, options, Canvas.samples(audit, samples))
     masks = foreground_masks(audit, samples)
     targets = [_target(options, image) for image in images]
     about = answers_about(audit, options, images, targets)

@@ -19,7 +19,7 @@ from cuescope_cci.scores import (
 )
 from cuescope_cci.trials import AnsweredImage, answer_outputs
 from cuescope_sdk import Audit, Sample, UserError
-from cuescope_sdk.explain import canvas_masks, foreground_of, single_frame
+from cuescope_sdk.explain import Canvas, foreground_of, single_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def foreground_masks(audit: Audit, samples: Sequence[Sample]) -> list[Mask] | No
             remedy="Complete the annotation, or name a tool: --tool segmenter=SPEC",
         )
     # The model sees a resized and cropped image: the mask must go through the same.
-    return canvas_masks(audit, samples, masks)
+    return Canvas.masks(audit, samples, masks)
 
 
 def segment(audit: Audit, sample: Sample) -> Mask:

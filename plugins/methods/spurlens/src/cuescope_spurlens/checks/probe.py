@@ -12,7 +12,6 @@ from numpy.random import Generator
 from cuescope_sdk import Audit, Evidence, Picture, Readout, Table, Trial
 from cuescope_sdk.report import line_chart
 from cuescope_sdk.statistics import Correlation, student_interval
-from cuescope_sdk.stills import samples_by_key
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.checks.evidence import judge
 from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of
@@ -173,7 +172,7 @@ def _embed(audit: Audit, result: CaseResult) -> EmbeddedCase:
     rng = audit.rng("probe", case.label)
     without = [
         sample
-        for sample in samples_by_key(audit)
+        for sample in audit.samples_by_key()
         if case.label not in objects_of(sample)
     ]
     # No more than a probe can use: each image is a pass of the encoder.

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Verdict,
 )
 from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
-from cuescope_sdk.stills import FrameId, baseline_trials, samples_by_key
+from cuescope_sdk.stills import FrameId, baseline_trials
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.options import TRoVeOptions
 
@@ -115,7 +115,7 @@ def check_against_annotation(
 
 def sequences(audit: Audit) -> list[Outcome]:
     """The sequences as they are; those are asked that the audited method has not asked."""
-    left = {sample.key: sample for sample in samples_by_key(audit)}
+    left = {sample.key: sample for sample in audit.samples_by_key()}
     answered = [outcome for outcome in audit.outcomes if _is_asked(outcome.trial, left)]
     for outcome in answered:
         # what is answered is not asked again: a model's time is dear

@@ -17,7 +17,7 @@ from cuescope_sdk import (
     Verdict,
 )
 from cuescope_sdk.statistics import Estimate, Groups
-from cuescope_sdk.stills import Answers, FrameId, samples_by_key
+from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.analysis import Analysis
 from cuescope_trove.checks.annotated_cues import costliest_gap
 from cuescope_trove.options import TRoVeOptions
@@ -49,7 +49,7 @@ def check_with_detector(
         )
         return
     observations = analysis.observations
-    ordered = samples_by_key(audit)
+    ordered = audit.samples_by_key()
     samples = ordered
     if analysis.part is not None:
         samples = list(compress(ordered, ~analysis.part))

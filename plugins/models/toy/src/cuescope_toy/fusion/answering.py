@@ -9,7 +9,7 @@ from jaxtyping import Float, Int8
 from torch import Tensor
 
 from cuescope_sdk.fusion import OTHER, AverageAttention, AverageTokens
-from cuescope_sdk.torch import Fusion, group_by_edit, to_array
+from cuescope_sdk.torch import Fusion, to_array
 from cuescope_toy.encoders import FrameFeatures
 from cuescope_toy.fusion.dataset import Vocabulary, tokenize
 from cuescope_toy.fusion.network import Batch, forward
@@ -67,7 +67,7 @@ class FusionNetwork:
         watch: Callable[[int, Tensor], None] | None = None,
     ) -> Iterator[tuple[list[int], Batch, Float[Tensor, "batch answer"]]]:
         """Of the trials of each edit: their indices, their batch, the logits of all answers."""
-        for edit, indices in group_by_edit(trials):
+        for edit, indices in Fusion.by_edit(trials):
             batch = self._batch([trials[index] for index in indices])
             average = (
                 edit if isinstance(edit, AverageAttention | AverageTokens) else None
