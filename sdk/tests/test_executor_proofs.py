@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cuescope_sdk import (
     Audit,
-    NamesHost,
+    Names,
     Options,
     Plugin,
     Report,
@@ -131,7 +131,7 @@ def executor(cls: type[Plugin], *, drivers: bool = False) -> type[ExecutorContra
 
 
 class SenderOptions(Options):
-    url: Annotated[str, NamesHost()] = Field(description="where lines are sent")
+    url: Annotated[str, Names.host()] = Field(description="where lines are sent")
 
 
 class Sender(Plugin):

@@ -61,19 +61,7 @@ from cuescope.seeds import derive, generator
 from cuescope.store import CacheFile
 from cuescope.stored_run import StoredRun
 from cuescope.trust.paths import inside
-from cuescope.trust.risks import (
-    NamesFile,
-    NamesHost,
-    NamesPart,
-    NamesPattern,
-    NamesPlugin,
-    NamesRepository,
-    NamesSecret,
-    OpensGuard,
-    RaisesLimit,
-    RunsCode,
-    Words,
-)
+from cuescope.trust.risks import Names, OpensGuard, RaisesLimit, RunsCode, Words
 from cuescope.types import (
     Edit,
     Frame,
@@ -123,13 +111,7 @@ __all__ = [
     "LazyWeights",
     "Metric",
     "Model",
-    "NamesFile",
-    "NamesHost",
-    "NamesPart",
-    "NamesPattern",
-    "NamesPlugin",
-    "NamesRepository",
-    "NamesSecret",
+    "Names",
     "Occurrence",
     "OpensGuard",
     "Options",

@@ -296,6 +296,18 @@ class NamesPattern(Risk):
         return None
 
 
+class Names:
+    """What the text of an option names, as its mark: `Annotated[str, Names.file()]`."""
+
+    file = NamesFile
+    host = NamesHost
+    part = NamesPart
+    pattern = NamesPattern
+    plugin = NamesPlugin
+    repository = NamesRepository
+    secret = NamesSecret
+
+
 @dataclass(frozen=True)
 class Undeclared(Risk):
     """An option that takes text and says nothing of it."""

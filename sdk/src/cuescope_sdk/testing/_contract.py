@@ -217,7 +217,7 @@ class Contract(Checks):
             not undeclared,
             "a mark of each option that takes text",
             got=f"none for {', '.join(undeclared)}",
-            remedy="Write Annotated[str, Words()], NamesFile(), NamesHost() ... of cuescope_sdk",
+            remedy="Write Annotated[str, Words()], Names.file(), Names.host() ... of cuescope_sdk",
         )
 
     def test_leaves_global_randomness_alone(self) -> None:

@@ -11,7 +11,7 @@ from cuescope_sdk import (
     Context,
     Feature,
     Frame,
-    NamesPart,
+    Names,
     Occurrence,
     Options,
     PlantedCue,
@@ -63,7 +63,7 @@ class FakeDataOptions(Options):
     scale: PositiveInt = Field(
         1, description="pixels a side of each of the 8 x 8 cells"
     )
-    split: Annotated[str, NamesPart()] = Field("val", description="train, val or test")
+    split: Annotated[str, Names.part()] = Field("val", description="train, val or test")
     identical: bool = Field(False, description="every frame the same")
     cue: Literal["misleads", "helps"] = Field(
         "misleads",

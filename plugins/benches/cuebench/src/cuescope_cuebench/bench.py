@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import (
-    NamesFile,
-    NamesPlugin,
-    Options,
-    Plugin,
-    Table,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Names, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
     from cuescope_cuebench.findings import Stated, Zoo
@@ -54,7 +46,7 @@ class AuditorsOptions(Options):
         None,
         description="folder of kept results and of table.md; default: in the cache folder",
     )
-    auditor: Annotated[str, NamesPlugin()] = Field(
+    auditor: Annotated[str, Names.plugin()] = Field(
         "",
         description="further auditors, METHOD or METHOD:option=value,option=value, with a space "
         "between two",
@@ -75,7 +67,7 @@ class AuditorsOptions(Options):
         description="write samples, answers and embeddings into this folder for another auditor, "
         "and stop",
     )
-    secret: Annotated[Path | None, NamesFile()] = Field(
+    secret: Annotated[Path | None, Names.file()] = Field(
         None, description="file of a secret: a sealed part is drawn from it"
     )
 

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Frame,
     LazyWeights,
     Model,
-    NamesFile,
+    Names,
     Options,
     Plugin,
     Request,
@@ -41,7 +41,7 @@ class OpaqueOptions(Options):
     name: Annotated[str, Words()] = Field(
         description="as `cuescope bench auditors --list FILE` writes it",
     )
-    secret: Annotated[Path | None, NamesFile()] = Field(
+    secret: Annotated[Path | None, Names.file()] = Field(
         None,
         description="file of the secret of a sealed part; default: the public part",
     )

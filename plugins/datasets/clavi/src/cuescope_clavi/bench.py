@@ -14,16 +14,7 @@ from cuescope_clavi.clips import write_clips
 from cuescope_clavi.options import ClaviOptions
 from cuescope_clavi.samples import Entry
 from cuescope_clavi.segments import Action
-from cuescope_sdk import (
-    Cell,
-    HasBenchmark,
-    NamesPart,
-    NamesPlugin,
-    Picture,
-    Plugin,
-    Table,
-    UserError,
-)
+from cuescope_sdk import Cell, HasBenchmark, Names, Picture, Plugin, Table, UserError
 from cuescope_sdk.data import Videos
 from cuescope_sdk.report import bar_chart
 
@@ -59,12 +50,12 @@ class ClaviBenchOptions(ClaviOptions):
         None,
         description="folder to write every clip to, with its questions: then -D clips=FOLDER",
     )
-    sizes: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    sizes: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (),
         description="SPECs of other data sets whose questions are counted beside CLAVI's, such as "
         "msrvtt-qa:./MSRVTT-QA (table 13)",
     )
-    size_splits: Annotated[tuple[str, ...], NamesPart()] = Field(
+    size_splits: Annotated[tuple[str, ...], Names.part()] = Field(
         ("train", "val", "test"),
         min_length=1,
         description="splits that are counted together",

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import NamesPart, NamesPlugin, Options
+from cuescope_sdk import Names, Options
 
 
 class ClaviOptions(Options):
@@ -14,11 +14,11 @@ class ClaviOptions(Options):
 
     argument: ClassVar[str | None] = "source"
 
-    source: Annotated[str, NamesPlugin(or_file=True)] = Field(
+    source: Annotated[str, Names.plugin(or_file=True)] = Field(
         description="a Charades folder (annotation and videos), or else a data set NAME[:ARG] "
         "whose samples have timed actions, such as moving-shapes"
     )
-    source_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    source_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that data set, as YAML"
     )
     annotation: Path | None = Field(
@@ -38,7 +38,7 @@ class ClaviOptions(Options):
         ge=1,
         description="frames sampled uniformly from each segment",
     )
-    split: Annotated[str | None, NamesPart()] = Field(
+    split: Annotated[str | None, Names.part()] = Field(
         None,
         description="train, val or test; default test of Charades, else what the source shows",
     )

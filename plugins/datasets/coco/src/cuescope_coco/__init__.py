@@ -16,7 +16,7 @@ from pydantic import Field
 
 from cuescope_coco.layout import Thing, read_captions, read_instances, read_karpathy
 from cuescope_coco.masks import mask_image
-from cuescope_sdk import Detection, Frame, NamesPart, Words, digest
+from cuescope_sdk import Detection, Frame, Names, Words, digest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem
 from cuescope_sdk.models import refuse_unknown
 
@@ -28,7 +28,7 @@ UNRELIABLE = ("keyboard", "dining table", "sports ball")
 class CocoOptions(ImageFolderOptions):
     """Those of every image folder, and the classes that are no labels."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "val2017",
         description="train2014, val2014, train2017, val2017, karpathy-val or karpathy-test",
     )

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from cuescope_sdk import NamesPart, PlantedCue, UserError
+from cuescope_sdk import Names, PlantedCue, UserError
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, MediaFolder
 
 GROUPS = {"common": "easy", "counter": "hard"}
@@ -32,7 +32,7 @@ class Group(NamedTuple):
 class CounterAnimalsOptions(ImageFolderOptions):
     """Those of every image folder; both groups are shown by default."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "all", description="which group to show: all, easy or hard"
     )
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from cuescope_sdk import (
     BadDataError,
     Context,
-    NamesPart,
+    Names,
     PlantedCue,
     Sample,
     UserError,
@@ -33,7 +33,7 @@ SUBSETS = CovarManifest.SUBSETS
 class CovarOptions(ImageFolderOptions):
     """Where the folder is, and which of its images are shown."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "test", description="the only one: a COVAR is for auditing, not training"
     )
     max_missing: float = Field(

@@ -23,15 +23,7 @@ from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
 from cuescope_folder.roots import Roots
 from cuescope_folder.tables import Row
-from cuescope_sdk import (
-    NamesPart,
-    NamesRepository,
-    UserError,
-    Words,
-    digest,
-    how_to_install,
-    nearest,
-)
+from cuescope_sdk import Names, UserError, Words, digest, how_to_install, nearest
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -43,13 +35,13 @@ class HuggingFaceOptions(SampleOptions):
 
     argument: ClassVar[str | None] = "source"
 
-    source: Annotated[str, NamesRepository()] = Field(
+    source: Annotated[str, Names.repository()] = Field(
         description="REPO[:SPLIT]: a hub id (cifar10:test) or a folder (./data)"
     )
-    config: Annotated[str | None, NamesPart()] = Field(
+    config: Annotated[str | None, Names.part()] = Field(
         None, description="configuration (subset), where there are several"
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit; default: main"
     )
     image: Annotated[str | None, Words()] = Field(

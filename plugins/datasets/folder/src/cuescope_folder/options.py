@@ -7,14 +7,7 @@ from pydantic import AfterValidator, Field
 
 from cuescope_folder.addresses import is_address
 from cuescope_folder.roots import parse_root
-from cuescope_sdk import (
-    NamesFile,
-    NamesHost,
-    NamesPart,
-    NamesPattern,
-    Options,
-    UserError,
-)
+from cuescope_sdk import Names, Options, UserError
 
 # Pillow's own limits: above the one it speaks of a bomb, above the other it refuses
 MAX_PIXELS = 89_478_485
@@ -44,13 +37,13 @@ class SampleOptions(Options):
     """How files become samples, wherever they are."""
 
     frames: int = Field(8, ge=1, description="frames sampled uniformly from each clip")
-    group: Annotated[str | None, NamesPattern()] = Field(
+    group: Annotated[str | None, Names.pattern()] = Field(
         None,
         description="what each sample was taken from (video, patient, scene), so that tests draw "
         "it whole: a column of the manifest, or a regular expression on paths whose one capturing "
         "group names it, such as (.*)_clip; default the column 'group', if there",
     )
-    choices: Annotated[tuple[str, ...] | None, NamesFile(or_words=True)] = Field(
+    choices: Annotated[tuple[str, ...] | None, Names.file(or_words=True)] = Field(
         None, description="the label set: names, or one file with a label a line"
     )
     answers: Answers = Field(
@@ -70,10 +63,10 @@ class SampleOptions(Options):
         le=MOST_PIXELS,
         description="pictures that take more memory than so many pixels are refused as bombs",
     )
-    split: Annotated[str | None, NamesPart()] = Field(
+    split: Annotated[str | None, Names.part()] = Field(
         None, description="one split (train, val, test); default all"
     )
-    roots: Annotated[tuple[Root, ...], NamesHost()] = Field(
+    roots: Annotated[tuple[Root, ...], Names.host()] = Field(
         (),
         description="addresses that cells of a table may name, and all below them: "
         "https://images.example.org, s3://bucket/photos; https:// allows any public host",
@@ -85,11 +78,11 @@ class FolderOptions(SampleOptions):
 
     argument: ClassVar[str | None] = "path"
 
-    path: Annotated[Path | Address, NamesFile()] = Field(
+    path: Annotated[Path | Address, Names.file()] = Field(
         description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "
         "an address (s3://, gs://, https:// ...)"
     )
-    manifest: Annotated[Path | Address | None, NamesFile()] = Field(
+    manifest: Annotated[Path | Address | None, Names.file()] = Field(
         None,
         description="CSV, TSV, JSONL or Parquet table; default PATH/manifest.*, if there",
     )

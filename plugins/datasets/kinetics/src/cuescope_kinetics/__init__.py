@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, table_names
-from cuescope_sdk import Context, NamesPart, Sample, Words, generator
+from cuescope_sdk import Context, Names, Sample, Words, generator
 from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
@@ -28,7 +28,7 @@ UNCUT = 1.0  # seconds that a file must be longer than its clip to be the whole 
 class KineticsOptions(VideoQuestionOptions):
     """Those of every set of videos, the classes wanted, and how the validation set is parted."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "val",
         description="which split to show: train, val, test, or a part of val: val-dev, val-test",
     )

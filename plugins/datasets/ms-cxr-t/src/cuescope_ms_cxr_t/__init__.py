@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk import NamesPart, UserError, nearest
+from cuescope_sdk import Names, UserError, nearest
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, TextFile
 
 TABLE = "MS_CXR_T_temporal_image_classification_v1.0.0.csv"
@@ -35,7 +35,7 @@ class PairRow(BaseModel):
 class MSCXRTOptions(ImageFolderOptions):
     """Those of every image folder, the finding, and where MIMIC-CXR-JPG is."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "test", description="which split to show: there is only test"
     )
     images: Path | None = Field(

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from cuescope_sdk import NamesPart, UserError
+from cuescope_sdk import Names, UserError
 from cuescope_sdk.data import (
     Question,
     TextFile,
@@ -42,7 +42,7 @@ class QuestionRow(BaseModel):
 class NExTQAOptions(VideoQuestionOptions):
     """Those of every question data set, and the part to show."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "val", description="which split to show: train, val or test"
     )
     subset: Literal["atp-hard"] | None = Field(

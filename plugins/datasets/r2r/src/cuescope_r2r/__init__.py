@@ -12,7 +12,7 @@ from pydantic import Field
 
 from cuescope_r2r.layout import PathRow, Viewpoint, check_path
 from cuescope_r2r.samples import picture_of, walk
-from cuescope_sdk import NamesPart, UserError
+from cuescope_sdk import Names, UserError
 from cuescope_sdk.data import Episode, EpisodeOptions, Episodes
 
 NAMES = {"iid": "val_seen", "ood": "val_unseen"}
@@ -22,7 +22,7 @@ UNSEEN = ("val_unseen", "test")
 class R2ROptions(EpisodeOptions):
     """Those of every data set of pictures in turn."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "val_seen", description="train, val_seen (or iid), val_unseen (or ood), or test"
     )
 

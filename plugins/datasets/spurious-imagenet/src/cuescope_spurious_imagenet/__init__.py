@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesPart, UserError
+from cuescope_sdk import Names, UserError
 from cuescope_sdk.data import ImageFolder, ImageFolderOptions, ImageItem, MediaFolder
 
 # The hundred classes, by number in ImageNet (by wnid, from 0): the authors' folders give no more.
@@ -29,7 +29,9 @@ _FOLDER = re.compile(r".*class_(\d+)_(?:.*_)?(\d+)")
 class SpuriousImageNetOptions(ImageFolderOptions):
     """Those of every image folder; there is one split."""
 
-    split: Annotated[str, NamesPart()] = Field("test", description="test, the only one")
+    split: Annotated[str, Names.part()] = Field(
+        "test", description="test, the only one"
+    )
     images: Path | None = Field(
         None,
         description="ImageNet's folder, with train/WNID or val/WNID: photos of the classes stand "

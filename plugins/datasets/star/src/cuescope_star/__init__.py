@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from cuescope_sdk import NamesPart, Sample, Words, digest
+from cuescope_sdk import Names, Sample, Words, digest
 from cuescope_sdk.data import (
     Question,
     VideoQuestionOptions,
@@ -35,7 +35,7 @@ HELD_OBJECTS = 5
 class STAROptions(VideoQuestionOptions):
     """Those of every question data set, and what is held out."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "val", description="which split to show: train, val, test, iid or ood"
     )
     ood: Literal["train", "val"] = Field(

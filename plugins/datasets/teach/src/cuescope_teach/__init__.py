@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from cuescope_sdk import NamesPart, UserError, Words
+from cuescope_sdk import Names, UserError, Words
 from cuescope_sdk.data import (
     Episode,
     EpisodeOptions,
@@ -28,7 +28,7 @@ Official = Literal["train", "valid_seen", "valid_unseen", "test_seen", "test_uns
 class TEAChOptions(EpisodeOptions):
     """Those of every data set of pictures in turn, and what is held out."""
 
-    split: Annotated[str, NamesPart()] = Field(
+    split: Annotated[str, Names.part()] = Field(
         "valid_seen",
         description="train, valid_seen, valid_unseen, test_seen, test_unseen, iid or ood",
     )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options
+from cuescope_sdk import Names, Options
 
 
 class BlindOptions(Options):
@@ -34,7 +34,7 @@ class BlindOptions(Options):
     min_kind: PositiveInt = Field(
         50, description="questions that a kind needs to be tested by itself"
     )
-    tells: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    tells: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (),
         description="tells of other packages, NAME[:ARG]; default: all that are installed",
     )

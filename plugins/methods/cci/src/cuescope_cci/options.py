@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from cuescope_sdk import NamesPlugin, Options, Words
+from cuescope_sdk import Names, Options, Words
 
 Dtype = Literal["float32", "bfloat16", "float16"]
-Spec = Annotated[str, NamesPlugin()]
-PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
-Tools = Annotated[dict[str, str], NamesPlugin()]
+Spec = Annotated[str, Names.plugin()]
+PluginOptions = Annotated[dict[str, Any], Names.plugin()]
+Tools = Annotated[dict[str, str], Names.plugin()]
 Rule = Literal["hidden", "iou", "soft-iou", "mass"]
 Negative = Literal["keep", "zero", "signed"]
 # what sections 3 and 3.1 say, where the defaults are others (docs/adr/0028)

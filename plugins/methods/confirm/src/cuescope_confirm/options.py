@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options, Words
+from cuescope_sdk import Names, Options, Words
 
 
 class ConfirmOptions(Options):
@@ -31,7 +31,7 @@ class ConfirmOptions(Options):
         description="folder with `with/` and `without/`: the same scenes with the cue and without "
         "it, under the same names; they alone decide",
     )
-    interventions: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    interventions: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (), description="SPECs of interventions; by default all that are installed"
     )
     features: Annotated[tuple[str, ...], Words()] = Field(

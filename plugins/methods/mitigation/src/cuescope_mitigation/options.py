@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options, Words
+from cuescope_sdk import Names, Options, Words
 
 NOT_TRIED = "the remedy failed"  # a note of the report, which the command reads
 
@@ -14,10 +14,10 @@ class MitigationOptions(Options):
     """docs/mitigation.md tells the protocol."""
 
     run: Path = Field(description="run folder whose findings are the cues")
-    mitigator: Annotated[str, NamesPlugin()] = Field(
+    mitigator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the mitigator"
     )
-    mitigator_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    mitigator_options: Annotated[dict[str, Any], Names.plugin()] = Field(
         default={}, description="its options"
     )
     names: Annotated[dict[str, str], Words()] = Field(

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from cuescope_sdk import NamesPlugin, Options, UserError, Words
+from cuescope_sdk import Names, Options, UserError, Words
 
-Spec = Annotated[str, NamesPlugin()]
-PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
+Spec = Annotated[str, Names.plugin()]
+PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 Removal = Literal["drop", "mask"]
 Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 # In the three forms of appendix A.1: do you see, is there, determine whether.
@@ -117,7 +117,7 @@ class SpurLensOptions(Options):
         description="the model whose figures of the paper stand beside, on its data",
     )
     # appendix O; Grounding DINO and a YOLO in ONNX are the paper's others
-    second_detector: Annotated[str | None, NamesPlugin()] = Field(
+    second_detector: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
         "again by each",
@@ -125,7 +125,7 @@ class SpurLensOptions(Options):
     second_detector_options: PluginOptions = Field(
         {}, description="its options, or those of all"
     )
-    second_proposer: Annotated[str | None, NamesPlugin()] = Field(
+    second_proposer: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
         "these (by the tool sentence-encoder if there is one)",

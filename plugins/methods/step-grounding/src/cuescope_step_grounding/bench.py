@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt
 from cuescope.application import Runner
 from cuescope_sdk import (
     Cell,
-    NamesPlugin,
+    Names,
     Options,
     Picture,
     Plugin,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from cuescope_step_grounding.law.settings import Setting
 
 COLUMNS = ("model", "SGR %", "accuracy %", "out of distribution %", "retention %")
-Spec = Annotated[str, NamesPlugin()]
-SpecOptions = Annotated[dict[str, Any], NamesPlugin()]
+Spec = Annotated[str, Names.plugin()]
+SpecOptions = Annotated[dict[str, Any], Names.plugin()]
 
 
 class BenchOptions(Options):
@@ -58,7 +58,7 @@ class BenchOptions(Options):
         "grounding",
         description="what their retention follows: grounding, accuracy or nothing",
     )
-    models: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    models: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (),
         description="SPECs of models to audit on `data` and `ood_data`, in place of runs",
     )

@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import NamesPlugin, NamesRepository, Options, UserError, Words
+from cuescope_sdk import Names, Options, UserError, Words
 
 # How reasoning is asked for; `lite` for belief states alone, `natural` not at all.
 Style = Literal["minimal", "neutral", "verbose", "natural", "lite"]
@@ -42,7 +42,7 @@ class StepGroundingOptions(Options):
     most_steps: PositiveInt = Field(
         64, description="steps of a trace that are read; more are cut"
     )
-    parser: Annotated[str, NamesRepository()] = Field(
+    parser: Annotated[str, Names.repository()] = Field(
         "en_core_web_sm",
         description="reader of claims: a spaCy model of English, or its folder",
     )
@@ -98,7 +98,7 @@ class StepGroundingOptions(Options):
     things: NonNegativeInt = Field(
         20, description="objects, of those named most, to rank"
     )
-    other_verifiers: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    other_verifiers: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (), description="SPECs of verifiers to compare with"
     )
     labels: Path | None = Field(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options, Plugin, Table, how_to_install
+from cuescope_sdk import Names, Options, Plugin, Table, how_to_install
 
 GRID = 240  # configurations of appendix A: 3 cues, 4 strengths, 1 to n frames of 2, 3, 5 or 10
 
@@ -20,14 +20,14 @@ class TRoVeBenchOptions(Options):
         description="how many configurations; 12 have every cue type and length once, the paper "
         "kept 101",
     )
-    model: Annotated[str, NamesPlugin()] = Field(
+    model: Annotated[str, Names.plugin()] = Field(
         default="toy", description="SPEC of the model that is trained"
     )
-    encoder: Annotated[str | None, NamesPlugin()] = Field(
+    encoder: Annotated[str | None, Names.plugin()] = Field(
         default=None,
         description="image encoder of the model, as open-clip:ViT-L-14/openai; none: its own",
     )
-    data: Annotated[str, NamesPlugin()] = Field(
+    data: Annotated[str, Names.plugin()] = Field(
         default="moving-shapes", description="data set with the planted cues"
     )
     workers: PositiveInt = Field(

@@ -24,7 +24,7 @@ from cuescope_mitigators.asking import (
 from cuescope_mitigators.reading import Trials
 from cuescope_sdk import (
     Capabilities,
-    NamesFile,
+    Names,
     Options,
     Readout,
     Requirements,
@@ -40,7 +40,7 @@ from cuescope_sdk.models import Templates
 class PromptsOptions(Options):
     """Which prompts are tried."""
 
-    sets: Annotated[tuple[str, ...], NamesFile(or_words=True)] = Field(
+    sets: Annotated[tuple[str, ...], Names.file(or_words=True)] = Field(
         ("plain", "raw", "action28"),
         min_length=1,
         description="template sets that are tried: plain, raw, action28, or files with one prompt "

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from cuescope_sdk import Capabilities, Context, NamesFile
+from cuescope_sdk import Capabilities, Context, Names
 from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class BioViLTOptions(ZeroShotOptions):
     revision: RepositoryName = Field(
         "v1.0", description="branch, tag or commit of a hub id; default: the authors'"
     )
-    templates: Annotated[str, NamesFile(or_words=True)] = Field(
+    templates: Annotated[str, Names.file(or_words=True)] = Field(
         "raw",
         description="prompts, as of every zero-shot model: pneumonia-progression ...",
     )

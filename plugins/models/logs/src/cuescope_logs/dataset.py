@@ -12,7 +12,7 @@ from cuescope_logs.joining import join, require_joined
 from cuescope_logs.opening import LogOptions, facts_of, mend, open_log
 from cuescope_logs.pictures import Pictures
 from cuescope_logs.values import as_number
-from cuescope_sdk import Context, Dataset, NamesPlugin, Plugin, Sample, Words, digest
+from cuescope_sdk import Context, Dataset, Names, Plugin, Sample, Words, digest
 from cuescope_sdk.logs import Choices, Log, Record
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,11 +25,11 @@ LONGEST_VALUE = 200  # characters of an annotation
 class LogDataOptions(LogOptions):
     """Which log, and the data set that it lacks."""
 
-    data: Annotated[str | None, NamesPlugin()] = Field(
+    data: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="SPEC of the data set that was asked: its samples with an answer are shown",
     )
-    data_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    data_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that data set"
     )
     key: Annotated[str | None, Words()] = Field(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from cuescope_sdk import Context, NamesPlugin, Options, UserError, nearest
+from cuescope_sdk import Context, Names, Options, UserError, nearest
 from cuescope_sdk.logs import Log, LogFile, LogReader, Record
 
 KIND = "log"
@@ -32,11 +32,11 @@ class LogOptions(Options):
     file: Path = Field(
         description="the log: a file, or the folder of a run where it has several"
     )
-    format: Annotated[str | None, NamesPlugin()] = Field(
+    format: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="its format, as `cuescope plugins --kind log` lists them; default: as it shows",
     )
-    reader: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    reader: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of the format's reader: '{question: q, answer: a}'"
     )
 

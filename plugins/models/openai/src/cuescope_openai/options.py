@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from cuescope_sdk import NamesHost, NamesSecret, OpensGuard, Options, RaisesLimit, Words
+from cuescope_sdk import Names, OpensGuard, Options, RaisesLimit, Words
 from cuescope_sdk.models import PromptWords, QuestionPrompt
 
 OPENAI = "https://api.openai.com/v1"
@@ -62,12 +62,12 @@ class AskingOptions(Options):
 class EndpointOptions(AskingOptions):
     """Which server is asked, how requests are sent, and what they may cost."""
 
-    base_url: Annotated[str | None, NamesHost(HOSTS)] = Field(
+    base_url: Annotated[str | None, Names.host(HOSTS)] = Field(
         None,
         description=f"address of the server up to /v1; default: OPENAI_BASE_URL, else {OPENAI}",
     )
     key_env: Annotated[
-        str, NamesSecret(vendors=VENDORS, host="base_url", usual="api.openai.com")
+        str, Names.secret(vendors=VENDORS, host="base_url", usual="api.openai.com")
     ] = Field(
         "OPENAI_API_KEY", description="the environment variable that holds the key"
     )

@@ -4,10 +4,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
-from cuescope_sdk import NamesPlugin, Options
+from cuescope_sdk import Names, Options
 from cuescope_sdk.models import ZeroShotOptions
 
-PluginOptions = Annotated[dict[str, Any], NamesPlugin()]
+PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 
 # Of toy-fusion: its shape is known before its weights.
 HEADS = 4
@@ -19,7 +19,7 @@ class TrainingOptions(Options):
 
     argument: ClassVar[str | None] = "data"
 
-    data: Annotated[str | None, NamesPlugin()] = Field(
+    data: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="SPEC of the data set to train on (its splits train and val; toy-clip takes "
         "train alone); default: the audited one",
@@ -37,7 +37,7 @@ class TrainingOptions(Options):
 class ToyOptions(TrainingOptions):
     """Options of `toy`."""
 
-    encoder: Annotated[str, NamesPlugin()] = Field(
+    encoder: Annotated[str, Names.plugin()] = Field(
         "builtin",
         description="frozen image encoder: builtin, or the SPEC of any model with embeddings",
     )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import NamesRepository, Options
+from cuescope_sdk import Names, Options
 from cuescope_sdk.models import PromptWords, RepositoryName
 
 BLIP2 = "blip2_pretrained_flant5xxl.pth"
@@ -26,7 +26,7 @@ class VideoLLMOptions(Options):
     llm: RepositoryName = Field(
         description="folder or hub id of the language model, with its tokenizer"
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="commit or tag of the hub, of `llm`"
     )
     vision_layers: PositiveInt = Field(

@@ -22,8 +22,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from cuescope_sdk import (
     Cell,
     HasSplits,
-    NamesPart,
-    NamesPlugin,
+    Names,
     Options,
     Plugin,
     Sample,
@@ -56,18 +55,20 @@ class FinetuneOptions(Options):
         description="where training starts: the authors' pretrained file"
     )
     out: Path = Field(description="file of the trained weights (.pth)")
-    model_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    model_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that model, as YAML"
     )
-    data: Annotated[str, NamesPlugin()] = Field(
+    data: Annotated[str, Names.plugin()] = Field(
         "clavi:./Charades",
         description="SPEC of a data set with splits, as next-qa:./NExT-QA",
     )
-    data_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    data_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="its options, as YAML"
     )
-    train: Annotated[str, NamesPart()] = Field("train", description="split to train on")
-    val: Annotated[str, NamesPart()] = Field(
+    train: Annotated[str, Names.part()] = Field(
+        "train", description="split to train on"
+    )
+    val: Annotated[str, Names.part()] = Field(
         "val", description="split whose balanced accuracy chooses the epoch"
     )
     epochs: PositiveInt | None = Field(

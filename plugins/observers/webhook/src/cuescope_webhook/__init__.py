@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_sdk import NamesHost, Options, Plugin, Report, UserError, hookimpl
+from cuescope_sdk import Names, Options, Plugin, Report, UserError, hookimpl
 from cuescope_sdk.tracking import RunSummary
 
 SECONDS = 20.0  # of waiting: an audit is over, and must not wait for a chat
@@ -17,7 +17,7 @@ class WebhookOptions(Options):
     """Which address."""
 
     argument = "url"
-    url: Annotated[str, NamesHost()] = Field(description="address that takes a POST")
+    url: Annotated[str, Names.host()] = Field(description="address that takes a POST")
 
 
 class Webhook(Plugin):
@@ -46,7 +46,7 @@ class ChatOptions(Options):
     """Which chat."""
 
     argument = "url"
-    url: Annotated[str | None, NamesHost()] = Field(
+    url: Annotated[str | None, Names.host()] = Field(
         None, description=f"incoming webhook of a chat; by default that in {VARIABLE}"
     )
 

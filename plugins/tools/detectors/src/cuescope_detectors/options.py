@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import NamesPlugin, NamesRepository, Options
+from cuescope_sdk import Names, Options
 from cuescope_sdk.models import PromptWords, RepositoryName
 from cuescope_sdk.tools import DetectionOptions
 
@@ -18,7 +18,7 @@ class PretrainedOptions(Options):
     argument = "model"
 
     model: str = Field(description=MODEL)
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
 
@@ -92,11 +92,11 @@ class GroundedSamOptions(PretrainedOptions):
     """Options of `sam`."""
 
     model: RepositoryName = Field("facebook/sam-vit-base", description=MODEL)
-    detector: Annotated[str, NamesPlugin()] = Field(
+    detector: Annotated[str, Names.plugin()] = Field(
         "owl",
         description="SPEC of the tool that finds the boxes: owl:MODEL, annotations ...",
     )
-    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    detector_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that tool"
     )
     threshold: float = Field(

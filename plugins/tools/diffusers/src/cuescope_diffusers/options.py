@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
-from cuescope_sdk import NamesRepository, Options, RunsCode, Words
+from cuescope_sdk import Names, Options, RunsCode, Words
 from cuescope_sdk.models import RepositoryName
 
 MODEL = "a folder that save_pretrained wrote, or a hub id"
@@ -17,7 +17,7 @@ class EditorOptions(Options):
     argument = "model"
 
     model: str = Field(description=MODEL)
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
     prompt: Annotated[str, Words()] = Field(
@@ -70,10 +70,10 @@ class InpaintOptions(EditorOptions):
         le=1,
         description="1: nothing of what lay under the mask is left; less starts from it",
     )
-    controlnet: Annotated[str | None, NamesRepository()] = Field(
+    controlnet: Annotated[str | None, Names.repository()] = Field(
         None, description="a ControlNet beside the pipeline: a folder, or a hub id"
     )
-    controlnet_revision: Annotated[str | None, NamesRepository()] = Field(
+    controlnet_revision: Annotated[str | None, Names.repository()] = Field(
         None, description="as revision, of the ControlNet"
     )
     control: Literal["inpaint", "image"] = Field(

@@ -10,15 +10,7 @@ from jaxtyping import Float
 from PIL import Image
 from pydantic import Field
 
-from cuescope_sdk import (
-    Context,
-    Frame,
-    LazyWeights,
-    NamesRepository,
-    Options,
-    Plugin,
-    UserError,
-)
+from cuescope_sdk import Context, Frame, LazyWeights, Names, Options, Plugin, UserError
 from cuescope_sdk.models import unit
 
 
@@ -27,11 +19,11 @@ class EyeOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: Annotated[str, Names.repository()] = Field(
         "facebook/dinov2-small",
         description="a folder that save_pretrained wrote, or a hub id",
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
 
@@ -117,7 +109,7 @@ class VisionTower(Eye):
 class TimmOptions(EyeOptions):
     """Options of `timm`; the part after `timm:` is `model`."""
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: Annotated[str, Names.repository()] = Field(
         "vit_small_patch14_dinov2.lvd142m",
         description="a name of timm, a folder that save_for_hf wrote, or a hub id",
     )

@@ -9,15 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import (
-    Context,
-    Detection,
-    NamesPlugin,
-    Options,
-    Plugin,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Context, Detection, Names, Options, Plugin, UserError, digest
 from cuescope_sdk.tools import CachedDetector, FrameGroup, NameGuess
 
 
@@ -26,10 +18,10 @@ class DetectedOptions(Options):
 
     argument: ClassVar[str | None] = "detector"
 
-    detector: Annotated[str, NamesPlugin()] = Field(
+    detector: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the detector: owl, onnx-detector:FILE"
     )
-    detector_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    detector_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that tool"
     )
     words: Path | None = Field(

@@ -10,15 +10,7 @@ import numpy as np
 from pydantic import Field, PositiveInt
 
 from cuescope_namers.words import read_words
-from cuescope_sdk import (
-    Context,
-    NamesFile,
-    NamesPlugin,
-    Options,
-    Plugin,
-    UserError,
-    digest,
-)
+from cuescope_sdk import Context, Names, Options, Plugin, UserError, digest
 from cuescope_sdk.language import parse_list, proposal_prompts
 from cuescope_sdk.models import Templates
 from cuescope_sdk.tools import FrameGroup, NameGuess
@@ -59,7 +51,7 @@ class VocabularyOptions(Options):
     argument: ClassVar[str | None] = "words"
 
     words: Path = Field(description="a file with one word or short name a line")
-    templates: Annotated[str, NamesFile(or_words=True)] = Field(
+    templates: Annotated[str, Names.file(or_words=True)] = Field(
         "plain",
         description="prompts around each word: plain, raw, or a file, as for models",
     )
@@ -91,16 +83,16 @@ class WrittenOptions(Options):
 
     argument: ClassVar[str | None] = "generator"
 
-    generator: Annotated[str, NamesPlugin()] = Field(
+    generator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
     )
-    generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    generator_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that tool"
     )
     each: PositiveInt = Field(
         16, description="names asked for in each of four ways, a label"
     )
-    templates: Annotated[str, NamesFile(or_words=True)] = Field(
+    templates: Annotated[str, Names.file(or_words=True)] = Field(
         "plain",
         description="prompts around each word: plain, raw, or a file, as for models",
     )

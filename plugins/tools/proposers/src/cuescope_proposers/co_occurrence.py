@@ -15,7 +15,7 @@ from cuescope_sdk import (
     Context,
     Dataset,
     HasSplits,
-    NamesPart,
+    Names,
     Options,
     Plugin,
     Sample,
@@ -38,7 +38,7 @@ class CoOccurrenceOptions(Options):
         "all",
         description="names of `annotations` (boxes and objects), of `captions`, or `all`",
     )
-    split: Annotated[str | None, NamesPart()] = Field(
+    split: Annotated[str | None, Names.part()] = Field(
         None, description="count in this split (`train`); default: the audited one"
     )
     least: PositiveInt = Field(

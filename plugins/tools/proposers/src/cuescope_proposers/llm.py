@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, NamesPlugin, Options, Plugin, UserError, digest
+from cuescope_sdk import Context, Names, Options, Plugin, UserError, digest
 from cuescope_sdk.language import parse_list, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
@@ -16,10 +16,10 @@ class LLMOptions(Options):
 
     argument: ClassVar[str | None] = "generator"
 
-    generator: Annotated[str, NamesPlugin()] = Field(
+    generator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"
     )
-    generator_options: Annotated[Mapping[str, Any], NamesPlugin()] = Field(
+    generator_options: Annotated[Mapping[str, Any], Names.plugin()] = Field(
         {}, description="options of that tool"
     )
     each: PositiveInt = Field(

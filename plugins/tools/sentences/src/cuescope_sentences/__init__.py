@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Context, LazyWeights, NamesRepository, Options, Plugin, digest
+from cuescope_sdk import Context, LazyWeights, Names, Options, Plugin, digest
 from cuescope_sdk.models import unit
 
 
@@ -17,11 +17,11 @@ class SentenceOptions(Options):
 
     argument: ClassVar[str | None] = "model"
 
-    model: Annotated[str, NamesRepository()] = Field(
+    model: Annotated[str, Names.repository()] = Field(
         "sentence-transformers/all-MiniLM-L6-v2",
         description="a folder that SentenceTransformer.save wrote, or a hub id",
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
     sentences: PositiveInt = Field(

@@ -5,18 +5,18 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt
 
-from cuescope_sdk import NamesPlugin, NamesRepository, Options, Words
+from cuescope_sdk import Names, Options, Words
 from cuescope_sdk.grounding import KindName
 from cuescope_sdk.models import RepositoryName
 from cuescope_verifiers.phrases import WORDS
 
 Revision = Annotated[
     str | None,
-    NamesRepository(),
+    Names.repository(),
     Field(description="branch, tag or commit of a hub id; default: main"),
 ]
-Spec = Annotated[str, NamesPlugin()]
-SpecOptions = Annotated[Mapping[str, Any], NamesPlugin()]
+Spec = Annotated[str, Names.plugin()]
+SpecOptions = Annotated[Mapping[str, Any], Names.plugin()]
 
 
 class BoxOptions(Options):
@@ -142,11 +142,11 @@ class CameraOptions(Options):
 class CombinedOptions(Options):
     argument: ClassVar[str | None] = "verifiers"
 
-    verifiers: Annotated[tuple[str, ...], NamesPlugin()] = Field(
+    verifiers: Annotated[tuple[str, ...], Names.plugin()] = Field(
         ("scene-graph", "camera"),
         min_length=1,
         description="SPECs in order: scene-graph,tracks:owl,image-text:open-clip:ViT-B-16/openai",
     )
-    options: Annotated[Mapping[str, Mapping[str, Any]], NamesPlugin()] = Field(
+    options: Annotated[Mapping[str, Mapping[str, Any]], Names.plugin()] = Field(
         {}, description="options of each, under its SPEC"
     )

@@ -20,8 +20,7 @@ from cuescope_sdk import (
     Context,
     HasPlantedCues,
     HasSplits,
-    NamesPart,
-    NamesPlugin,
+    Names,
     Options,
     PlantedCue,
     Plugin,
@@ -41,10 +40,10 @@ class PlantedOptions(Options):
 
     argument: ClassVar[str | None] = "world"
 
-    world: Annotated[str, NamesPlugin()] = Field(
+    world: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the data set, as scenes or moving-shapes:none"
     )
-    world_options: Annotated[dict[str, Any], NamesPlugin()] = Field(
+    world_options: Annotated[dict[str, Any], Names.plugin()] = Field(
         {}, description="its options"
     )
     cues: Annotated[dict[str, Kind], Words()] = Field(
@@ -88,7 +87,9 @@ class PlantedOptions(Options):
         le=1,
         description="share of the frames of a sample with it, one after the other",
     )
-    split: Annotated[str, NamesPart()] = Field("val", description="which split to show")
+    split: Annotated[str, Names.part()] = Field(
+        "val", description="which split to show"
+    )
     seed: int = Field(0, ge=0, description="another seed, other samples show the cue")
 
 

@@ -9,13 +9,13 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from cuescope.application import Runner
 from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
-from cuescope_sdk import Context, NamesFile, Options, Picture, Plugin, Request, Table
+from cuescope_sdk import Context, Names, Options, Picture, Plugin, Request, Table
 
 
 class CovarBenchOptions(Options):
     """`cuescope bench covar --models FILE --data covar:DIR`."""
 
-    models: Annotated[str, NamesFile(or_words=True)] = Field(
+    models: Annotated[str, Names.file(or_words=True)] = Field(
         "toys",
         description="YAML file of {name, model, options, design}; or `paper` (tables 3 and 4), "
         "`appendix` (figures 15 to 18), `toys` (planted truth)",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from cuescope_sdk import Context, NamesRepository
+from cuescope_sdk import Context, Names
 from cuescope_sdk.models import RepositoryName, ZeroShotModel, ZeroShotOptions
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class VideoCLIPOptions(ZeroShotOptions):
         "OpenGVLab/ViCLIP-L-14-hf, OpenGVLab/ViCLIP-B-16-hf, alibaba-pai/VideoCLIP-XL, "
         "OWNER/NAME/FILE"
     )
-    revision: Annotated[str | None, NamesRepository()] = Field(
+    revision: Annotated[str | None, Names.repository()] = Field(
         None, description="branch, tag or commit of a hub id; default: main"
     )
 
