@@ -26,7 +26,7 @@ from cuescope_mitigators.jtt import JTT
 from cuescope_mitigators.last_layer import LastLayer
 from cuescope_mitigators.refit import Refit
 from cuescope_sdk import Capabilities, Context, Frame, Response, Sample, Trial
-from cuescope_sdk.mitigation import Mitigator, Task, fit_head
+from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 from cuescope_sdk.stills import Answers
 
 LABELS = ("a", "b", "c", "d")
@@ -129,7 +129,7 @@ def trained(rng: np.random.Generator) -> Network:
     embedding = np.maximum(points @ features, 0)
     inputs = np.column_stack([embedding, np.ones(TRAINED)])
     even = np.ones(TRAINED)
-    head = fit_head(inputs, np.zeros((TRAINED, NONE)), targets, even, 1.0)
+    head = LinearHead.fit(inputs, np.zeros((TRAINED, NONE)), targets, even, 1.0)
     return Network(features, head)
 
 

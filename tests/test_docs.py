@@ -148,17 +148,29 @@ def in_line(line: str) -> Iterator[list[str]]:
             command.append(word)
 
 
+@cache
+def registry() -> Registry:
+    """The installed plugins, read once: nothing is installed while pages are read."""
+    return Registry()
+
+
+@cache
+def own_commands() -> Any:
+    """All that is typed after `cuescope`."""
+    return typer.main.get_command(app)
+
+
 def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Path, parameters and further words of a command; raises TyperException for a wrong one."""
     # welcome anywhere on the line, and taken out of it before typer sees it
     words = [word for word in words if word not in (DEBUG, LOG_JSON)]
-    for entry in Registry().of_kind("command"):
+    for entry in registry().of_kind("command"):
         path = entry.name.split()
         if list(words[: len(path)]) == path:
-            command = typer.main.get_command(Registry().load(entry))
+            command = typer.main.get_command(registry().load(entry))
             context = command.make_context(entry.name, list(words[len(path) :]))
             return entry.name, context.params, context.args
-    command, context, rest, names = typer.main.get_command(app), None, list(words), []
+    command, context, rest, names = own_commands(), None, list(words), []
     while True:
         context = command.make_context(" ".join(names), rest, parent=context)
         rest = [*getattr(context, "_protected_args", ()), *context.args]
@@ -181,17 +193,16 @@ def check(words: Sequence[str], brought: frozenset[str] = frozenset()) -> None:
         named = pairs("-O", given[options] or ()) if options else {}
         named |= free_options(further) if path == "bench" else {}
         for entry in entries(kind, spec.name):
-            fields = Registry().load(entry).Options.model_fields
+            fields = registry().load(entry).Options.model_fields
             if unknown := named.keys() - fields.keys() - {MITIGATED}:
                 raise UserError(f"{spec.name} has no option {unknown}")
 
 
 def entries(kind: str | None, name: str) -> list[Any]:
     """The installed plugins of a name, of any kind where it is None; raises UserError if none."""
-    registry = Registry()
     if kind is not None:
-        return [registry.find(kind, name)]
-    found = [entry for entry in registry.entries if entry.name == name]
+        return [registry().find(kind, name)]
+    found = [entry for entry in registry().entries if entry.name == name]
     if not found:
         raise UserError(f"no plugin '{name}'")
     return found
@@ -553,7 +564,7 @@ def test_the_gallery_shows_every_method() -> None:
     shown = {
         words[1].partition(":")[0]: name for name, words in of_ci("gallery").sections()
     }
-    methods = {entry.name for entry in Registry().of_kind("method")}
+    methods = {entry.name for entry in registry().of_kind("method")}
     # of questions alone there is no picture
     assert shown.keys() == methods - RIVALS - {
         "answers",
@@ -569,8 +580,8 @@ def test_the_gallery_shows_every_method() -> None:
 def test_numbers_of_samples_are_those_that_methods_declare() -> None:
     page = (ROOT / "docs" / "samples.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for entry in Registry().of_kind("method"):
-        needs = Registry().load(entry).data_needs
+    for entry in registry().of_kind("method"):
+        needs = registry().load(entry).data_needs
         name = {"trove": "TRoVe", "cci": "CCI", "quag": "QUAG", "spurlens": "SpurLens"}
         title = name.get(entry.name, entry.name.replace("-", " "))
         if entry.name in RIVALS:  # in a row together

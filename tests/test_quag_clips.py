@@ -21,7 +21,7 @@ import videoqa_published as published  # noqa: E402
 from test_charades import write_charades  # noqa: E402
 from videoqa_samples import WORDS  # noqa: E402
 
-from cuescope_sdk.testing import write_video  # noqa: E402
+from cuescope_sdk.testing import MediaFile  # noqa: E402
 
 VIDEOS = {f"V{n}AAA": "c000 0.20 0.50;c063 0.70 1.10" for n in range(6)}
 CURATION = {"shortest": "0.2", "extension": "0"}
@@ -62,7 +62,7 @@ def run(*words: object) -> int:
 def write_msrvtt(root: Path) -> Path:
     """One open question in each of two splits."""
     for video, split in enumerate(("train", "test")):
-        write_video(root / "videos" / f"video{video}.mp4", 4)
+        MediaFile.video(root / "videos" / f"video{video}.mp4", 4)
         asked = {"question": "who sings?", "answer": "man", "category_id": 0}
         rows = [{**asked, "id": video, "video_id": video}]
         (root / f"{split}_qa.json").write_text(json.dumps(rows))

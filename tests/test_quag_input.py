@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from cuescope.cli import main
 from cuescope.runs import load_report
 from cuescope_sdk import Report
-from cuescope_sdk.testing import write_video
+from cuescope_sdk.testing import MediaFile
 
 TINY = {"train": 60, "val": 40, "test": 40}
 SIZES = (
@@ -270,7 +270,7 @@ def write_open_questions(root: Path) -> Path:
     }.items():
         rows = []
         for video in videos:
-            write_video(root / "videos" / f"video{video}.mp4", 4)
+            MediaFile.video(root / "videos" / f"video{video}.mp4", 4)
             for question, answer in (
                 ("what is a man doing?", "sing"),
                 ("who sings?", "man"),
@@ -296,7 +296,7 @@ def write_choices(root: Path) -> Path:
         rows = [f"{v},why did he go,{v % 5},0,CW,home,work,out,in,up" for v in videos]
         (root / f"{split}.csv").write_text("\n".join([header, *rows]))
         for video in videos:
-            write_video(root / "videos" / f"{video}.mp4", 3)
+            MediaFile.video(root / "videos" / f"{video}.mp4", 3)
     return root
 
 
@@ -329,7 +329,7 @@ def test_empty_and_missing_videos_are_left_out_and_said(
         video.unlink()
         words = "1 video missing (video6)"
     else:
-        write_video(video, 0)
+        MediaFile.video(video, 0)
     report = audited(*TOY, "--data", f"msrvtt-qa:{msrvtt}")
     assert (
         report.notes["accuracy"].partition(" of ")[2].startswith("10 questions about")
@@ -413,7 +413,7 @@ def test_questions_without_labels_are_one_line(
 ) -> None:
     rows = []
     for index in range(6):
-        write_video(tmp_path / "clips" / f"{index}.mp4", 4)
+        MediaFile.video(tmp_path / "clips" / f"{index}.mp4", 4)
         rows.append(
             {
                 "path": f"{index}.mp4",

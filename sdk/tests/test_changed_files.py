@@ -15,7 +15,7 @@ from cuescope_sdk.data import probe_all
 from cuescope_sdk.data._image_folders import mask_frame
 from cuescope_sdk.data._media import content
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing import write_video
+from cuescope_sdk.testing import MediaFile
 
 MAX = 10**6
 CHANGED = r"has changed since it was listed: expected the file as it was listed"
@@ -96,8 +96,8 @@ def test_forty_files_swapped_and_restored_leave_no_wrong_answer(tmp_path, make):
     ("name", "write"),
     [
         ("a.gif", lambda path, level: write_gif(path, (level, level + 9))),
-        ("a.mp4", lambda path, level: write_video(path, 3 + level // 100)),
-        ("a.mkv", lambda path, level: write_video(path, 3 + level // 100)),
+        ("a.mp4", lambda path, level: MediaFile.video(path, 3 + level // 100)),
+        ("a.mkv", lambda path, level: MediaFile.video(path, 3 + level // 100)),
     ],
 )
 @pytest.mark.parametrize("in_memory", [0, 2**26])
@@ -117,7 +117,7 @@ def test_clips_that_change_are_named(tmp_path, monkeypatch, name, write, in_memo
 
 def test_a_large_clip_that_changes_while_it_is_decoded(tmp_path, monkeypatch):
     monkeypatch.setattr(content, "IN_MEMORY", 0)
-    path = write_video(tmp_path / "a.mp4", 3)
+    path = MediaFile.video(tmp_path / "a.mp4", 3)
     probed = probe(path, MAX)
     bytes_before = path.read_bytes()
 

@@ -22,7 +22,7 @@ from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_sdk.testing import LayoutContract, Mistake
-from cuescope_sdk.testing._media_files import write_image
+from cuescope_sdk.testing._media_files import MediaFile
 
 
 def write_mask(
@@ -83,7 +83,7 @@ class TestPets(LayoutContract):
         for split, pets in PETS.items():
             names = [f"{split}/{number}.png" for number in range(len(pets))]
             for name in names:
-                write_image(root / name)
+                MediaFile.image(root / name)
             lines = [f"{name},{pet}\n" for name, pet in zip(names, pets, strict=True)]
             (root / f"{split}.csv").write_text("".join(["file,pet\n", *lines]))
         write_mask(root / "masks/val/0.png", (1, 2, 5, 7), (16, 12))
@@ -165,7 +165,7 @@ class TestPets(LayoutContract):
             assert self.open(root).fingerprint == first
             image = root / "val" / "3.png"
             stamp = image.stat().st_mtime_ns
-            write_image(image, (15, 12))
+            MediaFile.image(image, (15, 12))
             os.utime(image, ns=(stamp, stamp + 1))
             changed = self.open(root).fingerprint
             assert changed != first

@@ -35,7 +35,7 @@ from cuescope_sdk.data._look_alikes import (
     too_near,
 )
 from cuescope_sdk.data._media.video import key_picture
-from cuescope_sdk.testing import STEP, FakeDataset, write_video
+from cuescope_sdk.testing import FakeDataset, MediaFile
 
 ASSETS = Path(
     os.environ.get("CUESCOPE_REAL_ASSETS", "~/.cache/cuescope-assets")
@@ -316,11 +316,11 @@ def test_neighbours_are_those_of_the_whole_data_set() -> None:
 def test_of_films_and_photos_little_is_decoded(tmp_path: Path) -> None:
     from cuescope_sdk.data._media.survey import probe
 
-    photo, film = tmp_path / "a.jpg", write_video(tmp_path / "a.mp4", 48)
+    photo, film = tmp_path / "a.jpg", MediaFile.video(tmp_path / "a.mp4", 48)
     texture(np.random.default_rng(7), side=2000).save(photo)
     with film.open("rb") as file:
         level = np.asarray(key_picture(file)).mean()
-    assert level == pytest.approx(24 * STEP % 256, abs=6), (
+    assert level == pytest.approx(24 * MediaFile.STEP % 256, abs=6), (
         "the middle: all are key frames here"
     )
     shown = probe(photo, 10**8).image()

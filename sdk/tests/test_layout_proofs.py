@@ -9,7 +9,7 @@ import pytest
 from cuescope_sdk import UserError
 from cuescope_sdk.data._image_folders import ImageFolder, ImageItem
 from cuescope_sdk.testing import DatasetContract, LayoutContract, Mistake
-from cuescope_sdk.testing._media_files import write_image
+from cuescope_sdk.testing._media_files import MediaFile
 
 
 class Album(ImageFolder):
@@ -82,7 +82,7 @@ class TestAlbum(LayoutContract):
     def written(cls, root):
         for split in ("train", "val"):
             for number in (1, 2):
-                write_image(root / split / f"{number}.png")
+                MediaFile.image(root / split / f"{number}.png")
         (root / "album.json").write_text('["1.png", "2.png"]')
 
 

@@ -12,7 +12,7 @@ from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media import frames as media
 from cuescope_sdk.data._media.frames import frames_between, sample_indices
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing._media_files import RATE, grey_levels, write_video
+from cuescope_sdk.testing._media_files import RATE, MediaFile
 
 MAX = 10**6
 
@@ -69,12 +69,12 @@ def test_a_range_ends_after_it_starts():
     ],
 )
 def test_a_range_of_a_video_shows_what_is_on_screen_then(tmp_path, name, codec):
-    path = write_video(tmp_path / name, 12, codec)
+    path = MediaFile.video(tmp_path / name, 12, codec)
     probed = probe(path, MAX)
     assert np.allclose(probed.times(), np.arange(12) / RATE, atol=1e-3)
-    assert grey_levels(probed.clip(3, 0.3, 0.9)) == [4, 6, 8]
-    assert grey_levels(probed.clip(2, end=0.4)) == [1, 3]
-    assert grey_levels(probed.clip(2, start=0.8)) == [9, 11]
+    assert MediaFile.grey_levels(probed.clip(3, 0.3, 0.9)) == [4, 6, 8]
+    assert MediaFile.grey_levels(probed.clip(2, end=0.4)) == [1, 3]
+    assert MediaFile.grey_levels(probed.clip(2, start=0.8)) == [9, 11]
 
 
 def test_times_follow_the_packets_and_not_the_rate(tmp_path):
@@ -94,8 +94,8 @@ def test_times_follow_the_packets_and_not_the_rate(tmp_path):
         container.mux(stream.encode(None))
     probed = probe(path, MAX)
     assert np.allclose(probed.times(), [0, 0.1, 0.2, 1.3, 1.4, 1.5], atol=2e-3)
-    assert grey_levels(probed.clip(3, 1.25, 1.6)) == [3, 4, 5]
-    assert grey_levels(probed.clip(2, 0.5, 1.0)) == [2, 2]
+    assert MediaFile.grey_levels(probed.clip(3, 1.25, 1.6)) == [3, 4, 5]
+    assert MediaFile.grey_levels(probed.clip(2, 0.5, 1.0)) == [2, 2]
 
 
 def test_animations_have_times(tmp_path):
@@ -106,17 +106,17 @@ def test_animations_have_times(tmp_path):
     )
     probed = probe(path, MAX)
     assert np.allclose(probed.times(), [0, 0.1, 0.4, 0.45])
-    assert grey_levels(probed.clip(1, 0.2, 0.3)) == [1]
+    assert MediaFile.grey_levels(probed.clip(1, 0.2, 0.3)) == [1]
 
 
 def test_a_frame_has_one_key_however_it_was_chosen(tmp_path):
-    path = write_video(tmp_path / "c.mp4", 12)
+    path = MediaFile.video(tmp_path / "c.mp4", 12)
     probed = probe(path, MAX)
     every = probed.clip(12)
     assert len({frame.key for frame in every}) == 12
     chosen = probed.frames_at((7, 2, 7))
     assert [frame.key for frame in chosen] == [every[i].key for i in (7, 2, 7)]
-    assert grey_levels(chosen) == [7, 2, 7]
+    assert MediaFile.grey_levels(chosen) == [7, 2, 7]
     ranged = probed.clip(2, 0.5, 0.7)
     assert [frame.key for frame in ranged] == [every[5].key, every[6].key]
 
@@ -131,11 +131,11 @@ def test_an_image_is_known_by_its_bytes(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["mp4", "mkv", "avi"])
 def test_a_video_without_frames_is_a_problem(tmp_path, suffix):
-    assert probe(write_video(tmp_path / f"empty.{suffix}", 0), MAX).problem
+    assert probe(MediaFile.video(tmp_path / f"empty.{suffix}", 0), MAX).problem
 
 
 def test_times_of_a_file_that_has_gone(tmp_path):
-    path = write_video(tmp_path / "c.mp4", 2)
+    path = MediaFile.video(tmp_path / "c.mp4", 2)
     probed = probe(path, MAX)
     Path(path).unlink()
     with pytest.raises(BadDataError, match=r"c\.mp4 can no longer be read"):
@@ -143,7 +143,7 @@ def test_times_of_a_file_that_has_gone(tmp_path):
 
 
 def test_threads_that_load_ahead_decode_a_clip_once(tmp_path, monkeypatch):
-    path = write_video(tmp_path / "clip.avi", 8, "mpeg4")
+    path = MediaFile.video(tmp_path / "clip.avi", 8, "mpeg4")
     frames = probe(path, MAX).clip(8)
     decoded, real = [], media.decode_video
 

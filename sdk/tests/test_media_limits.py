@@ -16,7 +16,7 @@ from cuescope_sdk.data._media.files import MAX_PIXELS, MOST_PIXELS
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.memory import Budget
 from cuescope_sdk.data._media.survey import probe
-from cuescope_sdk.testing import write_video
+from cuescope_sdk.testing import MediaFile
 
 MAX = 10**6
 
@@ -137,7 +137,7 @@ def test_a_forked_process_does_not_wait_for_threads_that_it_has_not():
 )
 def test_cut_videos_are_named_and_whole_ones_are_not(tmp_path, name, codec, share):
     options = {"movflags": "faststart"} if name.endswith(("mp4", "mov")) else {}
-    path = write_video(tmp_path / name, 60, codec, **options)
+    path = MediaFile.video(tmp_path / name, 60, codec, **options)
     assert probe(path, MAX).loss is None
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])

@@ -11,7 +11,7 @@ from PIL import Image
 import cuescope_sdk.data._media.survey
 from cuescope_sdk import Context
 from cuescope_sdk.data._media.survey import probe, probe_all
-from cuescope_sdk.testing._media_files import write_video
+from cuescope_sdk.testing._media_files import MediaFile
 
 
 def write_image(path: Path, level: int = 100) -> Path:
@@ -41,7 +41,11 @@ def looks(monkeypatch):
 def test_a_second_look_reads_nothing(tmp_path, context, looks):
     bad = tmp_path / "bad.png"
     bad.write_bytes(b"x")
-    files = [write_image(tmp_path / "1.png"), write_video(tmp_path / "2.mp4", 3), bad]
+    files = [
+        write_image(tmp_path / "1.png"),
+        MediaFile.video(tmp_path / "2.mp4", 3),
+        bad,
+    ]
     first = probe_all(files, context)
     assert sorted(looks) == ["1.png", "2.mp4", "bad.png"]
     assert [first[file].frames for file in files] == [1, 3, 0]

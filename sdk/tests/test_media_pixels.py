@@ -13,7 +13,7 @@ from cuescope_sdk.data._media.frames import Clip, load_clip_frame
 from cuescope_sdk.data._media.images import decode_image
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.data._media.video import decode_video
-from cuescope_sdk.testing._media_files import STEP, write_video
+from cuescope_sdk.testing._media_files import MediaFile
 
 
 def load_image(path: Path) -> Image.Image:
@@ -87,7 +87,7 @@ def test_rotated_videos_stand_upright(tmp_path):
 
 
 def test_one_pass_gives_all_frames_of_a_clip(tmp_path, monkeypatch):
-    path = write_video(tmp_path / "a.mp4", 8)
+    path = MediaFile.video(tmp_path / "a.mp4", 8)
     passes = []
     decode = cuescope_sdk.data._media.frames.decode_video
 
@@ -103,12 +103,12 @@ def test_one_pass_gives_all_frames_of_a_clip(tmp_path, monkeypatch):
 
 
 def test_the_last_frame_stands_in_where_a_clip_ends_early(tmp_path):
-    path = write_video(tmp_path / "a.mp4", 6)
+    path = MediaFile.video(tmp_path / "a.mp4", 6)
     clip = Clip(path, probe(path, 10**6).digest, (1, 4, 9, 12))
     with pytest.warns(UserWarning, match=r"a\.mp4: 2 of 4 frames cannot be decoded"):
         load_clip_frame(clip, 0)
     shown = [
-        np.asarray(load_clip_frame(clip, position)).mean() / STEP
+        np.asarray(load_clip_frame(clip, position)).mean() / MediaFile.STEP
         for position in range(4)
     ]
     assert np.allclose(shown, [1, 4, 5, 5], atol=0.2)

@@ -20,7 +20,7 @@ from cuescope_sdk.data import (
 )
 from cuescope_sdk.data._layouts import first_place
 from cuescope_sdk.data._own_files import read_own_bytes
-from cuescope_sdk.testing import write_image
+from cuescope_sdk.testing import MediaFile
 
 WAYS_OUT = [
     "../secret.png",
@@ -35,8 +35,8 @@ WAYS_OUT = [
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "data"
-    write_image(root / "1.png")
-    write_image(tmp_path / "secret.png")
+    MediaFile.image(root / "1.png")
+    MediaFile.image(tmp_path / "secret.png")
     (root / "link.png").symlink_to(tmp_path / "secret.png")
     (root / "away").symlink_to(tmp_path)
     os.mkfifo(root / "pipe.png")

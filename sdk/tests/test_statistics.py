@@ -13,7 +13,7 @@ from cuescope_sdk.statistics import (
     Estimate,
     GapPlan,
     Groups,
-    chance_accuracy,
+    Permutation,
     change_interval,
     change_p_value,
     exceeds_normal_draws,
@@ -184,10 +184,13 @@ def test_a_model_that_guesses_is_no_better_than_chance() -> None:
     labels = np.array(["owl", "toad"] * 20)
     rng = np.random.default_rng(4)
     always = np.array(["owl"] * 40)
-    assert chance_accuracy(always, labels, Groups.single(40), rng) == (0.5, 1.0)
-    assert chance_accuracy(labels, labels, Groups.single(40), rng)[1] < 0.01
+    assert Permutation.chance_accuracy(always, labels, Groups.single(40), rng) == (
+        0.5,
+        1.0,
+    )
+    assert Permutation.chance_accuracy(labels, labels, Groups.single(40), rng)[1] < 0.01
     two = grouped(np.repeat([0, 1], 20))
-    assert chance_accuracy(np.sort(labels), np.sort(labels), two, rng)[
+    assert Permutation.chance_accuracy(np.sort(labels), np.sort(labels), two, rng)[
         1
     ] == pytest.approx(0.5, abs=0.1)
 

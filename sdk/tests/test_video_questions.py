@@ -16,7 +16,7 @@ from cuescope_sdk.data._video_questions import (
     parse_timed_actions,
 )
 from cuescope_sdk.testing import DatasetContract
-from cuescope_sdk.testing._media_files import grey_levels, write_video
+from cuescope_sdk.testing._media_files import MediaFile
 
 
 class Row(BaseModel):
@@ -53,10 +53,10 @@ def root(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     write_quiz(data)
-    write_video(data / "one.mp4", 4)
-    write_video(data / "videos" / "v_two.mkv", 8)
-    write_video(data / "videos" / "deep" / "er" / "three.webm", 5, "libvpx-vp9")
-    write_video(data / "four.avi", 6)
+    MediaFile.video(data / "one.mp4", 4)
+    MediaFile.video(data / "videos" / "v_two.mkv", 8)
+    MediaFile.video(data / "videos" / "deep" / "er" / "three.webm", 5, "libvpx-vp9")
+    MediaFile.video(data / "four.avi", 6)
     return data
 
 
@@ -80,7 +80,7 @@ class TestContract(DatasetContract):
         for split, videos in {"train": ("a", "b"), "test": ("c",)}.items():
             write_quiz(root, split, videos)
             for number, video in enumerate(videos, start=3):
-                write_video(root / split / f"{video}.mp4", number)
+                MediaFile.video(root / split / f"{video}.mp4", number)
         cls.options = {"path": root, "frames": 3}
         cls.other_options = {"path": root, "frames": 2}
 
@@ -92,7 +92,7 @@ def test_videos_are_found_in_any_folder_by_any_of_their_names(quiz):
         "test-one-1",
         "test-two-0",
     ]
-    assert [grey_levels(sample.frames) for sample in data][::2] == [
+    assert [MediaFile.grey_levels(sample.frames) for sample in data][::2] == [
         [1, 3],
         [2, 6],
         [1, 3],
@@ -105,7 +105,7 @@ def test_videos_are_found_in_any_folder_by_any_of_their_names(quiz):
 
 def test_what_is_missing_or_unreadable_is_said_and_left_out(quiz, root):
     (root / "videos" / "v_two.mkv").unlink()
-    write_video(root / "four.avi", 0)
+    MediaFile.video(root / "four.avi", 0)
     data = quiz()
     assert [sample.key for sample in data][::2] == ["test-one-0", "test-three-0"]
     assert data.facts["questions"] == "4 about 2 videos, split test"
@@ -150,7 +150,7 @@ def test_a_split_without_questions_is_an_error(quiz, monkeypatch):
 
 
 def test_two_files_of_a_video_are_not_guessed_between(quiz, root):
-    write_video(root / "small" / "one.mp4", 4)
+    MediaFile.video(root / "small" / "one.mp4", 4)
     with pytest.raises(
         UserError, match=r"two files of video 'one'.* one\.mp4 and small/one\.mp4"
     ):
@@ -160,7 +160,7 @@ def test_two_files_of_a_video_are_not_guessed_between(quiz, root):
 
 def test_links_are_followed_once(tmp_path):
     data = tmp_path / "data"
-    write_video(data / ".kept" / "a.mp4", 2)
+    MediaFile.video(data / ".kept" / "a.mp4", 2)
     (data / "videos").symlink_to(data / ".kept")
     (data / ".kept" / "up").symlink_to(data)
     (data / ".b.mp4").write_bytes(b"")
@@ -170,7 +170,7 @@ def test_links_are_followed_once(tmp_path):
 
 @pytest.mark.parametrize("link", ["videos", "a.mp4"])
 def test_links_that_lead_out_are_refused(tmp_path, link):
-    write_video(tmp_path / "elsewhere" / "a.mp4", 2)
+    MediaFile.video(tmp_path / "elsewhere" / "a.mp4", 2)
     (tmp_path / "data").mkdir()
     target = tmp_path / "elsewhere" / ("" if link == "videos" else link)
     (tmp_path / "data" / link).symlink_to(target)
@@ -185,7 +185,7 @@ def test_a_fingerprint_is_of_questions_and_pixels(quiz, root, tmp_path):
     assert quiz().fingerprint == first
     assert quiz(frames=4).fingerprint != first
     stamp = (root / "one.mp4").stat().st_mtime_ns
-    write_video(root / "one.mp4", 5)
+    MediaFile.video(root / "one.mp4", 5)
     os.utime(root / "one.mp4", ns=(stamp, stamp + 1))
     changed = quiz().fingerprint
     assert changed != first

@@ -10,8 +10,8 @@ from scipy import stats
 from cuescope_sdk.statistics import (
     ChangePlan,
     Groups,
+    Permutation,
     WeightedMeans,
-    agreement_p_values,
     change_interval,
     change_p_value,
     mean_interval,
@@ -132,7 +132,9 @@ def test_agreement_is_that_of_all_orders_of_the_labels() -> None:
     orders = np.array(list(permutations(range(7))))
     values = (weight[orders] * (given == label[orders])).sum(axis=1)
     exact = float((values >= (weight * (given == label)).sum() - 1e-9).mean())
-    answered, best = agreement_p_values(given, label, label, RNG(0), resamples=4000)
+    answered, best = Permutation.agreement_p_values(
+        given, label, label, RNG(0), resamples=4000
+    )
     assert answered == pytest.approx(exact, abs=0.02)
     assert best == pytest.approx(
         2 * 2 * 6 / 5040, abs=0.003
@@ -143,7 +145,9 @@ def test_agreement_of_two_answers_is_fishers_test() -> None:
     label, given = RNG(6).integers(0, 2, (2, 30))
     table = [[int(((label == a) & (given == b)).sum()) for b in (1, 0)] for a in (1, 0)]
     expected = stats.fisher_exact(table, alternative="greater").pvalue
-    answered, _ = agreement_p_values(given, label, np.zeros(30, int), RNG(0))
+    answered, _ = Permutation.agreement_p_values(
+        given, label, np.zeros(30, int), RNG(0)
+    )
     assert answered == pytest.approx(expected)
 
 

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cuescope_sdk.statistics import (
-    Families,
-    GapPlan,
-    can_pass,
-    least_gap_p_value,
-    most_unseen,
-)
+from cuescope_sdk.statistics import Families, GapPlan, most_unseen
 from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 from cuescope_sdk.statistics._unseen import lower_mean_p_value, most_by_chance
 
@@ -33,7 +27,7 @@ def test_others_are_joined_as_scipy_does() -> None:
 def test_the_least_p_value_is_the_least_of_all_tables() -> None:
     n_with, n_without = np.array([1, 3, 5, 8]), np.array([7, 5, 3, 0])
     for wrong in range(9):
-        least = least_gap_p_value(n_with, n_without, wrong)
+        least = Families.least_gap_p_values(n_with, n_without, wrong)
         for some, others, value in zip(n_with, n_without, least, strict=True):
             every = [1.0]
             for wrong_with in range(max(0, wrong - others), min(wrong, some) + 1):
@@ -50,9 +44,9 @@ def test_the_least_p_value_is_the_least_of_all_tables() -> None:
 def test_tests_that_cannot_pass_are_not_counted() -> None:
     """By Tarone's rule: as many tests as could pass at the level that so many leave."""
     least = np.array([0.001, 0.02, 0.03, 0.2, 1.0])
-    assert can_pass(least, 0.05).tolist() == [True, True, False, False, False]
-    assert can_pass(np.ones(3), 0.05).tolist() == [False] * 3
-    assert can_pass(np.full(3, 1e-9), 0.05).all()
+    assert Families.can_pass(least, 0.05).tolist() == [True, True, False, False, False]
+    assert Families.can_pass(np.ones(3), 0.05).tolist() == [False] * 3
+    assert Families.can_pass(np.full(3, 1e-9), 0.05).all()
 
 
 # ------------------------------------------------------------------------------- what is unseen

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_string
+from functools import lru_cache
 from importlib.metadata import Distribution
 from pathlib import Path
 
@@ -63,20 +64,26 @@ def read_package(dist: Distribution) -> Package | None:
     # hundreds of packages, and parsing them all would cost a tenth of a second
     if f"[{GROUP_PREFIX}" not in content:
         return None
+    # the readme follows after the first empty line
+    header = _read(dist, "METADATA", "PKG-INFO").partition("\n\n")[0]
+    return _parse(content, header, place_of(dist))
+
+
+# files are read each time, but seldom change while a program runs that asks often
+@lru_cache(maxsize=1000)
+def _parse(content: str, header: str, place: str) -> Package:
     points = tuple(_points(content))
     if len(points) > MAX_POINTS:
         raise DamagedPackageError(
             f"it has {len(points):,} plugins, at most {MAX_POINTS} are read"
         )
-    # the readme follows after the first empty line
-    header = _read(dist, "METADATA", "PKG-INFO").partition("\n\n")[0]
     fields = message_from_string(header)
     name = str(fields["Name"] or "")
     version = str(fields["Version"] or "")
     faults = []
     if not _DIST_NAME.fullmatch(name):
         faults.append("its METADATA has no Name that a package can have")
-        name = place_of(dist)
+        name = place
     if not _VERSION.fullmatch(version):
         faults.append("its METADATA has no Version")
         version = UNKNOWN

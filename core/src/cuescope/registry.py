@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from importlib import import_module
 from importlib.metadata import (
@@ -108,7 +108,7 @@ class Registry:
 
     @cached_property
     def _read(self) -> tuple[tuple[Entry, ...], dict[str, Problem]]:
-        by_dist: dict[str, list[Entry]] = {}
+        by_dist: dict[str, tuple[Entry, ...]] = {}
         damaged: dict[str, Problem] = {}
         api = _api_version()
         for dist in distributions() if self._dists is None else self._dists:
@@ -243,7 +243,8 @@ def _where_it_is(kind: str, name: str) -> str | None:
     return dist and how_to_install_listed(dist)
 
 
-def _entries_of(package: Package, api: str | None) -> list[Entry]:
+@lru_cache(maxsize=1000)
+def _entries_of(package: Package, api: str | None) -> tuple[Entry, ...]:
     """The plugins of a package; what stands in the way of all of them is a problem of each."""
     of_package = _misfit(package.name, package.requires, api)
     if package.fault:
@@ -266,7 +267,7 @@ def _entries_of(package: Package, api: str | None) -> list[Entry]:
                 problem=problem,
             )
         )
-    return entries
+    return tuple(entries)
 
 
 def _unknown_group(group: str, dist: str) -> Problem:

@@ -14,9 +14,6 @@ from cuescope.types import Outcome, Output, Sample, Trial
 __all__ = [
     "Answers",
     "FrameId",
-    "baseline_trials",
-    "stack_embeddings",
-    "stack_logits",
 ]
 
 RANKED = 0.4  # of all frames: a feature that lists more ranks them
@@ -48,7 +45,7 @@ class Answers:
         """
         samples = audit.samples_by_key()
         row: dict[FrameId, int] = {}
-        trials = list(baseline_trials(samples))
+        trials = list(cls.trials(samples))
         for sample in samples:
             for frame in range(len(sample.frames)):
                 row[sample.key, frame] = len(row)
@@ -65,40 +62,44 @@ class Answers:
             outcomes=outcomes[: len(samples)],
             stills=stills,
             row=row,
-            embedding=stack_embeddings(stills),
-            static_logits=stack_logits(stills, audit.labels),
+            embedding=cls.stack_embeddings(stills),
+            static_logits=cls.stack_logits(stills, audit.labels),
         )
 
+    @staticmethod
+    def trials(
+        samples: Iterable[Sample], outputs: frozenset[Output] = outputs
+    ) -> Iterator[Trial]:
+        """The sequences as they are."""
+        return (Trial(sample=sample, outputs=outputs) for sample in samples)
 
-def baseline_trials(
-    samples: Iterable[Sample], outputs: frozenset[Output] = Answers.outputs
-) -> Iterator[Trial]:
-    """The sequences as they are."""
-    return (Trial(sample=sample, outputs=outputs) for sample in samples)
+    @staticmethod
+    def stack_embeddings(
+        outcomes: Sequence[Outcome],
+    ) -> Float[np.ndarray, "outcome dim"]:
+        """The embeddings, one a row."""
+        return np.stack(
+            [np.asarray(outcome.response.embedding) for outcome in outcomes]
+        )
 
-
-def stack_embeddings(outcomes: Sequence[Outcome]) -> Float[np.ndarray, "outcome dim"]:
-    """The embeddings, one a row."""
-    return np.stack([np.asarray(outcome.response.embedding) for outcome in outcomes])
-
-
-def stack_logits(
-    outcomes: Sequence[Outcome], labels: tuple[str, ...]
-) -> Float[np.ndarray, "outcome class"]:
-    """Logits with one column a label, whatever the order of each sample's choices."""
-    columns: dict[tuple[str, ...], list[int]] = {}
-    rows = []
-    for outcome in outcomes:
-        choices = outcome.trial.sample.choices
-        logits = outcome.response.logits
-        if logits is None:
-            raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
-        if (
-            choices not in columns
-        ):  # a question may list the same labels in an order of its own
-            columns[choices] = [choices.index(label) for label in labels]
-        rows.append(logits[columns[choices]])
-    return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)
+    @staticmethod
+    def stack_logits(
+        outcomes: Sequence[Outcome], labels: tuple[str, ...]
+    ) -> Float[np.ndarray, "outcome class"]:
+        """Logits with one column a label, whatever the order of each sample's choices."""
+        columns: dict[tuple[str, ...], list[int]] = {}
+        rows = []
+        for outcome in outcomes:
+            choices = outcome.trial.sample.choices
+            logits = outcome.response.logits
+            if logits is None:
+                raise ValueError(f"no logits for sample {outcome.trial.sample.key}")
+            if (
+                choices not in columns
+            ):  # a question may list the same labels in an order of its own
+                columns[choices] = [choices.index(label) for label in labels]
+            rows.append(logits[columns[choices]])
+        return np.stack(rows) if rows else np.empty((0, len(labels)), dtype=np.float32)
 
 
 def typical_occurrences(feature: Feature, frames: int) -> tuple[Occurrence, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from cuescope_activitynet_qa import TYPES, ActivityNetQA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 ASKED = [("is the man outdoors", "yes", 3), ("what is in his hand", "a ball", 5)]
 
@@ -65,10 +65,10 @@ class TestActivityNetQA(LayoutContract):
             "test": ["-c_c", "ddd"],
         }.items():
             write_split(root, split, videos)
-        write_video(root / "videos" / "v_aaa.mp4", 4)
-        write_video(root / "videos" / "v_bbb.mkv", 5)
-        write_video(root / "videos" / "part" / "v_-c_c.mp4", 6)
-        write_video(root / "videos" / "ddd.webm", 7, "libvpx-vp9")
+        MediaFile.video(root / "videos" / "v_aaa.mp4", 4)
+        MediaFile.video(root / "videos" / "v_bbb.mkv", 5)
+        MediaFile.video(root / "videos" / "part" / "v_-c_c.mp4", 6)
+        MediaFile.video(root / "videos" / "ddd.webm", 7, "libvpx-vp9")
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()
@@ -99,7 +99,7 @@ class TestActivityNetQA(LayoutContract):
             "a ball",
             "Object",
         )
-        assert grey_levels(first.frames) == [1, 4]
+        assert MediaFile.grey_levels(first.frames) == [1, 4]
         assert data.labels == ()
         assert data.split("val")[0].annotations["video_id"] == "bbb"
 
@@ -110,7 +110,7 @@ class TestActivityNetQA(LayoutContract):
                 "questions": "2 about 1 video, split test",
                 "left out": "2 of 4 questions (at most 50% may be): 1 video missing (ddd)",
             }
-            write_video(root / "videos" / "ddd.mp4", 0)
+            MediaFile.video(root / "videos" / "ddd.mp4", 0)
             said = str(self.refusal(root, max_missing=0.1))
             assert "2 of 4 questions cannot be shown" in said
             assert "1 video unreadable: no video stream (ddd)" in said

@@ -2,7 +2,7 @@
 
 from cuescope_celeba import CelebA, words
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 NAMES = "Bald Blond_Hair Male Smiling"
 FLAGS = ["-1  1 -1  1", "-1 -1  1 -1", " 1 -1  1  1", "-1  1  1 -1"]
@@ -55,7 +55,7 @@ class TestCelebA(LayoutContract):
     def written(cls, root):
         faces = [f"{number:06d}.jpg" for number in range(1, 13)]
         for face in faces:
-            write_image(root / "img_align_celeba" / face)
+            MediaFile.image(root / "img_align_celeba" / face)
         rows = [f"{face} {FLAGS[number % 4]}" for number, face in enumerate(faces)]
         (root / ATTRIBUTES).write_text("\n".join(["12", NAMES, *rows, ""]))
         parts = [f"{face} {number // 4}\n" for number, face in enumerate(faces)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cuescope_charades_sta import CharadesSTA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length"
 CLASSES = (
@@ -79,7 +79,7 @@ class TestCharadesSTA(LayoutContract):
             moments += [f"{v} 0.0 6.9##a person # holds clothes." for v in videos]
             (root / f"charades_sta_{split}.txt").write_text("\n".join(moments) + "\n")
             for number, video in enumerate(videos, start=4):
-                write_video(root / "Charades_v1_480" / f"{video}.mp4", number)
+                MediaFile.video(root / "Charades_v1_480" / f"{video}.mp4", number)
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()
@@ -109,7 +109,7 @@ class TestCharadesSTA(LayoutContract):
             "script": "A person, running.",
             "descriptions": ("He runs.", "He stops."),
         }
-        assert grey_levels(sample.frames) == [1, 3]
+        assert MediaFile.grey_levels(sample.frames) == [1, 3]
         assert [sample.key for sample in data.split("train")] == ["AAAAA", "BBBBB"]
 
     def test_a_video_may_have_no_actions(self):
@@ -125,7 +125,7 @@ class TestCharadesSTA(LayoutContract):
             video = root / "Charades_v1_480" / "DDDDD.mp4"
             video.unlink()
             assert self.open(root).facts["left out"].endswith("1 video missing (DDDDD)")
-            write_video(video, 0)
+            MediaFile.video(video, 0)
             assert (
                 "unreadable: no video stream (DDDDD)"
                 in self.open(root).facts["left out"]

@@ -13,7 +13,7 @@ from cuescope_clavi.bench import ClaviBench, ClaviBenchOptions
 from cuescope_clavi.layout import authors_split, in_split, phrase_of, read_questions
 from cuescope_clavi.questions import segment_questions
 from cuescope_sdk import BadDataError, Context, HasBenchmark, Sample, UserError
-from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
+from cuescope_sdk.testing import DatasetContract, MediaFile
 
 HEADER = "id,subject,scene,quality,relevance,verified,script,objects,descriptions,actions,length\n"
 CLASSES = {
@@ -55,7 +55,7 @@ def write_charades(
     if mapping:
         (notes / "Charades_v1_mapping.txt").write_text(_lines(OBJECTS), "utf-8")
     for name in videos:
-        write_video(root / "Charades_v1_480" / f"{name}.mp4", 12)
+        MediaFile.video(root / "Charades_v1_480" / f"{name}.mp4", 12)
     return root
 
 
@@ -113,8 +113,8 @@ def test_segments_are_cut_and_swapped_without_writing_a_video(
     ), samples in videos.items():  # a complement is of the group of its original
         assert {sample.group for sample in samples} == {name}
     first, second = videos["AAAAA", "original"][0], videos["AAAAA", "complement"][0]
-    assert grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert grey_levels(second.frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
+    assert MediaFile.grey_levels(first.frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert MediaFile.grey_levels(second.frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
     assert first.annotations["actions"] == (
         ("holding some clothes", 0, 3),
         ("taking food from somewhere", 5, 9),
@@ -211,8 +211,8 @@ def test_published_cuts_are_taken_as_they_are(charades: Path, tmp_path: Path) ->
     first, second = data[0], data[19]
     assert first.key == "c4fc409a_1-00"
     assert second.key == "c4fc409a_2-00"
-    assert grey_levels(first.frames) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert grey_levels(second.frames) == [7, 8, 9, 10, 6, 1, 2, 3, 4, 5]
+    assert MediaFile.grey_levels(first.frames) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert MediaFile.grey_levels(second.frames) == [7, 8, 9, 10, 6, 1, 2, 3, 4, 5]
     assert len(data) == 38
 
 
@@ -301,7 +301,9 @@ def test_clips_are_written_and_shown_in_place_of_segments(
     assert len(data) == len(plain)
     assert data.fingerprint != plain.fingerprint
     for index in (0, 19):  # of the original and of the complement
-        assert grey_levels(data[index].frames) == grey_levels(plain[index].frames)
+        assert MediaFile.grey_levels(data[index].frames) == MediaFile.grey_levels(
+            plain[index].frames
+        )
         source = data[index].frames[0].source
         assert source is not None
         assert source.path.name == f"{data[index].key[:-3]}.mp4"
@@ -331,7 +333,7 @@ def test_missing_and_unreadable_videos_are_left_out_and_named(
         BadDataError, match="38 of 76 questions cannot be shown: expected at most 40%"
     ):
         build(own, tmp_path, max_missing=0.4)
-    write_video(own / "Charades_v1_480" / "BBBBB.mp4", 0)
+    MediaFile.video(own / "Charades_v1_480" / "BBBBB.mp4", 0)
     with pytest.raises(
         BadDataError, match=r"missing \(AAAAA\); .*no video stream \(BBBBB\)"
     ):

@@ -11,7 +11,7 @@ import pytest
 from cuescope_clavi import Clavi, ClaviOptions
 from cuescope_clavi.samples import clip_footage
 from cuescope_sdk import Context, Frame, Sample, UserError
-from cuescope_sdk.testing import DatasetContract, grey_levels, write_video
+from cuescope_sdk.testing import DatasetContract, MediaFile
 
 SMALL = {"actions": 2, "train": 40, "val": 12, "test": 8}
 BEFORE = {"beginning": 0, "end": 1}
@@ -169,7 +169,7 @@ def test_a_folder_of_clips_with_timed_actions(tmp_path: Path) -> None:
     names = ("waving a hand", "opening a door", "eating a sandwich")
     rows = []
     for clip, (one, other) in enumerate([names[:2], names[1:]]):
-        write_video(folder / f"{clip}.mp4", 12)  # 10 frames a second
+        MediaFile.video(folder / f"{clip}.mp4", 12)  # 10 frames a second
         actions = [[one, 0.2, 0.5], [other, 0.7, 1.1]]
         rows.append({"path": f"{clip}.mp4", "actions": actions, "group": "one film"})
     (folder / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
@@ -178,8 +178,8 @@ def test_a_folder_of_clips_with_timed_actions(tmp_path: Path) -> None:
     data = Clavi(options, Context(cache=tmp_path))
     assert len(data) == 2 * 38
     assert {sample.group for sample in all_of(data)} == {"one film"}
-    assert grey_levels(data[0].frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert grey_levels(data[19].frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
+    assert MediaFile.grey_levels(data[0].frames) == [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert MediaFile.grey_levels(data[19].frames) == [7, 8, 9, 10, 5, 6, 2, 3, 4]
     assert data[2].question == "Was someone eating a sandwich?"
     assert data[38 + 2].question == "Was someone waving a hand?"
 
@@ -203,7 +203,7 @@ def test_without_timed_actions_there_is_nothing_to_ask() -> None:
 
 def test_own_clips_are_told_to_be_named_as_a_folder(tmp_path: Path) -> None:
     acts = tmp_path / "acts"
-    write_video(acts / "1.mp4", 12)
+    MediaFile.video(acts / "1.mp4", 12)
     (acts / "manifest.csv").write_text("path,label\n1.mp4,waving\n")
     for source in (acts, acts / "manifest.csv"):
         for options in ({}, {"split": "test"}):

@@ -7,7 +7,7 @@ import numpy as np
 
 from cuescope_coco import Coco
 from cuescope_sdk import Detection, HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 CATEGORIES = [
     {"id": 1, "name": "person", "supercategory": "person"},
@@ -131,7 +131,7 @@ class TestCoco(LayoutContract):
         for split in ("train2017", "val2017"):
             (root / f"annotations/instances_{split}.json").write_text(instances(split))
             for number in (1, 2, 3, 4):
-                write_image(root / split / f"{number:012d}.jpg", SIZE)
+                MediaFile.image(root / split / f"{number:012d}.jpg", SIZE)
         said = [
             {"id": n, "image_id": 1, "caption": text}
             for n, text in enumerate(["A toaster.\n", "Toast  on a table."])
@@ -248,7 +248,7 @@ def test_boxes_and_masks_are_of_the_stored_pixels(tmp_path):
     exif = Image.Exif()
     exif[0x0112] = 6
     for number in (1, 2, 3, 4):
-        path = write_image(tmp_path / "val2017" / f"{number:012d}.jpg", SIZE)
+        path = MediaFile.image(tmp_path / "val2017" / f"{number:012d}.jpg", SIZE)
         Image.open(path).save(path, exif=exif)
     data = Coco(Coco.Options(path=tmp_path), Context(cache=tmp_path / "cache"))
     for sample in data:

@@ -2,7 +2,7 @@
 
 from cuescope_counter_animals import CounterAnimals
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 GROUPS = {
     "296 ice bear": ("common-snow", "counter-grass"),
@@ -33,7 +33,7 @@ class TestCounterAnimals(LayoutContract):
         for name, groups in GROUPS.items():
             for group in groups:
                 for number in range(2):
-                    write_image(
+                    MediaFile.image(
                         root / "LAION-final" / name / group / f"{name[:2]}{number}.jpg"
                     )
         (root / "LAION-final" / "imagenet_names.txt").write_text(

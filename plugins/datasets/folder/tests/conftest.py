@@ -9,7 +9,7 @@ from PIL import Image
 
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context
-from cuescope_sdk.testing import STEP, write_video
+from cuescope_sdk.testing import MediaFile
 
 
 def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) -> Path:
@@ -20,9 +20,11 @@ def write_image(path: Path, level: int = 100, size: tuple[int, int] = (16, 12)) 
 
 
 def write_gif(path: Path, frames: int) -> Path:
-    """A GIF whose frame i is plain grey of level i * STEP."""
+    """A GIF whose frame i is plain grey of level i * MediaFile.STEP."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    images = [Image.new("L", (16, 12), index * STEP) for index in range(frames)]
+    images = [
+        Image.new("L", (16, 12), index * MediaFile.STEP) for index in range(frames)
+    ]
     images[0].save(path, save_all=True, append_images=images[1:], duration=100)
     return path
 
@@ -34,7 +36,7 @@ def image() -> Callable[..., Path]:
 
 @pytest.fixture
 def video() -> Callable[..., Path]:
-    return write_video
+    return MediaFile.video
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def gif() -> Callable[..., Path]:
 
 @pytest.fixture
 def step() -> int:
-    return STEP
+    return MediaFile.STEP
 
 
 @pytest.fixture

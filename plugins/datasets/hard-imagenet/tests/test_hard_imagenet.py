@@ -12,7 +12,7 @@ from PIL import Image
 from cuescope_hard_imagenet import CLASSES, HardImageNet
 from cuescope_hard_imagenet.layout import read_plain_pickle, spuriosity
 from cuescope_sdk import HasBenchmark, UserError
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 BELT, SKI = (
     SimpleNamespace(wnid=wnid, number=CLASSES[wnid][0])
@@ -65,10 +65,10 @@ class TestHardImageNet(LayoutContract):
     def written(cls, root):
         for one in (BELT, SKI):
             for number in (1, 2, 3):
-                write_image(root / "images" / path_of(one, number), SIZE)
+                MediaFile.image(root / "images" / path_of(one, number), SIZE)
                 write_mask(root / "train" / f"{one.wnid}_{one.wnid}_{number}.JPEG", BOX)
             photo = f"ILSVRC2012_val_0000{one.number:04d}.JPEG"
-            write_image(root / "images" / "val" / one.wnid / photo, SIZE)
+            MediaFile.image(root / "images" / "val" / one.wnid / photo, SIZE)
             write_mask(root / "val" / f"{one.wnid}_{photo}", BOX)
         (root / "meta").mkdir()
         ranking = {
@@ -120,7 +120,7 @@ class TestHardImageNet(LayoutContract):
     def test_images_may_be_elsewhere_and_flat(self, tmp_path):
         with self.copy() as root:
             for photo in (root / "images" / "val").glob("*/*"):
-                write_image(tmp_path / "ILSVRC/Data/CLS-LOC/val" / photo.name, SIZE)
+                MediaFile.image(tmp_path / "ILSVRC/Data/CLS-LOC/val" / photo.name, SIZE)
             assert len(self.open(root, images=tmp_path)) == 2
 
     def test_an_image_without_a_readable_mask_is_left_out(self):

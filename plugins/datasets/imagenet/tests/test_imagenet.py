@@ -11,7 +11,7 @@ from cuescope_imagenet import ImageNet
 from cuescope_imagenet.layout import labels_of, read_names
 from cuescope_sdk import Detection, HasBenchmark
 from cuescope_sdk.data import TextFile
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 NAMES = {
     "n01440764": "tench, Tinca tinca",
@@ -79,8 +79,8 @@ class TestImageNet(LayoutContract):
     def written(cls, root):
         (root / MAPPING).write_text(mapping())
         for number, wnid in enumerate([*NAMES] * 3):
-            write_image(root / "train" / wnid / f"{wnid}_{number}.JPEG")
-            write_image(root / "val" / wnid / f"ILSVRC2012_val_{number:08d}.JPEG")
+            MediaFile.image(root / "train" / wnid / f"{wnid}_{number}.JPEG")
+            MediaFile.image(root / "val" / wnid / f"ILSVRC2012_val_{number:08d}.JPEG")
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cuescope_kinetics import Kinetics
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 HEADER = "label,youtube_id,time_start,time_end,split,is_cc"
 ACTIONS = ("abseiling", "passing American football (in game)")
@@ -49,7 +49,7 @@ class TestKinetics(LayoutContract):
         write_table(root / "annotations" / "val.csv", clips, "val")
         for number, (_, name, start) in enumerate(clips):
             stem = name if number == 7 else f"{name}_{start:06d}_{start + 10:06d}"
-            write_video(root / "val" / f"{stem}.mp4", 4 + number)
+            MediaFile.video(root / "val" / f"{stem}.mp4", 4 + number)
 
     def test_a_clip_is_a_sample(self):
         data = self.open()
@@ -82,7 +82,7 @@ class TestKinetics(LayoutContract):
     def test_of_a_whole_upload_only_the_clip_is_shown(self):
         with self.copy() as root:
             write_table(root / "annotations" / "val.csv", [(ACTIONS[0], "x", 2)], "val")
-            write_video(root / "val" / "x.mp4", 140)  # 10 frames a second
+            MediaFile.video(root / "val" / "x.mp4", 140)  # 10 frames a second
             assert [f.source.index for f in self.open(root)[0].frames] == [36, 70, 103]
 
     def test_missing_videos_are_said(self):
@@ -107,7 +107,9 @@ class TestKinetics(LayoutContract):
     def test_folders_of_classes_need_no_table(self):
         with self.copy() as root:
             (root / "annotations" / "val.csv").unlink()
-            write_video(root / "val_256" / "air_drumming" / "a_b_000012_000022.mp4", 4)
+            MediaFile.video(
+                root / "val_256" / "air_drumming" / "a_b_000012_000022.mp4", 4
+            )
             [sample] = self.open(root, split="val")
             assert (sample.label, sample.group) == ("air drumming", "a_b")
-            assert grey_levels(sample.frames) == [0, 2, 3]
+            assert MediaFile.grey_levels(sample.frames) == [0, 2, 3]

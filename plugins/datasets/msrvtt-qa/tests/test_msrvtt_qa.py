@@ -7,7 +7,7 @@ import pytest
 
 from cuescope_msrvtt_qa import CATEGORIES, MSRVTTQA, question_type
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 SPLITS = {"train": (0, 1), "val": (6513,), "test": (7010, 7011)}
 
@@ -63,7 +63,7 @@ class TestMSRVTTQA(LayoutContract):
                     )
                     number += 1
                 folder = "TestVideo" if split == "test" else "TrainValVideo"
-                write_video(root / folder / f"video{video}.mp4", 4 + video % 3)
+                MediaFile.video(root / folder / f"video{video}.mp4", 4 + video % 3)
             (root / f"{split}_qa.json").write_text(json.dumps(rows))
 
     def test_it_says_which_benchmark_it_is(self):
@@ -86,7 +86,7 @@ class TestMSRVTTQA(LayoutContract):
             "question_type": "Who",
             "category": "music",
         }
-        assert grey_levels(sample.frames) == [1, 4]
+        assert MediaFile.grey_levels(sample.frames) == [1, 4]
         assert len(data.split("train")) == 4
 
     def test_clips_of_one_upload_are_a_group(self):
@@ -114,7 +114,7 @@ class TestMSRVTTQA(LayoutContract):
             data = self.open(root)
             assert data.facts["left out"].endswith("1 video missing (video7011)")
             assert len(data) == 2
-            write_video(root / "TestVideo" / "video7011.mp4", 0)
+            MediaFile.video(root / "TestVideo" / "video7011.mp4", 0)
             assert (
                 "unreadable: no video stream (video7011)"
                 in self.open(root).facts["left out"]

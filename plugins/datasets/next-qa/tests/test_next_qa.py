@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cuescope_next_qa import NExTQA
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 HEADER = "video,frame_count,width,height,question,answer,qid,type,a0,a1,a2,a3,a4"
 ASKED = [
@@ -79,7 +79,7 @@ class TestNExTQA(LayoutContract):
             (dataset / f"{split}.csv").write_text("\n".join([HEADER, *lines]) + "\n")
             for number, video in enumerate(videos, start=4):
                 places[video] = f"{number:04d}/{video}"
-                write_video(root / "videos" / f"{places[video]}.mp4", number)
+                MediaFile.video(root / "videos" / f"{places[video]}.mp4", number)
         (dataset / "map_vid_vidorID.json").write_text(json.dumps(places))
 
     def test_it_says_which_benchmark_it_is(self):
@@ -111,7 +111,7 @@ class TestNExTQA(LayoutContract):
             "Temporal",
             "Descriptive",
         ]
-        assert grey_levels(sample.frames) == [1, 3]
+        assert MediaFile.grey_levels(sample.frames) == [1, 3]
         assert [sample.key for sample in data.split("test")] == ["5_0", "5_3", "5_7"]
 
     def test_atp_hard_is_a_list_of_rows(self):
@@ -132,7 +132,7 @@ class TestNExTQA(LayoutContract):
             assert self.open(root).facts["left out"] == (
                 "3 of 6 questions (at most 50% may be): 1 video missing (44)"
             )
-            write_video(video, 0)
+            MediaFile.video(video, 0)
             assert (
                 "unreadable: no video stream (44)" in self.open(root).facts["left out"]
             )

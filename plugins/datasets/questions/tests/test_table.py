@@ -9,7 +9,7 @@ import pytest
 from cuescope_questions import QuestionTable
 from cuescope_questions.answers import find_form, without_letters
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.testing import LayoutContract, Mistake, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 HEADER = "key,video,question,options,answer,kind\n"
 ROWS = (
@@ -70,8 +70,8 @@ class TestQuestionTable(LayoutContract):
     @classmethod
     def written(cls, root: Path) -> None:
         (root / TABLE).write_text(HEADER + ROWS)
-        write_video(root / "one.mp4", 4)
-        write_video(root / "two.mp4", 5)
+        MediaFile.video(root / "one.mp4", 4)
+        MediaFile.video(root / "two.mp4", 5)
 
     @classmethod
     def open(cls, root: Path | None = None, **options: Any) -> Any:

@@ -11,7 +11,7 @@ from cuescope_r2r import R2R
 from cuescope_r2r.samples import Step, picture_of, walk
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 
 # North, then east, then up some stairs to the east; d cannot be stood on.
 PLACES = {
@@ -109,7 +109,7 @@ class TestR2R(LayoutContract):
             graph = root / "connectivity" / f"{scan}_connectivity.json"
             graph.write_text(json.dumps([viewpoint(name) for name in PLACES]))
             for name in "abce":
-                write_image(root / "images" / scan / f"{name}.jpg")
+                MediaFile.image(root / "images" / scan / f"{name}.jpg")
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()
@@ -175,9 +175,9 @@ class TestR2R(LayoutContract):
         with self.copy() as root:
             images = root / "images"
             (images / "houseA/b.jpg").unlink()
-            view = write_image(images / "houseA/b/15.png")
+            view = MediaFile.image(images / "houseA/b/15.png")
             assert picture_of(images, "houseA", Step("b", 91)) == view
-            skybox = write_image(
+            skybox = MediaFile.image(
                 images / "houseA/matterport_skybox_images/b_skybox_small.jpg"
             )
             assert picture_of(images, "houseA", Step("b", 0)) == skybox

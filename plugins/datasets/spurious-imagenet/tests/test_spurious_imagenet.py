@@ -1,7 +1,7 @@
 """The authors' layout becomes samples; each mistake in it is one line."""
 
 from cuescope_sdk import HasBenchmark
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_spurious_imagenet import CLASSES, SpuriousImageNet
 
 FOLDERS = ("spurious_class_592_component_3", "spurious_class_94_component_1")
@@ -27,7 +27,9 @@ class TestSpuriousImageNet(LayoutContract):
     def written(cls, root):
         for folder in FOLDERS:
             for number in range(3):
-                write_image(root / "images" / folder / f"{folder[15:18]}{number}.jpg")
+                MediaFile.image(
+                    root / "images" / folder / f"{folder[15:18]}{number}.jpg"
+                )
         (root / "images" / "timestamp.txt").write_text("1\n")
 
     def test_it_says_which_benchmark_it_is(self):

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES, Action, Relation, SceneFrame
-from cuescope_sdk.testing import LayoutContract, Mistake, grey_levels, write_video
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_star import STAR
 from cuescope_star.layout import phrases_of
 from cuescope_star.samples import choose_frames
@@ -180,7 +180,7 @@ class TestSTAR(LayoutContract):
         for split, entries in SPLITS.items():
             (root / f"STAR_{split}.json").write_text(json.dumps(entries))
             for number, video in enumerate(sorted({e["video_id"] for e in entries})):
-                write_video(root / "Charades_v1_480" / f"{video}.mp4", 12 - number)
+                MediaFile.video(root / "Charades_v1_480" / f"{video}.mp4", 12 - number)
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()
@@ -206,7 +206,7 @@ class TestSTAR(LayoutContract):
         assert (known["question_type"], known["template"]) == ("Interaction", "T1")
         assert (known["clip"], known["video_id"]) == ((0.2, 1.0), "BBBBB")
         # Frames 2 to 9 are in four parts; numbers of frames count from 1.
-        assert grey_levels(sample.frames) == [3, 4, 7, 8]
+        assert MediaFile.grey_levels(sample.frames) == [3, 4, 7, 8]
         assert sample.annotations[TIMES] == (0.1, 0.2, 0.5, 0.6)
 
     def test_a_question_is_of_its_seconds_of_the_file(self):

@@ -8,7 +8,7 @@ import pytest
 
 from cuescope_sdk import HasBenchmark
 from cuescope_sdk.grounding import SCENE, TIMES
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_teach import TEACh
 from cuescope_teach.layout import Moment, Task
 from cuescope_teach.samples import choose_moments, motion_of, name_of
@@ -174,7 +174,7 @@ class TestTEACh(LayoutContract):
                     *instance(game)["driver_image_history"],
                     *instance(game)["driver_images_future"],
                 ):
-                    write_image(root / "images" / split / game / picture)
+                    MediaFile.image(root / "images" / split / game / picture)
 
     def test_it_says_which_benchmark_it_is(self):
         data = self.open()

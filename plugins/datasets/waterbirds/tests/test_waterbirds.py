@@ -3,7 +3,7 @@
 from shutil import copytree
 
 from cuescope_sdk import HasBenchmark, PlantedCue
-from cuescope_sdk.testing import LayoutContract, Mistake, write_image
+from cuescope_sdk.testing import LayoutContract, MediaFile, Mistake
 from cuescope_waterbirds import Waterbirds
 
 HEADER = "img_id,img_filename,y,split,place,place_filename"
@@ -41,7 +41,7 @@ class TestWaterbirds(LayoutContract):
         for number, (species, bird) in enumerate([(ALBATROSS, 1), (WREN, 0)] * 6):
             split, place = number // 4, number // 2 % 2
             photo = f"{species}/{number:04d}.jpg"
-            write_image(root / photo)
+            MediaFile.image(root / photo)
             rows.append(
                 f"{number},{photo},{bird},{split},{place},/o/ocean/00{number}.jpg"
             )

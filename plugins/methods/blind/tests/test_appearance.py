@@ -15,7 +15,7 @@ from cuescope_blind.appearance.analysis import Labelled
 from cuescope_blind.files import COLOURS, FILE_TELLS, columns_of, facts_of
 from cuescope_blind.none import NoModel
 from cuescope_sdk import Context, Frame, Options, Plugin, Report, Sample, digest
-from cuescope_sdk.testing import Setup, write_video
+from cuescope_sdk.testing import MediaFile, Setup
 
 LABELS = ("cat", "dog", "fox")
 
@@ -107,7 +107,7 @@ def test_noise_tells_no_label(tmp_path: Path) -> None:
 
 
 def test_facts_of_a_video_are_of_its_stream(tmp_path: Path) -> None:
-    write_video(tmp_path / "go_01.mp4", 6)
+    MediaFile.video(tmp_path / "go_01.mp4", 6)
     frame = Frame(
         "k", lambda: Image.new("RGB", (2, 2)), FrameSource(tmp_path / "go_01.mp4")
     )

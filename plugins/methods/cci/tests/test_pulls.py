@@ -18,7 +18,7 @@ from cuescope_cci.backgrounds.pulls import (
     smallest_pull,
     strata_of,
 )
-from cuescope_sdk.statistics import AssociationTests, Groups, chance_accuracy
+from cuescope_sdk.statistics import AssociationTests, Groups, Permutation
 
 CLASSES = 4
 
@@ -278,7 +278,7 @@ def test_a_pull_that_the_second_null_hides_is_not_said_to_be_found(
 
 def test_one_answer_to_everything_is_chance_however_common_its_class() -> None:
     label = np.array([0] * 30 + [1] * 10)
-    chance, p_value = chance_accuracy(
+    chance, p_value = Permutation.chance_accuracy(
         np.zeros(40, dtype=int), label, Groups.single(40), rng(6)
     )
     assert (chance, p_value) == (pytest.approx(0.75), 1.0)
@@ -286,6 +286,10 @@ def test_one_answer_to_everything_is_chance_however_common_its_class() -> None:
 
 def test_right_answers_beat_chance_unless_they_are_of_few_groups() -> None:
     label = np.arange(40) % 2
-    assert chance_accuracy(label, label, Groups.single(40), rng(7))[1] < 0.001
+    assert (
+        Permutation.chance_accuracy(label, label, Groups.single(40), rng(7))[1] < 0.001
+    )
     two = groups_of(label)
-    assert chance_accuracy(label, label, two, rng(7))[1] == pytest.approx(0.5, abs=0.05)
+    assert Permutation.chance_accuracy(label, label, two, rng(7))[1] == pytest.approx(
+        0.5, abs=0.05
+    )

@@ -21,7 +21,7 @@ from cuescope_mitigators.prompts import Prompts
 from cuescope_mitigators.refit import Refit
 from cuescope_mitigators.reweight import Reweight
 from cuescope_sdk import Capabilities, Response, Trial, UserError
-from cuescope_sdk.mitigation import Task, fit_head, halves
+from cuescope_sdk.mitigation import LinearHead, Task, halves
 from cuescope_sdk.models import PromptTower
 from cuescope_sdk.testing import FakeModel, FakeReader, MitigatorContract
 
@@ -140,10 +140,10 @@ def test_a_head_beside_no_other_is_a_logistic_regression() -> None:
     weights = rng.random(90)
     peer = LogisticRegression(C=0.3, fit_intercept=False, tol=1e-8)
     peer.fit(inputs, targets, weights)
-    head = fit_head(inputs, np.zeros((90, 3)), targets, weights, 0.3)
+    head = LinearHead.fit(inputs, np.zeros((90, 3)), targets, weights, 0.3)
     assert np.allclose(head, peer.coef_, atol=1e-4)
     # what its own head says already, nothing has to be added for
-    rest = fit_head(inputs, inputs @ (2 * peer.coef_).T, targets, weights, 0.3)
+    rest = LinearHead.fit(inputs, inputs @ (2 * peer.coef_).T, targets, weights, 0.3)
     assert np.linalg.norm(rest) < np.linalg.norm(head)
 
 

@@ -17,7 +17,7 @@ from videoqa_samples import ANSWERS, WORDS, asked, video
 
 from cuescope_sdk import Context, Frame, Sample, Trial, UserError
 from cuescope_sdk.data import Videos
-from cuescope_sdk.testing import write_video
+from cuescope_sdk.testing import MediaFile
 
 SAMPLE = asked("two", "does the man open the door ?", ("dog", "red ball", "blue"))
 
@@ -126,7 +126,7 @@ def test_a_segment_has_the_features_of_its_seconds(
     build: Callable[..., Any], place: Path, tmp_path: Path
 ) -> None:
     """A video of 6 s with a feature a second; frames of unknown seconds are refused."""
-    write_video(tmp_path / "long.mp4", 60)  # 10 frames a second
+    MediaFile.video(tmp_path / "long.mp4", 60)  # 10 frames a second
     videos = Videos.open(tmp_path, {"long": ("long",)}, Context(cache=tmp_path), "test")
     clip = videos.good["long"]
     rows = torch.randn(6, published.S3D, generator=torch.Generator().manual_seed(1))

@@ -1,6 +1,6 @@
 """What learns to do without a cue, what it learned, and a model that answers with it."""
 
-from cuescope_sdk.mitigation._heads import Scaler, fit_head, halves, plain_refit
+from cuescope_sdk.mitigation._heads import LinearHead, Scaler, halves
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._mitigator import Mitigator, Task
 from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
@@ -8,12 +8,11 @@ from cuescope_sdk.mitigation._routing import Ask, CueRouter, Router
 __all__ = [
     "Ask",
     "CueRouter",
+    "LinearHead",
     "Mitigation",
     "Mitigator",
     "Router",
     "Scaler",
     "Task",
-    "fit_head",
     "halves",
-    "plain_refit",
 ]

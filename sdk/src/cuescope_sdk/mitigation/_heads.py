@@ -56,76 +56,84 @@ def halves(strata: Int[np.ndarray, " row"], seed: int = 0) -> Int[np.ndarray, " 
     return half
 
 
-def fit_head(
-    inputs: Float[np.ndarray, "sample input"],
-    own: Logits,
-    targets: Targets,
-    weights: Float[np.ndarray, " sample"],
-    strength: float,
-) -> Float[np.ndarray, "label input"]:
-    """What to add to a model's `own` logits: multinomial regression with these as its offset.
+class LinearHead:
+    """A linear layer on embeddings that adds to a model's logits."""
 
-    The penalty, 1 / `strength`, is on all that is added, the constant of `inputs` too: a strong
-    one leaves the model as it is.
-    """
-    from scipy.optimize import minimize
-    from scipy.special import log_softmax
+    @staticmethod
+    def fit(
+        inputs: Float[np.ndarray, "sample input"],
+        own: Logits,
+        targets: Targets,
+        weights: Float[np.ndarray, " sample"],
+        strength: float,
+    ) -> Float[np.ndarray, "label input"]:
+        """What to add to a model's `own` logits: multinomial regression with these as its offset.
 
-    shape = own.shape[1], inputs.shape[1]
-    right = np.eye(shape[0])[targets]
+        The penalty, 1 / `strength`, is on all that is added, the constant of `inputs` too: a strong
+        one leaves the model as it is.
+        """
+        from scipy.optimize import minimize
+        from scipy.special import log_softmax
 
-    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        head = flat.reshape(shape)
-        likelihood = log_softmax(own + inputs @ head.T, axis=1)
-        wrong = weights[:, None] * (np.exp(likelihood) - right)
-        of_label = (likelihood * right).sum(axis=1)
-        penalty = (head**2).sum() / (2 * strength)
-        value = penalty - (weights * of_label).sum()
-        # written out: by differences each step would cost a pass for every weight
-        gradient = wrong.T @ inputs + head / strength
-        return value, gradient.ravel()
+        shape = own.shape[1], inputs.shape[1]
+        right = np.eye(shape[0])[targets]
 
-    # at 0 nothing is added: the search begins with the model as it is
-    start = np.zeros(shape[0] * shape[1])
-    minimum = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": STEPS},
-    )
-    return np.asarray(minimum.x).reshape(shape)
+        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            head = flat.reshape(shape)
+            likelihood = log_softmax(own + inputs @ head.T, axis=1)
+            wrong = weights[:, None] * (np.exp(likelihood) - right)
+            of_label = (likelihood * right).sum(axis=1)
+            penalty = (head**2).sum() / (2 * strength)
+            value = penalty - (weights * of_label).sum()
+            # written out: by differences each step would cost a pass for every weight
+            gradient = wrong.T @ inputs + head / strength
+            return value, gradient.ravel()
 
+        # at 0 nothing is added: the search begins with the model as it is
+        start = np.zeros(shape[0] * shape[1])
+        minimum = minimize(
+            loss,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": STEPS},
+        )
+        return np.asarray(minimum.x).reshape(shape)
 
-def plain_refit(
-    embedding: Embedding,
-    logits: Logits,
-    targets: Targets,
-    seed: int = 0,
-) -> tuple[Weights, Bias]:
-    """What a training that knows of no cue adds to a model's logits: the control of a remedy.
+    @staticmethod
+    def refit(
+        embedding: Embedding,
+        logits: Logits,
+        targets: Targets,
+        seed: int = 0,
+    ) -> tuple[Weights, Bias]:
+        """What a training that knows of no cue adds to a model's logits: the control of a remedy.
 
-    Every sample weighs the same. The strength is that with which either half of the samples is
-    likeliest under what the other half taught.
-    """
-    scaler = Scaler.of(embedding)
-    inputs = scaler.inputs(embedding)
-    even = np.ones(len(targets))
-    half = halves(targets, seed)
+        Every sample weighs the same. The strength is that with which either half of the samples is
+        likeliest under what the other half taught.
+        """
+        scaler = Scaler.of(embedding)
+        inputs = scaler.inputs(embedding)
+        even = np.ones(len(targets))
+        half = halves(targets, seed)
 
-    def likelihood(strength: float) -> float:
-        total = 0.0
-        for tested in (half == 0, half == 1):
-            taught = ~tested
-            head = fit_head(
-                inputs[taught], logits[taught], targets[taught], even[taught], strength
-            )
-            answers = softmax(logits[tested] + inputs[tested] @ head.T)
-            right = answers[np.arange(len(answers)), targets[tested]]
-            # an answer that is ruled out must not decide alone
-            total += float(np.log(np.maximum(right, 1e-12)).sum())
-        return total
+        def likelihood(strength: float) -> float:
+            total = 0.0
+            for tested in (half == 0, half == 1):
+                taught = ~tested
+                head = LinearHead.fit(
+                    inputs[taught],
+                    logits[taught],
+                    targets[taught],
+                    even[taught],
+                    strength,
+                )
+                answers = softmax(logits[tested] + inputs[tested] @ head.T)
+                right = answers[np.arange(len(answers)), targets[tested]]
+                # an answer that is ruled out must not decide alone
+                total += float(np.log(np.maximum(right, 1e-12)).sum())
+            return total
 
-    # a label of one sample may leave the second half empty
-    best = max(STRENGTHS, key=likelihood) if half.any() else STRENGTHS[0]
-    return scaler.unscaled(fit_head(inputs, logits, targets, even, best))
+        # a label of one sample may leave the second half empty
+        best = max(STRENGTHS, key=likelihood) if half.any() else STRENGTHS[0]
+        return scaler.unscaled(LinearHead.fit(inputs, logits, targets, even, best))

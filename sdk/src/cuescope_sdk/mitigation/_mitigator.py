@@ -24,7 +24,7 @@ from cuescope.respond import answer_batch
 from cuescope.types import Outcome, Response, Sample, Trial
 from cuescope_sdk.mitigation._mitigation import Mitigation
 from cuescope_sdk.mitigation._routing import Ask, Router
-from cuescope_sdk.stills import Answers, baseline_trials, stack_embeddings, stack_logits
+from cuescope_sdk.stills import Answers
 
 # what looks inside for the reason of an answer would look at answers that are no longer given
 GONE = frozenset({"choices", "image-tower"})
@@ -58,18 +58,18 @@ class Task:
 
     @cached_property
     def _outcomes(self) -> list[Outcome]:
-        trials = list(baseline_trials(self.samples))
+        trials = list(Answers.trials(self.samples))
         return list(map(Outcome, trials, self.ask(trials)))
 
     @property
     def embedding(self) -> Float[np.ndarray, "sample dim"]:
         """What the model makes of each sample."""
-        return stack_embeddings(self._outcomes).astype(np.float64)
+        return Answers.stack_embeddings(self._outcomes).astype(np.float64)
 
     @property
     def logits(self) -> Float[np.ndarray, "sample class"]:
         """The model's logits, a column a label."""
-        return stack_logits(self._outcomes, self.labels)
+        return Answers.stack_logits(self._outcomes, self.labels)
 
     @property
     def groups(self) -> Int[np.ndarray, " sample"]:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from cuescope.types import Outcome, Response, Trial
 from cuescope_sdk.maths import normalise
-from cuescope_sdk.stills import Answers, stack_embeddings
+from cuescope_sdk.stills import Answers
 
 Ask = Callable[[Sequence[Trial]], Sequence[Response]]
 # which clusters each trial's sample shows, and how near each of its frames is to each
@@ -77,7 +77,7 @@ class CueRouter:
         if not stills:
             return np.zeros((len(trials), len(self.centroids)), dtype=bool), []
         answers = map(Outcome, stills, ask(stills))
-        return self.place(trials, stack_embeddings(list(answers)))
+        return self.place(trials, Answers.stack_embeddings(list(answers)))
 
     def place(
         self,

@@ -18,21 +18,12 @@ from cuescope_sdk.statistics._inversion import excluded_by_test
 from cuescope_sdk.statistics._label_noise import Answered, LabelNoise
 from cuescope_sdk.statistics._levels import multiplicity
 from cuescope_sdk.statistics._paired import PairedFlips, change_p_value, paired_flips
-from cuescope_sdk.statistics._permutation import (
-    agreement_p_values,
-    chance_accuracy,
-    gap_p_values,
-)
+from cuescope_sdk.statistics._permutation import Permutation, gap_p_values
 from cuescope_sdk.statistics._placement import Placement, share_beyond_chance
 from cuescope_sdk.statistics._power import ChangePlan, DetectionLimit, GapPlan
 from cuescope_sdk.statistics._ranked_gaps import GapTest
-from cuescope_sdk.statistics._ranks import Roc, equal_parts
-from cuescope_sdk.statistics._resampling import (
-    Bootstrap,
-    exceeds_normal_draws,
-    monte_carlo_p_value,
-    stratified_orders,
-)
+from cuescope_sdk.statistics._ranks import Roc
+from cuescope_sdk.statistics._resampling import Bootstrap, exceeds_normal_draws
 from cuescope_sdk.statistics._tests import (
     Overlap,
     benjamini_hochberg,
@@ -42,7 +33,6 @@ from cuescope_sdk.statistics._tests import (
 )
 from cuescope_sdk.statistics._unseen import most_unseen
 from cuescope_sdk.statistics._weighted_means import WeightedMeans
-from cuescope_sdk.statistics._weighted_tests import can_pass, least_gap_p_value
 
 __all__ = [
     "Answered",
@@ -62,31 +52,25 @@ __all__ = [
     "MeanAboveZero",
     "Overlap",
     "PairedFlips",
+    "Permutation",
     "Placement",
     "Roc",
     "WeightedMeans",
-    "agreement_p_values",
     "always_valid_bounds",
     "benjamini_hochberg",
-    "can_pass",
-    "chance_accuracy",
     "change_interval",
     "change_p_value",
     "cohen_kappa",
-    "equal_parts",
     "exceeds_normal_draws",
     "exceeds_rate_p_value",
     "excluded_by_test",
     "gap_intervals",
     "gap_p_values",
     "holm",
-    "least_gap_p_value",
     "mean_interval",
-    "monte_carlo_p_value",
     "most_unseen",
     "multiplicity",
     "paired_flips",
     "share_beyond_chance",
-    "stratified_orders",
     "student_interval",
 ]

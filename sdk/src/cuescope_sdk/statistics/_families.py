@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from numpy.random import Generator
 from scipy import stats
 
@@ -13,10 +13,12 @@ from cuescope_sdk.statistics._permutation import TIE, GroupOrders
 from cuescope_sdk.statistics._resampling import portions
 from cuescope_sdk.statistics._shapes import (
     BoolSampleByCell,
+    IntPerCell,
     PerCell,
     PerSample,
     PerTest,
 )
+from cuescope_sdk.statistics._tests import accuracy_gap_p_value
 
 # p-values that are told apart when they are joined
 LEAST_JOINED = 1e-12
@@ -132,3 +134,34 @@ class Families:
         others = np.bincount(self.family, weights=made)[self.family] - made
         joined = stats.norm.sf((total - z) / np.sqrt(np.maximum(others, 1)))
         return np.where(others > 0, joined, np.nan)
+
+    @staticmethod
+    def least_gap_p_values(
+        n_with: IntPerCell, n_without: IntPerCell, wrong: int
+    ) -> PerCell:
+        """The smallest p-value of a gap, were all wrong answers those with a feature.
+
+        1 where so many wrong answers leave nothing to compare.
+        """
+        total = n_with + n_without
+        right_with = np.maximum(n_with - wrong, 0)
+        right_without = total - wrong - right_with
+        is_comparable = n_without >= np.maximum(right_without, 1)
+        least = np.ones(len(n_with))
+        counts = np.stack([right_without, n_without, right_with, n_with])
+        least[is_comparable] = accuracy_gap_p_value(*counts[:, is_comparable])
+        return least
+
+    @staticmethod
+    def can_pass(least: PerTest, level: float) -> Bool[np.ndarray, " test"]:
+        """Tests whose `least` possible p-value could pass at all (Tarone, 1990).
+
+        What could not pass, whatever is found, is neither tested nor counted; for the false
+        discovery rate: Gilbert (2005).
+        """
+        for tests in range(1, len(least) + 1):
+            possible = least <= level / tests
+            # corrected for so many tests, no more than these could pass
+            if possible.sum() <= tests:
+                return np.asarray(possible)
+        return np.zeros(len(least), dtype=bool)

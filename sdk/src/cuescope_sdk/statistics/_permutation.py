@@ -161,62 +161,69 @@ def _sequential(
     return p_values
 
 
-def agreement_p_values(
-    given: IntPerSample,
-    label: IntPerSample,
-    stratum: IntPerSample,
-    rng: Generator,
-    *,
-    resamples: int = 2000,
-) -> tuple[float, float]:
-    """One-sided p-values that answers know nothing of the labels: theirs, and the best there is.
+class Permutation:
+    """Tests that deal anew what could as well have been another's."""
 
-    Among all orders of the labels, so that it holds however often each answer is given. Of two
-    answers this is the exact test of Fisher (1935), of more a permutation test of the mean over
-    strata. The best is what the test gives where all is right: above the level there are too few
-    samples to tell.
-    """
-    if max(label.max(), given.max()) <= 1:
-        # With the overlap rises every mean of the two recalls, so it is exact for all of them.
-        is_yes = label == 1
-        return Overlap.p_value(is_yes, given == 1), Overlap.p_value(is_yes, is_yes)
-    # Each label weighs as much as in the mean, less the constant number of strata.
-    weight = 1 / np.bincount(stratum)[stratum]
+    orders = staticmethod(stratified_orders)
+    p_value = staticmethod(monte_carlo_p_value)
 
-    def agreement(answers: IntPerSample, order: IntPerSample) -> float:
-        return float(weight[order][answers == label[order]].sum())
+    @staticmethod
+    def agreement_p_values(
+        given: IntPerSample,
+        label: IntPerSample,
+        stratum: IntPerSample,
+        rng: Generator,
+        *,
+        resamples: int = 2000,
+    ) -> tuple[float, float]:
+        """p-values that answers know nothing of the labels, one-sided: theirs and the best.
 
-    # the same orders for the answers and for the best
-    orders = [rng.permutation(len(label)) for _ in range(resamples)]
-    p_value = permutation_p_value(partial(agreement, given), orders)
-    return p_value, permutation_p_value(partial(agreement, label), orders)
+        Among all orders of the labels, so that it holds however often each answer is given. Of two
+        answers this is the exact test of Fisher (1935), of more a permutation test of the mean over
+        strata. The best is what the test gives where all is right: above the level there are too
+        few samples to tell.
+        """
+        if max(label.max(), given.max()) <= 1:
+            # With the overlap rises every mean of the two recalls, so it is exact for all of them.
+            is_yes = label == 1
+            return Overlap.p_value(is_yes, given == 1), Overlap.p_value(is_yes, is_yes)
+        # Each label weighs as much as in the mean, less the constant number of strata.
+        weight = 1 / np.bincount(stratum)[stratum]
 
+        def agreement(answers: IntPerSample, order: IntPerSample) -> float:
+            return float(weight[order][answers == label[order]].sum())
 
-def chance_accuracy(
-    answers: Shaped[np.ndarray, " sample"],
-    labels: Shaped[np.ndarray, " sample"],
-    groups: Groups,
-    rng: Generator,
-) -> tuple[float, float]:
-    """The accuracy of the same answers dealt out at random, and the p-value of doing no better.
+        # the same orders for the answers and for the best
+        orders = [rng.permutation(len(label)) for _ in range(resamples)]
+        p_value = permutation_p_value(partial(agreement, given), orders)
+        return p_value, permutation_p_value(partial(agreement, label), orders)
 
-    The labels of whole groups change places, so one answer given always, or mostly, is no better
-    than chance however common its class is.
-    """
-    # an answer may be no label of these samples, and a label may never be given
-    names, codes = np.unique(np.concatenate([answers, labels]), return_inverse=True)
-    is_name = np.eye(len(names))[codes]
-    given = groups.sums(is_name[: len(answers)])
-    true = groups.sums(is_name[len(answers) :])
-    # groups of unlike size change places, so each brings its shares of the labels
-    true /= true.sum(axis=1, keepdims=True)
-    observed = float((given * true).sum())
-    dealt = np.empty(DEALS)
-    for draw in range(DEALS):
-        shuffled = true[rng.permutation(groups.count)]
-        dealt[draw] = (given * shuffled).sum()
-    reached = int((dealt >= observed - TIE).sum())
-    return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, DEALS)
+    @staticmethod
+    def chance_accuracy(
+        answers: Shaped[np.ndarray, " sample"],
+        labels: Shaped[np.ndarray, " sample"],
+        groups: Groups,
+        rng: Generator,
+    ) -> tuple[float, float]:
+        """The accuracy of the same answers dealt out at random, and the p-value of doing no better.
+
+        The labels of whole groups change places, so one answer given always, or mostly, is no
+        better than chance however common its class is.
+        """
+        # an answer may be no label of these samples, and a label may never be given
+        names, codes = np.unique(np.concatenate([answers, labels]), return_inverse=True)
+        is_name = np.eye(len(names))[codes]
+        given = groups.sums(is_name[: len(answers)])
+        true = groups.sums(is_name[len(answers) :])
+        # groups of unlike size change places, so each brings its shares of the labels
+        true /= true.sum(axis=1, keepdims=True)
+        observed = float((given * true).sum())
+        dealt = np.empty(DEALS)
+        for draw in range(DEALS):
+            shuffled = true[rng.permutation(groups.count)]
+            dealt[draw] = (given * shuffled).sum()
+        reached = int((dealt >= observed - TIE).sum())
+        return float(dealt.mean()) / len(answers), monte_carlo_p_value(reached, DEALS)
 
 
 def step_down_max(observed: PerCell, draws: DrawByCell) -> PerCell:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Shaped
 from scipy import stats
 
 from cuescope_sdk.statistics._groups import level_indices
@@ -84,13 +84,3 @@ class Roc:
         right = above[:, self.positive].mean(axis=1)
         wrong = above[:, ~self.positive].mean(axis=1)
         return float(cuts[np.argmax(right - wrong)])
-
-
-def equal_parts(values: PerItem, count: int) -> Int[np.ndarray, " item"]:
-    """In which of `count` parts of about equal size each value lies; equal ones lie in one.
-
-    >>> equal_parts(np.array([3.0, 1.0, 4.0, 1.0]), 2).tolist()
-    [1, 0, 1, 0]
-    """
-    edges = np.unique(np.quantile(values, np.arange(1, count) / count))
-    return np.searchsorted(edges, values, side="right")

@@ -29,13 +29,7 @@ from cuescope_sdk.testing._inside_contract import EditContract, ReadoutContract
 from cuescope_sdk.testing._intervention_contract import InterventionContract
 from cuescope_sdk.testing._layout_contract import LayoutContract, Mistake
 from cuescope_sdk.testing._log_contract import LogContract
-from cuescope_sdk.testing._media_files import (
-    STEP,
-    OddImage,
-    grey_levels,
-    write_image,
-    write_video,
-)
+from cuescope_sdk.testing._media_files import MediaFile, OddImage
 from cuescope_sdk.testing._method_contract import MethodContract
 from cuescope_sdk.testing._mitigator_contract import MitigatorContract
 from cuescope_sdk.testing._model_contract import ModelContract
@@ -66,6 +60,7 @@ __all__ = [
     "InterventionContract",
     "LayoutContract",
     "LogContract",
+    "MediaFile",
     "MethodContract",
     "Mistake",
     "MitigatorContract",
@@ -74,15 +69,11 @@ __all__ = [
     "OddImage",
     "PluginShelf",
     "ReadoutContract",
-    "STEP",
     "Setup",
     "TellContract",
     "ToolContract",
-    "grey_levels",
     "run_audit",
     "temporary_cache",
-    "write_image",
-    "write_video",
 ]
 
 CONTRACTS: dict[str, type[Contract]] = {

@@ -20,55 +20,59 @@ from PIL import Image
 from cuescope_sdk import Frame, Output, Sample, Trial, generator
 from cuescope_sdk.testing._contract import expect
 
-
-def write_image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
-    """An image of noise (width, height), another one for each path's last two parts."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    width, height = size
-    # by path, as the temporary folder above it has another name each time
-    rng = generator(0, "image", *path.parts[-2:])
-    pixels = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(path)
-    return path
-
-
-# ------------------------------------------------------------------------------------------ videos
-
-
-STEP = 20
 RATE = 10
 
 
-def write_video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -> Path:
-    """A video of `RATE` frames a second whose frame i is plain grey of level i * STEP.
+class MediaFile:
+    """Small images and videos whose pixels tell which they are."""
 
-    `options` are those of the container. With no frames at all, it is a file whose video stream
-    is empty.
-    """
-    # here: whoever writes no videos need not have it
-    import av
+    STEP = 20  # grey levels from frame to frame
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w", options=options) as container:
-        stream = cast(Any, container.add_stream(codec, rate=RATE))
-        stream.width = 48
-        stream.height = 32
-        stream.pix_fmt = "yuv420p"
-        # the header is written even where no frame follows
-        container.start_encoding()
-        for index in range(frames):
-            # plain grey survives lossy codecs, so a frame can be told by its mean
-            pixels = np.full((32, 48, 3), index * STEP % 256, np.uint8)
-            frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-            container.mux(stream.encode(frame))
-        # the encoder holds frames back until it is flushed
-        container.mux(stream.encode(None))
-    return path
+    @staticmethod
+    def image(path: Path, size: tuple[int, int] = (16, 12)) -> Path:
+        """An image of noise (width, height), another one for each path's last two parts."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        width, height = size
+        # by path, as the temporary folder above it has another name each time
+        rng = generator(0, "image", *path.parts[-2:])
+        pixels = rng.integers(0, 256, (height, width, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(path)
+        return path
 
+    @staticmethod
+    def video(path: Path, frames: int, codec: str = "mpeg4", **options: str) -> Path:
+        """A video of `RATE` frames a second whose frame i is plain grey of level i * STEP.
 
-def grey_levels(images: Any) -> list[int]:
-    """Which frame of `write_video` each frame shows, by its pixels."""
-    return [round(float(np.asarray(image.load()).mean()) / STEP) for image in images]
+        `options` are those of the container. With no frames at all, it is a file whose video stream
+        is empty.
+        """
+        # here: whoever writes no videos need not have it
+        import av
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with av.open(str(path), "w", options=options) as container:
+            stream = cast(Any, container.add_stream(codec, rate=RATE))
+            stream.width = 48
+            stream.height = 32
+            stream.pix_fmt = "yuv420p"
+            # the header is written even where no frame follows
+            container.start_encoding()
+            for index in range(frames):
+                # plain grey survives lossy codecs, so a frame can be told by its mean
+                pixels = np.full((32, 48, 3), index * MediaFile.STEP % 256, np.uint8)
+                frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
+                container.mux(stream.encode(frame))
+            # the encoder holds frames back until it is flushed
+            container.mux(stream.encode(None))
+        return path
+
+    @staticmethod
+    def grey_levels(images: Any) -> list[int]:
+        """Which frame of `video` each frame shows, by its pixels."""
+        return [
+            round(float(np.asarray(image.load()).mean()) / MediaFile.STEP)
+            for image in images
+        ]
 
 
 # -------------------------------------------------------------------------------------- odd images

@@ -10,7 +10,7 @@ from cuescope_blind.learner.meaning import Columns
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import blind_scores, expected_correct, hardest
 from cuescope_sdk import UserError
-from cuescope_sdk.statistics import monte_carlo_p_value
+from cuescope_sdk.statistics import Permutation
 
 # learned anew in between: once the strongest tell is gone, its opposite may be one
 ROUNDS = 5
@@ -31,7 +31,7 @@ class Pruned:
         """How often removal by chance leaves a gain that is as near to 0."""
         # below 0 tells are turned round, and turned tells are tells: of noise pruning makes them
         as_near = sum(abs(gain) <= abs(self.gain) for gain in self.by_chance)
-        return monte_carlo_p_value(as_near, len(self.by_chance))
+        return Permutation.p_value(as_near, len(self.by_chance))
 
     @property
     def words(self) -> str:

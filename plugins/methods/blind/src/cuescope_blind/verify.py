@@ -8,7 +8,7 @@ from cuescope_blind.analysis import is_finding, study
 from cuescope_blind.scores import accuracies_of_redrawn
 from cuescope_blind.trials import features_of, folds_of, questions_of
 from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.statistics import monte_carlo_p_value
+from cuescope_sdk.statistics import Permutation
 
 SIGNIFICANT = 0.05
 
@@ -28,7 +28,7 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     accuracies = np.array(accuracies_of_redrawn(questions, features, fold, draws, rng))
     # an equal redraw counts as one that reached it, or p would be too small
     reached = int((accuracies >= learner.gain.accuracy).sum())
-    p_value = monte_carlo_p_value(reached, draws)
+    p_value = Permutation.p_value(reached, draws)
     passed = p_value <= SIGNIFICANT
     # too few draws cannot reach the level, whatever they show
     verdict = "supported" if passed else "refuted" if reached else "inconclusive"

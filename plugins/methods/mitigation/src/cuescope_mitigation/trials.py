@@ -34,14 +34,14 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.mitigation import (
     CueRouter,
+    LinearHead,
     Mitigation,
     Mitigator,
     Router,
     Task,
-    plain_refit,
 )
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import baseline_trials, stack_embeddings, stack_logits
+from cuescope_sdk.stills import Answers
 
 SAVING = "saving what was learned"
 
@@ -125,7 +125,7 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     shown = chain.from_iterable(feature.occurrences for feature in features)
     seen = [run.samples[occurrence.sample] for occurrence in shown]
     samples = _samples_held_out(audit, seen)
-    trials = list(baseline_trials(samples))
+    trials = list(Answers.trials(samples))
     routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
     # before anything is asked: what cannot be mitigated must cost no answers
     mitigator = build(audit, options)
@@ -136,8 +136,8 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     outcomes = list(islice(answers, len(trials)))
     keys = [feature.key for feature in features]
     columns = tuple(keys.index(cue.feature.key) for cue in cues)
-    router = CueRouter.of(stack_embeddings(of_stills), members, columns)
-    embedding = stack_embeddings(list(answers))
+    router = CueRouter.of(Answers.stack_embeddings(of_stills), members, columns)
+    embedding = Answers.stack_embeddings(list(answers))
     clusters, nearness = router.place(trials, embedding)
     shows_any = clusters[:, list(columns)].any(axis=1)
     # both parts get samples of each label, with a cue and without
@@ -368,7 +368,7 @@ def try_remedy(parts: Parts) -> Comparison | None:
 
 def _plain(parts: Parts) -> Trial:
     """A sample as it is."""
-    [trial] = baseline_trials(parts.samples[:1])
+    [trial] = Answers.trials(parts.samples[:1])
     return trial
 
 
@@ -402,16 +402,16 @@ def compare(parts: Parts) -> Comparison:
         return mitigator.fit(task)
 
     def logits(mitigation: Mitigation) -> Logits:
-        trials = list(baseline_trials(parts.samples))
+        trials = list(Answers.trials(parts.samples))
         # of all samples: those of the fitting part tell how far answers shift
         answers = mitigation.answer(trials, ask)
-        return stack_logits(list(map(Outcome, trials, answers)), parts.labels)
+        return Answers.stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
     def right(scores: Logits) -> PerSample:
         is_right = scores.argmax(axis=1) == parts.targets
         return np.asarray(is_right[measured].astype(float))
 
-    before = stack_logits(parts.outcomes, parts.labels)
+    before = Answers.stack_logits(parts.outcomes, parts.labels)
     words = [cue.word for cue in parts.cues]
     learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
@@ -462,9 +462,9 @@ def compare(parts: Parts) -> Comparison:
 
 def refit_logits(parts: Parts, logits: Logits) -> Logits:
     """The logits of all samples after a plain refit on the same part as the remedy."""
-    embedding = stack_embeddings(parts.outcomes).astype(np.float64)
+    embedding = Answers.stack_embeddings(parts.outcomes).astype(np.float64)
     fitted = parts.fitted
-    weights, bias = plain_refit(
+    weights, bias = LinearHead.refit(
         embedding[fitted], logits[fitted], parts.targets[fitted]
     )
     return np.asarray(logits + embedding @ weights.T + bias)

@@ -16,8 +16,8 @@ from cuescope_sdk.fusion import FusionShape
 from cuescope_sdk.statistics import (
     ChangePlan,
     Groups,
+    Permutation,
     WeightedMeans,
-    agreement_p_values,
     change_p_value,
     exceeds_rate_p_value,
 )
@@ -229,12 +229,8 @@ def guessing_p_values(
         chance = measure.chance / 100
         return exceeds_rate_p_value(int(before.sum()), count, chance), chance**count
     # right answers are shuffled: a model that always says yes stays at chance
-    return agreement_p_values(
-        given,
-        measure.label,
-        measure.stratum,
-        rng,
-        resamples=resamples,
+    return Permutation.agreement_p_values(
+        given, measure.label, measure.stratum, rng, resamples=resamples
     )
 
 

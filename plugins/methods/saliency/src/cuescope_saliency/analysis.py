@@ -14,8 +14,8 @@ from cuescope_sdk import Accuracy, Audit
 from cuescope_sdk.statistics import (
     Groups,
     MeanAboveZero,
+    Permutation,
     benjamini_hochberg,
-    chance_accuracy,
     mean_interval,
 )
 
@@ -140,7 +140,9 @@ def measure_accuracy(
     low, high = mean_interval(right, groups, confidence=options.confidence)
     answers = np.array([str(image.outcome.prediction) for image in labelled])
     labels = np.array([str(image.sample.label) for image in labelled])
-    chance, p_value = chance_accuracy(answers, labels, groups, audit.rng("chance"))
+    chance, p_value = Permutation.chance_accuracy(
+        answers, labels, groups, audit.rng("chance")
+    )
     accuracy = Accuracy(
         correct=int(right.sum()),
         answered=len(labelled),

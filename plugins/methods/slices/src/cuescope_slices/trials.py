@@ -9,7 +9,7 @@ import numpy as np
 from cuescope_sdk import Audit, Feature, Occurrence
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import Answers, stack_embeddings, stack_logits
+from cuescope_sdk.stills import Answers
 from cuescope_slices.scores import (
     Points,
     Slice,
@@ -71,9 +71,9 @@ def rank(audit: Audit, name: str, options: Any) -> Ranked:
     else:
         sequence = np.arange(len(samples))
         frame = np.full(len(samples), -1)
-        embedding = stack_embeddings(answers.outcomes)
+        embedding = Answers.stack_embeddings(answers.outcomes)
     groups = Groups.of(samples)
-    logits = stack_logits(answers.outcomes, audit.labels)
+    logits = Answers.stack_logits(answers.outcomes, audit.labels)
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
     # only methods that look at errors hold groups back: the others cannot overfit them
     share = getattr(options, "discover", 0.0)

@@ -10,7 +10,7 @@ from scipy import sparse
 from cuescope_sdk import Audit, Feature
 from cuescope_sdk.maths import softmax
 from cuescope_sdk.statistics import Estimate, Groups
-from cuescope_sdk.stills import Answers, stack_logits
+from cuescope_sdk.stills import Answers
 from cuescope_trove.candidates.correction import two_sided
 from cuescope_trove.candidates.directions import directions_of
 from cuescope_trove.candidates.distinct import Distinct
@@ -126,7 +126,7 @@ def observe(
     number = {sample.key: index for index, sample in enumerate(samples)}
     frame_sample = np.array([number[sample] for sample, _ in answers.row])
     label = np.array([audit.labels.index(str(sample.label)) for sample in samples])
-    logits = stack_logits(answers.outcomes, audit.labels)
+    logits = Answers.stack_logits(answers.outcomes, audit.labels)
     temperature = cross_fitted_temperatures(logits, label, audit.rng(stream))
     observations = Observations(
         label=label,

@@ -27,7 +27,7 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.language import Question
 from cuescope_sdk.mitigation import Ask, Mitigation, Router, Task
-from cuescope_sdk.stills import baseline_trials
+from cuescope_sdk.stills import Answers
 
 # the wordings of an ensemble beside the plain one, for a question of any kind
 WORDINGS = (
@@ -231,7 +231,7 @@ def fit_ways(
     names = tuple(name or "" for name in task.names)
     asker = Asker(names, question_of_model or question)
     is_asked = np.logical_or(everywhere, task.shows.any(axis=1))
-    trials = list(baseline_trials(compress(task.samples, is_asked)))
+    trials = list(Answers.trials(compress(task.samples, is_asked)))
     if not trials:
         raise UserError(
             "prompts: no sample to learn from shows a cue",

@@ -8,7 +8,7 @@ from pydantic import Field, PositiveFloat
 
 from cuescope_mitigators.new_head import Lesson, NewHead, new_head
 from cuescope_sdk import Options, Requirements
-from cuescope_sdk.mitigation import Mitigator, Task, fit_head
+from cuescope_sdk.mitigation import LinearHead, Mitigator, Task
 
 
 class JTTOptions(Options):
@@ -65,4 +65,4 @@ def upweighted_head(
     weights = np.where(lesson.wrong, factor, 1.0)
     # logits of 0: it learns anew, and not from where the model is
     anew = np.zeros((len(weights), lesson.labels))
-    return fit_head(lesson.inputs, anew, lesson.targets, weights, strength)
+    return LinearHead.fit(lesson.inputs, anew, lesson.targets, weights, strength)

@@ -13,14 +13,13 @@ from cuescope_mitigators.weighing import balanced_weights
 from cuescope_sdk import Options, Requirements, Response
 from cuescope_sdk.mitigation import (
     Ask,
+    LinearHead,
     Mitigation,
     Mitigator,
     Router,
     Scaler,
     Task,
-    fit_head,
     halves,
-    plain_refit,
 )
 
 
@@ -155,7 +154,7 @@ class LastLayer(Mitigator):
 
         def head(which: slice | np.ndarray, strength: float) -> np.ndarray:
             weights = balanced_weights(groups[which], targets[which])
-            return fit_head(
+            return LinearHead.fit(
                 inputs[which], offset[which], targets[which], weights, strength
             )
 
@@ -179,7 +178,7 @@ class LastLayer(Mitigator):
 
 def refit_of(task: Task) -> Head:
     """What a plain refit adds to the model's logits, everywhere."""
-    weights, bias = plain_refit(task.embedding, task.logits, task.targets)
+    weights, bias = LinearHead.refit(task.embedding, task.logits, task.targets)
     return Head(
         labels=task.labels,
         weights=weights,

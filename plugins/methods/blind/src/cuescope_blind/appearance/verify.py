@@ -12,7 +12,7 @@ from cuescope_blind.appearance.analysis import (
     label_study,
 )
 from cuescope_sdk import Audit, Evidence
-from cuescope_sdk.statistics import monte_carlo_p_value, stratified_orders
+from cuescope_sdk.statistics import Permutation
 
 SIGNIFICANT = 0.05
 
@@ -37,7 +37,7 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     gains = []
     # one stratum: any sample may be dealt any label
     stratum = np.zeros(len(data.codes), int)
-    for draw, order in enumerate(stratified_orders(stratum, draws, rng)):
+    for draw, order in enumerate(Permutation.orders(stratum, draws, rng)):
         codes = data.codes[order]
         seed = audit.derive_seed("forest", strongest.tell.key, str(draw))
         said = forest_probability(columns, codes, fold, seed).argmax(axis=1)
@@ -45,7 +45,7 @@ def evidence(audit: Audit) -> Iterator[Evidence]:
     accuracies = np.array(gains)
     # an equal redraw counts as one that reached it, or p would be too small
     reached = int((accuracies >= strongest.gain.accuracy).sum())
-    p_value = monte_carlo_p_value(reached, draws)
+    p_value = Permutation.p_value(reached, draws)
     passed = p_value <= SIGNIFICANT
     # too few draws cannot reach the level, whatever they show
     verdict = "supported" if passed else "refuted" if reached else "inconclusive"

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from cuescope_blind.questions import Codes, Questions, number_texts
-from cuescope_sdk.statistics import equal_parts
+from cuescope_sdk.statistics import Groups
 
 # the commonest words of all questions
 WORDS = 300
@@ -99,6 +99,6 @@ def _word_matrix(questions: Questions) -> sparse.csr_array:
 def _length_matrix(questions: Questions) -> sparse.csr_array:
     """A row a question, a column a part of the lengths, in words."""
     sizes = np.array([len(words) for words in questions.asked_words], dtype=float)
-    part = equal_parts(sizes, PARTS)
+    part = Groups.equal_parts(sizes, PARTS)
     entries = (np.ones(len(part)), (np.arange(len(part)), part))
     return sparse.csr_array(entries, shape=(len(part), PARTS))

@@ -20,7 +20,7 @@ from cuescope_blind.tells import Tell, held_out_strength
 from cuescope_blind.tells.crossed import cross_with_options
 from cuescope_blind.trials import folds_of, questions_of
 from cuescope_sdk import Audit, Sample
-from cuescope_sdk.statistics import equal_parts
+from cuescope_sdk.statistics import Groups
 
 Facts = Mapping[str, Value]
 # a number is in one of so many parts, each of as many questions
@@ -96,7 +96,7 @@ def _parts_of(values: Sequence[Value]) -> list[np.ndarray]:
     there = np.isfinite(numbers)
     if there.any():
         part = np.full(len(numbers), -1)
-        part[there] = equal_parts(numbers[there], PARTS)
+        part[there] = Groups.equal_parts(numbers[there], PARTS)
         parts.extend(part == number for number in range(part.max() + 1))
     # of a part of few questions nothing is learned, and one of all tells none apart
     return [

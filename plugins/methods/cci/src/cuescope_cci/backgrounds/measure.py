@@ -36,7 +36,7 @@ from cuescope_sdk import Audit
 from cuescope_sdk.statistics import (
     AssociationTests,
     Groups,
-    chance_accuracy,
+    Permutation,
     excluded_by_test,
     gap_p_values,
 )
@@ -141,7 +141,9 @@ def measure_backgrounds(
         apart = replace(observed, answers=observed.answers.without(things.beside))
         apart_tests = pull_tests(apart, audit.rng("pulls"), level=level)
     answer = observed.answers.whole
-    chance, chance_p = chance_accuracy(answer, label, groups, audit.rng("chance"))
+    chance, chance_p = Permutation.chance_accuracy(
+        answer, label, groups, audit.rng("chance")
+    )
     alone = np.array([number[str(source.background_answer)] for source in tested])
     alone_tests = None
     if chance_p > CHANCE_P:  # only then they are asked for

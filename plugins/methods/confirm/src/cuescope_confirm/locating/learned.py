@@ -30,7 +30,7 @@ from cuescope_sdk.locating import (
     stretch,
 )
 from cuescope_sdk.statistics import Groups
-from cuescope_sdk.stills import Answers, FrameId, stack_embeddings
+from cuescope_sdk.stills import Answers, FrameId
 
 FRAMES = 200  # of the run on each side, that a linear model learns from
 CONTROLS = 100  # samples without the cue in which the region that is likest is sought
@@ -418,7 +418,7 @@ def embeddings(study: Study, samples: Samples, frames: Frames) -> Rows:
         # a sample of one frame is asked as it is: its answer is known already
         still = sample if len(sample.frames) == 1 else sample.static(number)
         trials.append(Trial(sample=still, condition="static", outputs=Answers.outputs))
-    return stack_embeddings(study.audit.respond(trials)).astype(np.float64)
+    return Answers.stack_embeddings(study.audit.respond(trials)).astype(np.float64)
 
 
 def seen_patches(audit: Audit) -> Cells | None:

@@ -11,13 +11,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from cuescope_sdk.statistics import (
-    Families,
-    FamilyTest,
-    can_pass,
-    gap_p_values,
-    least_gap_p_value,
-)
+from cuescope_sdk.statistics import Families, FamilyTest, gap_p_values
 from cuescope_trove.scores import Observations, PairMask, Pairs, PerPair, label_parts
 
 # without an end one lucky pair could take nearly all of the error budget
@@ -157,7 +151,7 @@ def could_pass(observations: Observations, pairs: Pairs, fdr: float) -> PairMask
         # groups are counted, not sequences: the test deals whole groups
         n_with = (groups.sums(part.present.astype(float)) > 0).sum(axis=0)
         wrong = int(np.count_nonzero(groups.sums(1 - part.values)))
-        least = least_gap_p_value(n_with, groups.count - n_with, wrong)
+        least = Families.least_gap_p_values(n_with, groups.count - n_with, wrong)
         # within the label: another one's pairs are no part of its correction
-        possible[part.pairs] = can_pass(two_sided(least), fdr)
+        possible[part.pairs] = Families.can_pass(two_sided(least), fdr)
     return possible

@@ -18,7 +18,7 @@ from cuescope_sdk import (
     Verdict,
 )
 from cuescope_sdk.statistics import Estimate, Groups, gap_intervals, gap_p_values
-from cuescope_sdk.stills import FrameId, baseline_trials
+from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.maths.ranking import precision_at_k, r_precision, rank_frames
 from cuescope_trove.options import TRoVeOptions
 
@@ -120,7 +120,7 @@ def sequences(audit: Audit) -> list[Outcome]:
     for outcome in answered:
         # what is answered is not asked again: a model's time is dear
         left.pop(outcome.trial.sample.key, None)
-    trials = baseline_trials(left.values(), frozenset({"logits"}))
+    trials = Answers.trials(left.values(), frozenset({"logits"}))
     return [*answered, *audit.respond(trials)]
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Bool
 
 from cuescope.application import Runner
 from cuescope_sdk import Audit, Context, Request
-from cuescope_sdk.stills import Answers, FrameId, baseline_trials
+from cuescope_sdk.stills import Answers, FrameId
 from cuescope_trove.analysis import analyse, observe
 from cuescope_trove.candidates.frames import by_candidate, ranked_frames
 from cuescope_trove.candidates.groups import Candidates
@@ -102,7 +102,7 @@ def unbiased_accuracies(settings: Settings, length: int) -> tuple[float, float]:
     for model_options in ({}, {"frames": "middle"}):
         request = settings.request("none", {"length": length}, model_options)
         audit = settings.runner.session(request).audit
-        outcomes = audit.respond(baseline_trials(audit.samples_by_key()))
+        outcomes = audit.respond(Answers.trials(audit.samples_by_key()))
         accuracy = mean(outcome.correct() for outcome in outcomes)
         accuracies.append(accuracy)
     return accuracies[0], accuracies[1]

@@ -96,14 +96,14 @@ def _attend(
         **masked_arguments({**given, **seen}, hidden)
     )
     # what a query gives that reads no key is hidden too
-    lost = query.isnan().any(dim=-1) | hidden.all(dim=-1)
+    lost = _with_nan(query) | hidden.all(dim=-1)
     return attended.masked_fill(lost[..., None], NAN)
 
 
 def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor:
     """Of one sequence: what is hidden is taken out, which is less work than a mask."""
     query, key, value = (given[name] for name in ("query", "key", "value"))
-    asks = ~query.isnan().any(dim=-1).any(dim=1)[0]
+    asks = ~_with_nan(query).any(dim=1)[0]
     attended: Tensor = query.new_full((*query.shape[:-1], value.shape[-1]), NAN)
     if hidden.all():
         return attended
@@ -116,8 +116,13 @@ def _attend_fewer(given: dict[str, Any], hidden: Bool[Tensor, " key"]) -> Tensor
     return attended
 
 
+def _with_nan(numbers: Tensor) -> Bool[Tensor, "*row"]:
+    """The rows in which some number is NaN: their sum is, and takes half the time to look at."""
+    return numbers.sum(dim=-1).isnan()
+
+
 def _hidden_keys(key: Tensor, value: Tensor) -> Mask:
-    hidden = key.isnan().any(dim=-1) | value.isnan().any(dim=-1)
+    hidden = _with_nan(key) | _with_nan(value)
     # (row, head, key): heads of a layer see the same tokens
     if hidden.ndim > 2:
         hidden = hidden.any(dim=-2, keepdim=True)
@@ -135,17 +140,16 @@ def _convolve(
     groups: int = 1,
 ) -> Tensor:
     """The convolution; some kernels would multiply the NaN of a neighbour by 0, which is NaN."""
-    bad = pixels.isnan()
-    if not bad.any():
+    lost = _with_nan(pixels.flatten(1))
+    if not lost.any():
         return function(pixels, weight, bias, stride, padding, dilation, groups)
     output = function(
         pixels.nan_to_num(), weight, bias, stride, padding, dilation, groups
     )
     # a patch a row, as most encoders get them: no output is of another row's pixels
     if pixels.shape[2:] == weight.shape[2:] and output[0, 0].numel() == 1:
-        lost = bad.flatten(1).any(dim=1)
         return output.masked_fill(lost.view(-1, *[1] * (output.ndim - 1)), NAN)
-    shown = bad.any(dim=1, keepdim=True).to(pixels.dtype)
+    shown = pixels.isnan().any(dim=1, keepdim=True).to(pixels.dtype)
     ones = torch.ones_like(weight[:1, :1])
     read = function(shown, ones, None, stride, padding, dilation)
     return output.masked_fill(read > 0, NAN)
