@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import Audit, Context, Frame, Outcome, Response, Sample, UserError
-from cuescope_sdk.explain._canvas import Canvas, foreground_of, single_frame
+from cuescope_sdk.explain._canvas import Canvas, foreground_of
 
 
 class Cropping:
@@ -59,7 +59,7 @@ def test_a_mask_of_another_size_is_told(audit: Audit) -> None:
 def test_sequences_are_told(audit: Audit) -> None:
     with pytest.raises(UserError, match="got 3 frames"):
         Canvas.samples(audit, [sample(frames=3)])
-    assert single_frame(sample()).key == sample().frames[0].key
+    assert Canvas.frame(sample()).key == sample().frames[0].key
 
 
 def test_foreground_is_a_mask_or_a_drawing_of_it() -> None:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._media import frames as media
-from cuescope_sdk.data._media.frames import frames_between, sample_indices
+from cuescope_sdk.data._media.frames import Probe, frames_between
 from cuescope_sdk.data._media.survey import probe
 from cuescope_sdk.testing._media_files import RATE, MediaFile
 
@@ -20,7 +20,7 @@ MAX = 10**6
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 9, 300])
 @pytest.mark.parametrize("wanted", [1, 2, 5, 8])
 def test_sample_indices_are_the_middles_of_equal_parts(count, wanted):
-    indices = sample_indices(count, wanted)
+    indices = Probe.sample_indices(count, wanted)
     assert indices == tuple(
         int((part + 0.5) * count / wanted) for part in range(wanted)
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuescope_sdk import Options, Sample, UserError
-from cuescope_sdk.tells import Tell, held_out_strengths
+from cuescope_sdk.tells import Tell
 from cuescope_sdk.testing import TellContract
 
 from .contract_proofs import failed
@@ -122,6 +122,6 @@ def test_a_leak_is_refused_by_its_name() -> None:
     suite = contract(ReadsAll)()
     fold = np.arange(60) % 3
     with pytest.raises(UserError, match="tell 'mine' is refused: it reads the labels"):
-        held_out_strengths(
+        Tell.held_out_strengths(
             "mine", suite._build, suite.questions, fold, np.random.default_rng(0)
         )

@@ -64,6 +64,7 @@ from cuescope.cli.terminal import stdout
 from cuescope.cli.whole import Step, following
 from cuescope.context import cache_folder, silent
 from cuescope.course import Stage, own_seconds, share_asked
+from cuescope.errors import reason_of
 from cuescope.given_names import read_names, renamed
 from cuescope.planning import Plan
 from cuescope.registry import Entry, Registry
@@ -160,6 +161,7 @@ __all__ = [
     "program",
     "read_names",
     "read_whole",
+    "reason_of",
     "refuse_another_audit",
     "renamed",
     "render_table",

@@ -10,7 +10,6 @@ from cuescope.capabilities import (
     Embedder,
     EmbedsText,
     HasBenchmark,
-    HasPatches,
     HasPlantedCues,
     HasSplits,
     ImageEdit,
@@ -43,14 +42,7 @@ from cuescope.conclusions import (
 )
 from cuescope.context import Context
 from cuescope.digest import digest
-from cuescope.errors import (
-    BadDataError,
-    PlanStopped,
-    PluginError,
-    UserError,
-    nearest,
-    reason_of,
-)
+from cuescope.errors import BadDataError, PlanStopped, PluginError, UserError, nearest
 from cuescope.hookspecs import hookimpl
 from cuescope.installing import how_to_install
 from cuescope.plugin import Plugin
@@ -101,7 +93,6 @@ __all__ = [
     "Feature",
     "Frame",
     "HasBenchmark",
-    "HasPatches",
     "HasPlantedCues",
     "HasSplits",
     "HideTokens",
@@ -153,6 +144,5 @@ __all__ = [
     "nearest",
     "printable",
     "read_sealed",
-    "reason_of",
     "write_sealed",
 ]

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cuescope_sdk import Audit, Plugin, Report, hookimpl
+from cuescope_sdk import Audit, Cell, Plugin, Report, hookimpl
 
-Cell = str | int | float | bool | None
 EVERY = 10.0  # seconds between two lines about the answers: a tracker may be asked by network
 
 
@@ -130,4 +129,4 @@ class Tracker(Plugin, ABC):
         self.finish()
 
 
-__all__ = ["Cell", "RunSummary", "Tracker"]
+__all__ = ["RunSummary", "Tracker"]

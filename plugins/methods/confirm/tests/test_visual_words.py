@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from cuescope_confirm.locating.learned import Teller, is_held
+from cuescope_confirm.locating.learned import Rows, Teller, is_held
 from cuescope_confirm.study import Frames, Samples
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.locating import (
@@ -15,7 +15,6 @@ from cuescope_sdk.locating import (
     Look,
     PixelPatches,
     Region,
-    Rows,
     Training,
     stretch,
 )

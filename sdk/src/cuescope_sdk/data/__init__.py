@@ -21,7 +21,7 @@ from cuescope_sdk.data._independence import independent_samples
 from cuescope_sdk.data._label_noise import label_noise_words, mislabelled_samples
 from cuescope_sdk.data._media.content import content_digest
 from cuescope_sdk.data._media.files import kind_of, printable_name
-from cuescope_sdk.data._media.frames import Probe, sample_indices
+from cuescope_sdk.data._media.frames import Probe
 from cuescope_sdk.data._media.survey import probe_all
 from cuescope_sdk.data._media.unread import Unread
 from cuescope_sdk.data._near_duplicates import near_duplicate_groups
@@ -72,6 +72,5 @@ __all__ = [
     "probe_all",
     "require_data",
     "require_inside",
-    "sample_indices",
     "warn_of_weak_data",
 ]

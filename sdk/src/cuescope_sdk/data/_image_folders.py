@@ -20,7 +20,7 @@ from cuescope_sdk.data._media.files import (
     require_distinct,
     require_enough,
 )
-from cuescope_sdk.data._media.frames import Probe, load_image, sample_indices
+from cuescope_sdk.data._media.frames import Probe, load_image
 from cuescope_sdk.data._media.survey import loss_facts, probe_all
 from cuescope_sdk.data._media.unread import unread_beside, why_unread
 from cuescope_sdk.data._own_files import require_inside, typed_folders
@@ -67,7 +67,7 @@ def sample_evenly(items: Sequence[ImageItem], per_class: int) -> list[ImageItem]
     # not the first ones: files are often sorted by source or difficulty
     kept = set[int]()
     for indices in by_class.values():
-        parts = sample_indices(len(indices), min(per_class, len(indices)))
+        parts = Probe.sample_indices(len(indices), min(per_class, len(indices)))
         kept.update(indices[part] for part in parts)
     return [items[index] for index in sorted(kept)]
 

@@ -1,6 +1,6 @@
 """What explainers of image-text models share: what the network sees, and how faithful a map is."""
 
-from cuescope_sdk.explain._canvas import Canvas, Explainer, foreground_of, single_frame
+from cuescope_sdk.explain._canvas import Canvas, Explainer, foreground_of
 from cuescope_sdk.explain._curves import Perturbation
 from cuescope_sdk.explain._evidence import FaithfulnessCheck
 
@@ -10,5 +10,4 @@ __all__ = [
     "FaithfulnessCheck",
     "Perturbation",
     "foreground_of",
-    "single_frame",
 ]

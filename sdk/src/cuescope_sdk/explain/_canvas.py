@@ -40,7 +40,19 @@ class Canvas(Readout):
         trials: Sequence[Trial],
     ) -> list[UInt8[np.ndarray, "row col 3"]]:
         """By the model's own `canvas`."""
-        return list(model.canvas([single_frame(trial.sample) for trial in trials]))
+        return list(model.canvas([Canvas.frame(trial.sample) for trial in trials]))
+
+    @staticmethod
+    def frame(sample: Sample) -> Frame:
+        """The frame of a sample; raises UserError for one with several."""
+        if len(sample.frames) != 1:
+            raise UserError(
+                f"an image is explained, and sample '{sample.key}' is a sequence",
+                expected="one frame a sample",
+                got=f"{len(sample.frames)} frames",
+                remedy="Take image data.",
+            )
+        return sample.frames[0]
 
     @staticmethod
     def samples(audit: Audit, samples: Sequence[Sample]) -> list[Sample]:
@@ -50,7 +62,7 @@ class Canvas(Readout):
         """
         # before the model is asked
         for sample in samples:
-            single_frame(sample)
+            Canvas.frame(sample)
         # as trials: cached, and answered by workers too
         outcomes = audit.respond([Canvas().of(sample) for sample in samples])
         seen = []
@@ -78,18 +90,6 @@ class Canvas(Readout):
         return [
             np.asarray(outcome.response.readout)[..., 0] > 127 for outcome in outcomes
         ]
-
-
-def single_frame(sample: Sample) -> Frame:
-    """The frame of a sample; raises UserError for one with several."""
-    if len(sample.frames) != 1:
-        raise UserError(
-            f"an image is explained, and sample '{sample.key}' is a sequence",
-            expected="one frame a sample",
-            got=f"{len(sample.frames)} frames",
-            remedy="Take image data.",
-        )
-    return sample.frames[0]
 
 
 def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
@@ -120,7 +120,7 @@ def foreground_of(sample: Sample) -> Bool[np.ndarray, "row col"] | None:
 
 def _mask_frame(mask: Bool[np.ndarray, "row col"], sample: Sample) -> Frame:
     """White on black."""
-    width, height = single_frame(sample).load().size
+    width, height = Canvas.frame(sample).load().size
     if mask.shape != (height, width):
         raise UserError(
             f"the mask of sample '{sample.key}' does not fit its frame",

@@ -12,7 +12,7 @@ from pydantic import Field, PositiveInt, model_validator
 from cuescope.auditing import Audit
 from cuescope.errors import UserError
 from cuescope.types import Options, Sample, Trial
-from cuescope_sdk.explain._canvas import single_frame
+from cuescope_sdk.explain._canvas import Canvas
 from cuescope_sdk.explain._perturbation import (
     Direction,
     Fill,
@@ -240,7 +240,7 @@ class Perturbation(Options):
         # same noise for all maps: only the order differs
         seed = audit.derive_seed("faithfulness")
         for sample, importance in zip(samples, maps, strict=True):
-            frame = single_frame(sample)
+            frame = Canvas.frame(sample)
             width, height = frame.load().size
             # by frame: its order is the same in any batch
             ties = audit.rng("faithfulness ties", frame.key)

@@ -6,7 +6,7 @@ from functools import partial
 from threading import Lock
 
 import numpy as np
-from jaxtyping import Bool, Float32, UInt8
+from jaxtyping import Bool, UInt8
 from PIL import Image
 
 from cuescope.digest import digest
@@ -70,16 +70,6 @@ def open_frame(frame: Frame) -> Image.Image:
 def forget_frames() -> None:
     """Free the frames that `open_frame` remembers."""
     _OPENED.clear()
-
-
-def pixel_changes(sample: Sample, changed: Sample) -> Float32[np.ndarray, " channel"]:
-    """How much every pixel of its frames has changed, channel by channel, in grey levels."""
-    changes = [np.zeros(0, np.float32)]
-    for old, new in zip(sample.frames, changed.frames, strict=True):
-        before = np.asarray(open_frame(old), np.float32)
-        after = np.asarray(open_frame(new), np.float32)
-        changes.append(np.abs(after - before).ravel())
-    return np.concatenate(changes)
 
 
 def change_frames(

@@ -1,8 +1,8 @@
 """Where in pictures a cue is: what tells frames with it from others, and their place."""
 
-from cuescope_sdk.locating._linear import Fitting, Linear, Rows, Training
+from cuescope_sdk.locating._linear import Fitting, Linear, Training
 from cuescope_sdk.locating._location import Pictures
-from cuescope_sdk.locating._masks import Mask, stretch
+from cuescope_sdk.locating._masks import stretch
 from cuescope_sdk.locating._pictures import Look, PixelPatches, square_pixels
 from cuescope_sdk.locating._portraits import attach_portraits
 from cuescope_sdk.locating._regions import Region
@@ -11,11 +11,9 @@ __all__ = [
     "Fitting",
     "Linear",
     "Look",
-    "Mask",
     "Pictures",
     "PixelPatches",
     "Region",
-    "Rows",
     "Training",
     "attach_portraits",
     "square_pixels",

@@ -41,34 +41,34 @@ class Tell(Plugin, ABC):
         are none, and keys are numbers that mean nothing.
         """
 
+    @staticmethod
+    def held_out_strengths(
+        name: str,
+        build: "Callable[[], Tell]",
+        samples: Sequence[Sample],
+        fold: Int[np.ndarray, " sample"],
+        rng: np.random.Generator,
+    ) -> Strengths:
+        """The strength of every option, one sample after the other, learned from other folds.
 
-def held_out_strengths(
-    name: str,
-    build: Callable[[], Tell],
-    samples: Sequence[Sample],
-    fold: Int[np.ndarray, " sample"],
-    rng: np.random.Generator,
-) -> Strengths:
-    """The strength of every option, one sample after the other, learned from other folds.
-
-    Raises UserError for a tell whose strengths move with the labels of the samples that they are
-    about, and for one that does not give a finite number an option.
-    """
-    # a label for each sample that is asked about, and another one for the check
-    decoys, others = _decoys(samples, rng)
-    blind = build()
-    # first, so that whatever it remembers of these calls is false
-    for training in (fold != fold[0], fold == fold[0]):
-        _ask(name, blind, others, others, training)
-    expected = _ask_by_fold(name, blind, samples, others, fold)
-    strengths = _ask_by_fold(name, build(), samples, decoys, fold)
-    moved = ~np.isclose(strengths, expected, atol=CLOSE, rtol=CLOSE)
-    count = len(np.unique(_owners(samples)[moved]))
-    if count:
-        raise _refusal(name, f"others in {count:,} questions")
-    if _agreement(strengths, others) > BY_CHANCE:
-        raise _refusal(name, "answers that it was shown in an earlier call")
-    return strengths
+        Raises UserError for a tell whose strengths move with the labels of the samples that they
+        are about, and for one that does not give a finite number an option.
+        """
+        # a label for each sample that is asked about, and another one for the check
+        decoys, others = _decoys(samples, rng)
+        blind = build()
+        # first, so that whatever it remembers of these calls is false
+        for training in (fold != fold[0], fold == fold[0]):
+            _ask(name, blind, others, others, training)
+        expected = _ask_by_fold(name, blind, samples, others, fold)
+        strengths = _ask_by_fold(name, build(), samples, decoys, fold)
+        moved = ~np.isclose(strengths, expected, atol=CLOSE, rtol=CLOSE)
+        count = len(np.unique(_owners(samples)[moved]))
+        if count:
+            raise _refusal(name, f"others in {count:,} questions")
+        if _agreement(strengths, others) > BY_CHANCE:
+            raise _refusal(name, "answers that it was shown in an earlier call")
+        return strengths
 
 
 def _refusal(name: str, got: str) -> UserError:

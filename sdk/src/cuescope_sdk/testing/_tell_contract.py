@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope_sdk import Sample, UserError, generator
-from cuescope_sdk.tells import Tell, held_out_strengths
+from cuescope_sdk.tells import Tell
 from cuescope_sdk.testing._contract import Contract, ContractViolation, expect
 
 COUNT = 60
@@ -62,7 +62,7 @@ class TellContract(Contract):
         """Of all options, each learned from other folds."""
         fold = np.arange(COUNT) % FOLDS
         rng = generator(0, "tell contract", "decoys")
-        return held_out_strengths("yours", self._build, self.questions, fold, rng)
+        return Tell.held_out_strengths("yours", self._build, self.questions, fold, rng)
 
     def _build(self) -> Tell:
         return self.plugin(self.plugin.Options(**self.options), self.context())  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from cuescope_sdk import (
     UserError,
     generator,
 )
-from cuescope_sdk.explain import foreground_of, single_frame
+from cuescope_sdk.explain import Canvas, foreground_of
 
 SMALLEST = 32  # pixels of a side
 LARGEST = 8192
@@ -171,10 +171,10 @@ class Sources:
                     "Data with foreground masks, or --tool segmenter=SPEC, tells where the object "
                     "is",
                 )
-            mask = outline(self._segmenter, single_frame(sample), str(sample.label))
+            mask = outline(self._segmenter, Canvas.frame(sample), str(sample.label))
         else:
             # an annotated mask is as large as the photo, not as its shrunken copy
-            cols, rows = single_frame(sample).load().size
+            cols, rows = Canvas.frame(sample).load().size
             if mask.shape != (rows, cols):
                 raise _fault(
                     sample,
@@ -199,7 +199,7 @@ def outline(segmenter: Segmenter, frame: Frame, label: str) -> Mask:
 
 
 def _pixels(sample: Sample, side: int | None) -> Pixels:
-    pixels = np.asarray(single_frame(sample).load())
+    pixels = np.asarray(Canvas.frame(sample).load())
     rows, cols = pixels.shape[:2]
     longest = max(rows, cols)
     if side is not None and longest > side:

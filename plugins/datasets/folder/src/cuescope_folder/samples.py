@@ -8,7 +8,7 @@ import numpy as np
 
 from cuescope_folder.layout import Item
 from cuescope_sdk import Frame, Sample, UserError
-from cuescope_sdk.data import Probe, kind_of, sample_indices
+from cuescope_sdk.data import Probe, kind_of
 from cuescope_sdk.grounding import TIMES
 
 Probes = Mapping[Path, Probe]
@@ -18,7 +18,9 @@ def needed_files(item: Item, frames: int) -> tuple[Path, ...]:
     """The files that a sample of this item shows: of a frame folder, the sampled frames alone."""
     if not item.folder or not item.files:
         return item.files
-    return tuple(item.files[index] for index in sample_indices(len(item.files), frames))
+    return tuple(
+        item.files[index] for index in Probe.sample_indices(len(item.files), frames)
+    )
 
 
 def with_mask(item: Item, files: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -83,7 +85,7 @@ def _times_and_actions(
         return {}
     (file,) = item.files
     video = probes[file]
-    shown = list(sample_indices(video.frames, wanted))
+    shown = list(Probe.sample_indices(video.frames, wanted))
     times = video.times()[shown]
     annotations: dict[str, Any] = {
         TIMES: tuple(round(float(time), 3) for time in times)

@@ -12,12 +12,7 @@ from pydantic import Field
 
 from cuescope_kinetics.layout import Clip, clips_in_folders, clips_in_table, table_names
 from cuescope_sdk import Context, Names, Sample, Words, generator
-from cuescope_sdk.data import (
-    Question,
-    VideoQuestionOptions,
-    VideoQuestions,
-    sample_indices,
-)
+from cuescope_sdk.data import Probe, Question, VideoQuestionOptions, VideoQuestions
 from cuescope_sdk.models import refuse_unknown
 
 PARTS = ("val-dev", "val-test")
@@ -137,7 +132,9 @@ class Kinetics(VideoQuestions):
         for label in self.labels:
             indices = by_class[label]
             count = min(self.options.per_class or len(indices), len(indices))
-            selected += map(indices.__getitem__, sample_indices(len(indices), count))
+            selected += map(
+                indices.__getitem__, Probe.sample_indices(len(indices), count)
+            )
         # in the order of the table, not by class
         clips = [clips[index] for index in sorted(selected)]
         self._ids = {clip.name: clip.youtube_id for clip in clips}

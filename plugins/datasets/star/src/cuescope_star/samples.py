@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import chain
 
-from cuescope_sdk.data import sample_indices
+from cuescope_sdk.data import Probe
 from cuescope_sdk.grounding import Action, Relation, SceneFrame, Thing
 from cuescope_star.layout import PERSON, Classes, Situation
 
@@ -68,7 +68,7 @@ def choose_frames(
     """
     count = len(within)
     frames = []
-    for part, index in enumerate(sample_indices(count, wanted)):
+    for part, index in enumerate(Probe.sample_indices(count, wanted)):
         middle = within[index]
         first = part * count // wanted
         end = (part + 1) * count // wanted

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby, pairwise
 
-from cuescope_sdk.data import sample_indices
+from cuescope_sdk.data import Probe
 from cuescope_sdk.grounding import Action, SceneFrame, Thing, turn_name
 from cuescope_teach.layout import Moment
 
@@ -33,7 +33,7 @@ def choose_moments(moments: Sequence[Moment], wanted: int) -> tuple[int, ...]:
             starts.append(index)
     if len(starts) <= wanted:
         return tuple(starts)
-    return tuple(starts[index] for index in sample_indices(len(starts), wanted))
+    return tuple(starts[index] for index in Probe.sample_indices(len(starts), wanted))
 
 
 def scenes(moments: Sequence[Moment], shown: Sequence[int]) -> tuple[SceneFrame, ...]:

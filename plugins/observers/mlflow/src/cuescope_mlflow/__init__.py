@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cuescope_sdk import Options, Words
-from cuescope_sdk.tracking import Cell, Tracker
+from cuescope_sdk import Cell, Options, Words
+from cuescope_sdk.tracking import Tracker
 
 # of the names of metrics MLflow takes letters, digits and these alone
 REFUSED = re.compile(r"[^\w\-. /]", re.ASCII)

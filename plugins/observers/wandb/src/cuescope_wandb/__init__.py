@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from cuescope_sdk import Options, Words
-from cuescope_sdk.tracking import Cell, Tracker
+from cuescope_sdk import Cell, Options, Words
+from cuescope_sdk.tracking import Tracker
 
 
 class WeightsAndBiasesOptions(Options):

@@ -63,6 +63,14 @@ class Probe:
         load = partial(load_image, self.path, self.digest, turned=turned)
         return Frame(key, load, FrameSource(self.path))
 
+    @staticmethod
+    def sample_indices(count: int, wanted: int) -> tuple[int, ...]:
+        """Indices of `wanted` frames of `count`: the middle frame of each of `wanted` equal parts.
+
+        A clip of fewer frames shows some of them repeatedly, in order.
+        """
+        return tuple((2 * part + 1) * count // (2 * wanted) for part in range(wanted))
+
     def clip(
         self,
         wanted: int,
@@ -75,9 +83,9 @@ class Probe:
         Raises ValueError for a range that ends before it starts.
         """
         if start <= 0 and end is None:
-            return self.frames_at(sample_indices(self.frames, wanted))
+            return self.frames_at(Probe.sample_indices(self.frames, wanted))
         within, segment = self.between(start, end)
-        indices = [within[i] for i in sample_indices(len(within), wanted)]
+        indices = [within[i] for i in Probe.sample_indices(len(within), wanted)]
         return self.frames_at(indices, segment)
 
     def times(self) -> Float[np.ndarray, " frame"]:
@@ -111,7 +119,7 @@ class Probe:
         frame holds the decoder's version: another may round colours otherwise.
         """
         # unless they are spread over the whole file, what is known of it is not of them
-        part = tuple(indices) != sample_indices(self.frames, len(indices))
+        part = tuple(indices) != Probe.sample_indices(self.frames, len(indices))
         shown = segment or (() if part else None)
         decoder = _video_decoder() if kind_of(self.path) == "video" else "gif"
         # shared: loading one frame decodes all in one pass
@@ -128,14 +136,6 @@ def load_image(path: Path, digest: str, *, turned: bool = True) -> Image.Image:
     """The image of a file with this digest, RGB; raises BadDataError where it is another now."""
     with readable_still(path), listed_bytes(path, digest) as file:
         return decode_image(file, turned=turned)
-
-
-def sample_indices(count: int, wanted: int) -> tuple[int, ...]:
-    """Indices of `wanted` frames of `count`: the middle frame of each of `wanted` equal parts.
-
-    A clip of fewer frames shows some of them repeatedly, in order.
-    """
-    return tuple((2 * part + 1) * count // (2 * wanted) for part in range(wanted))
 
 
 def frames_between(

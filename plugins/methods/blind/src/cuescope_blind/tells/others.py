@@ -5,8 +5,7 @@ from functools import partial
 from cuescope_blind.questions import PerOption
 from cuescope_blind.tells import Tell
 from cuescope_blind.trials import folds_of, questions_of
-from cuescope_sdk import Audit, UserError
-from cuescope_sdk.tells import held_out_strengths
+from cuescope_sdk import Audit, UserError, tells
 
 
 def other_tells(audit: Audit) -> list[tuple[Tell, PerOption]]:
@@ -22,7 +21,7 @@ def other_tells(audit: Audit) -> list[tuple[Tell, PerOption]]:
     registry = audit.context.registry
     named = audit.options.tells
     specs = named or [entry.name for entry in registry.of_kind("tell")]
-    tells = []
+    others = []
     refused = []
     for spec in specs:
         try:
@@ -30,14 +29,16 @@ def other_tells(audit: Audit) -> list[tuple[Tell, PerOption]]:
             with registry.blaming(plugin.entry):
                 build = partial(plugin.build, audit.context)
                 rng = audit.rng("tell", spec)
-                strengths = held_out_strengths(spec, build, samples, fold, rng)
+                strengths = tells.Tell.held_out_strengths(
+                    spec, build, samples, fold, rng
+                )
         except UserError as error:
             if named:
                 raise
             refused.append(str(error))
             continue
         kind = plugin.plugin
-        tells.append((Tell(spec, kind.title, is_rule=not kind.learns), strengths))
+        others.append((Tell(spec, kind.title, is_rule=not kind.learns), strengths))
     if refused:
         audit.note("tells left out", "; ".join(refused))
-    return tells
+    return others

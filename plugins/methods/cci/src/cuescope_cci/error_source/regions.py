@@ -19,7 +19,7 @@ from cuescope_cci.scores import (
 )
 from cuescope_cci.trials import AnsweredImage, answer_outputs
 from cuescope_sdk import Audit, Sample, UserError
-from cuescope_sdk.explain import Canvas, foreground_of, single_frame
+from cuescope_sdk.explain import Canvas, foreground_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,5 +123,5 @@ def segment(audit: Audit, sample: Sample) -> Mask:
     """Whatever is the label or another object in front (the prompt of appendix A.3)."""
     # Other objects count as foreground too: to look at one is no error from the background.
     names = [name for name in (sample.label, "foreground objects") if name]
-    [masks] = audit.tools["segmenter"].segment([single_frame(sample)], names)
+    [masks] = audit.tools["segmenter"].segment([Canvas.frame(sample)], names)
     return np.asarray(np.asarray(masks, dtype=bool).any(axis=0))

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from cuescope_confirm.locating.annotated import object_masks
 from cuescope_confirm.locating.places import LocatedCue, size_of
 from cuescope_confirm.study import BACKGROUNDS, Study, shuffle
 from cuescope_sdk import Sample
-from cuescope_sdk.interventions import Case, Effect, Intervention, Place
+from cuescope_sdk.interventions import Case, Intervention, Place
 from cuescope_sdk.locating import stretch
 
 CONTROLS = 2  # samples without the cue for each so many with it: half as many
@@ -294,7 +295,7 @@ class PairMaker:
         area = self.located.area or 0.0
         return self.target.cue.kind in BACKGROUNDS or area > WIDE
 
-    def stills(self, effect: Effect) -> Iterator[Pair]:
+    def stills(self, effect: Literal["removes", "inserts"]) -> Iterator[Pair]:
         """Each towards a sample of its label of the other side, and towards one of its own side.
 
         The sides are samples with the cue and samples without it.

@@ -28,6 +28,7 @@ from cuescope.application import (
     open_registry,
     pairs,
     prints,
+    reason_of,
     refuse_another_audit,
     require_openable,
     show_report,
@@ -45,7 +46,7 @@ from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
 from cuescope_confirm.command.outputs import InvestigationPlan
 from cuescope_confirm.command.untested import OPEN, failed_by, untested
 from cuescope_confirm.study import LISTED, LeftOut
-from cuescope_sdk import Context, Request, UserError, nearest, reason_of, write_sealed
+from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
 from cuescope_sdk.choosing import Fit, Question
 
 command = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -5,21 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuescope.application import Runner
+from cuescope.application import Runner, reason_of
 from cuescope_confirm import Confirm
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import LeftOut, folders_of
 from cuescope_confirm.trials import NOTHING
-from cuescope_sdk import (
-    Feature,
-    Report,
-    Request,
-    Sample,
-    Score,
-    StoredRun,
-    Table,
-    reason_of,
-)
+from cuescope_sdk import Feature, Report, Request, Sample, Score, StoredRun, Table
 
 
 @dataclass(frozen=True)

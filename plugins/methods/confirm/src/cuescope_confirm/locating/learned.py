@@ -8,11 +8,17 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from PIL import Image
 
 from cuescope_confirm.asking import is_of_label
-from cuescope_confirm.locating.places import GOOD_AUROC, LocatedCue, box_mask, size_of
+from cuescope_confirm.locating.places import (
+    GOOD_AUROC,
+    LocatedCue,
+    Mask,
+    box_mask,
+    size_of,
+)
 from cuescope_confirm.locating.standing import standing_place
 from cuescope_confirm.study import Cue, Frames, Samples, Study, frames_in, pick, shuffle
 from cuescope_sdk import Audit, Frame, Readout, Trial
@@ -21,10 +27,8 @@ from cuescope_sdk.locating import (
     Fitting,
     Linear,
     Look,
-    Mask,
     PixelPatches,
     Region,
-    Rows,
     Training,
     square_pixels,
     stretch,
@@ -47,6 +51,7 @@ WORTH = 0.15  # of AUROC, that a place may cost
 TIE = 0.01  # of AUROC: between equals the smaller region is taken
 SQUARE = (0.9, 1.1)  # rows to columns of a frame that is taken as square
 BY = "frames like those of the run"
+Rows = Float[np.ndarray, "frame dim"]
 Grids = list[np.ndarray]
 Cells = Callable[[Samples, Frames], Grids]
 Reader = Callable[[Samples, Frames], Rows]

@@ -6,11 +6,12 @@ from functools import cached_property
 from math import ceil, floor
 
 import numpy as np
+from jaxtyping import Bool
 
 from cuescope_sdk import Frame
 from cuescope_sdk.interventions import Place, open_frame
-from cuescope_sdk.locating import Mask
 
+Mask = Bool[np.ndarray, "_row _col"]
 Masks = tuple[Mask, ...]
 Size = tuple[int, int]  # rows, columns
 GOOD_AUROC = 0.75  # a localisation that ranks worse than this decides nothing

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
+from cuescope_confirm.locating.places import Mask
 from cuescope_sdk import Frame
-from cuescope_sdk.locating import Fitting, Mask, Pictures, Training
+from cuescope_sdk.locating import Fitting, Pictures, Training
 from cuescope_sdk.statistics import Roc
 
 # of AUROC, by which a piece may tell frames worse than the best: what only goes with a cue does

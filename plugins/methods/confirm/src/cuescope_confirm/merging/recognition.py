@@ -13,11 +13,11 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_confirm.locating.learned import coarse_colours, embeddings, training
+from cuescope_confirm.locating.learned import Rows, coarse_colours, embeddings, training
 from cuescope_confirm.locating.places import GOOD_AUROC
 from cuescope_confirm.merging.modalities import place_of
 from cuescope_confirm.study import Cue, Cues, Frames, Study, frames_in, pick, shuffle
-from cuescope_sdk.locating import Linear, Rows
+from cuescope_sdk.locating import Linear
 from cuescope_sdk.statistics import Roc
 from cuescope_sdk.stills import FrameId
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import compress, islice
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float32
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.locating.learned import training_frames
@@ -23,8 +23,8 @@ from cuescope_confirm.testimony.witnesses import (
     Witness,
     shown_frames,
 )
-from cuescope_sdk import Frame
-from cuescope_sdk.interventions import pixel_changes
+from cuescope_sdk import Frame, Sample
+from cuescope_sdk.interventions import open_frame
 from cuescope_sdk.locating import Fitting, Linear, Look
 
 LEAST = 0.5  # of the way from pictures with the cue to those without
@@ -158,6 +158,16 @@ def _frames_of(witness: Witness) -> Iterator[tuple[Frame, Frame]]:
         changed, placebo = trials[CHANGED], trials[PLACEBO]
         if changed is not None and placebo is not None and changed.sample.frames:
             yield changed.sample.frames[number], placebo.sample.frames[number]
+
+
+def pixel_changes(sample: Sample, changed: Sample) -> Float32[np.ndarray, " channel"]:
+    """How much every pixel of its frames has changed, channel by channel, in grey levels."""
+    changes = [np.zeros(0, np.float32)]
+    for old, new in zip(sample.frames, changed.frames, strict=True):
+        before = np.asarray(open_frame(old), np.float32)
+        after = np.asarray(open_frame(new), np.float32)
+        changes.append(np.abs(after - before).ravel())
+    return np.concatenate(changes)
 
 
 def change_made(witness: Witness) -> float:

@@ -25,7 +25,7 @@ from cuescope_saliency.options import (
     require_explainer,
 )
 from cuescope_sdk import Frame, Readout, Sample, Trial, UserError
-from cuescope_sdk.explain import single_frame
+from cuescope_sdk.explain import Canvas
 from cuescope_sdk.torch import ImageTower
 
 FUNCTIONS: Mapping[Explainer, Callable[[Case], Tensor]] = {
@@ -96,7 +96,7 @@ class Explanation(Readout):
     ) -> list[Float[np.ndarray, "row col"]]:
         """One image at a time, so that a map does not depend on what is asked beside it."""
         asked = (self.text, self.explainer, self.settings, self.choices)
-        return [explain(model, single_frame(trial.sample), *asked) for trial in trials]
+        return [explain(model, Canvas.frame(trial.sample), *asked) for trial in trials]
 
 
 def explain(
