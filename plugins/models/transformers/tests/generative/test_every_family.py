@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from cuescope_sdk import Context
+from cuescope_sdk import Context, UserError
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
+from cuescope_transformers.generative.loading import VIDEO_FAULTS
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -75,6 +76,23 @@ def test_a_model_that_fuses_in_its_linear_layers_alone_is_refused_in_the_plan(
     for edit in ("average-attention", "average-tokens"):
         assert edit not in capabilities.edits
         assert capabilities.why_not(edit) == reason
+
+
+@pytest.mark.parametrize(
+    "kind", ["kimi_k25", pytest.param("nemotron_h_omni", marks=pytest.mark.long)]
+)
+def test_frames_are_images_where_transformers_cannot_show_a_video(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = every_family.open_plugin(every_family.parts_of(kind, tmp_path)())
+    film = every_family.asking_film(every_family.film(0))
+    assert model.respond([film])
+    shown = model.facts["frames are shown as"]
+    assert shown.startswith("images: as a video transformers cannot show them")
+    # a release that mends it is noticed here
+    monkeypatch.delitem(VIDEO_FAULTS, kind)
+    with pytest.raises((RuntimeError, TypeError, UserError)):
+        model.respond([film])
 
 
 @pytest.mark.long

@@ -691,7 +691,16 @@ def _gemma3(config: Any, processor: Any) -> None:
         config.vision_config.hidden_size = 2048
 
 
+def _glm5(config: Any, processor: Any) -> None:
+    """Tokens of a video are those of images, between two marks."""
+    ids = processor.tokenizer.convert_tokens_to_ids
+    config.video_start_token_id = ids("<|begin_of_video|>")
+    config.video_end_token_id = ids("<|end_of_video|>")
+
+
 def _minicpm(config: Any, processor: Any) -> None:
+    # of the two layers that are left
+    config.insert_layer_id = config.vision_config.insert_layer_id = 0
     for part in (processor.image_processor, processor.video_processor):
         part.scale_resolution = SIDE
         part.max_slice_nums = 1
@@ -739,6 +748,13 @@ TOUCHES: dict[str, Touch] = {
         vision_config__position_embedding_size=4096,
         processor__image_processor__max_soft_tokens=70,
     ),
+    "glm5_next": _glm5,
+    "nemotron_h_omni": _touch(
+        processor__video_processor__norm_mean=[0.5] * 3,
+        processor__video_processor__norm_std=[0.5] * 3,
+        processor__video_processor__patch_size=PATCH,
+        processor__video_processor__video_target_num_patches=16,
+    ),
     "lfm2_vl": _touch(
         processor__image_processor__min_image_tokens=4,
         processor__image_processor__max_image_tokens=16,
@@ -759,7 +775,10 @@ TOUCHES: dict[str, Touch] = {
     "kosmos-2.5": _touch(
         vision_config__patch_embed_hidden_size=3 * PATCH**2, latent_query_num=16
     ),
-    "dots3_note": _touch(processor__image_processor__temporal_patch_size=1),
+    "dots3_note": _touch(
+        processor__image_processor__temporal_patch_size=1,
+        processor__video_processor__temporal_patch_size=1,
+    ),
     "perception_lm": _touch(
         processor__patch_size=PATCH,
         processor__pooling_ratio=2,
@@ -832,5 +851,7 @@ TOUCHES: dict[str, Touch] = {
         processor__image_processor__size={"height": 768, "width": 768},
         processor__patch_size=64,
     ),
+    # else what is said depends on whether Tesseract is installed
+    "udop": _touch(processor__image_processor__apply_ocr=False),
     "vipllava": _touch(vision_feature_layers=[-2, -1]),
 }

@@ -66,7 +66,7 @@ def media_of(model: GenerativeModel, sample: Sample) -> list[Medium]:
     """
     count = len(sample.frames)
     takes_image = getattr(model.processor, "image_processor", None) is not None
-    takes_video = getattr(model.processor, "video_processor", None) is not None
+    takes_video = model.takes_videos
     if not count and model.needs_image:
         raise UserError(
             f"{model.title} answers nothing without an image",

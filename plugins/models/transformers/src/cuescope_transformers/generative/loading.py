@@ -30,6 +30,11 @@ PLACEHOLDER_NAMES = (
 PICTURES = ("pixel", "image", "video")  # parts of what networks call their frames
 NOT_MEDIA = frozenset({"self", "kwargs"})  # of the arguments of a processor
 OWN_QUESTIONS = ("shieldgemma2",)  # its processor asks about policies, and nothing else
+# what transformers 5.23 cannot do with a video that its processor makes
+VIDEO_FAULTS = {
+    "kimi_k25": "it counts more tokens of a video than its own tower gives",
+    "nemotron_h_omni": "it joins what is one tensor already",
+}
 IMAGES_AHEAD = 16  # whole photos, some tens of megabytes each
 
 
@@ -189,9 +194,18 @@ class GenerativeModel:
         return frozenset(marked - unknown)
 
     @property
+    def takes_videos(self) -> bool:
+        """Whether several frames are shown as one video."""
+        has = getattr(self.processor, "video_processor", None) is not None
+        return has and self.kind not in VIDEO_FAULTS
+
+    @property
     def facts(self) -> dict[str, str]:
-        video = getattr(self.processor, "video_processor", None)
-        shown = "images" if video is None else "a video"
+        shown = "a video" if self.takes_videos else "images"
+        if self.kind in VIDEO_FAULTS:
+            shown += (
+                f": as a video transformers cannot show them, {VIDEO_FAULTS[self.kind]}"
+            )
         return {**self.files.facts, "frames are shown as": shown}
 
     def fingerprint(self, *more: object) -> str:
