@@ -28,7 +28,7 @@ def test_a_frame_from_a_file_is_what_is_seen_in_it(
 ) -> None:
     image = Frame.from_file(odd.write(tmp_path)).load()
     assert image.mode == "RGB"
-    assert odd.seen_in(np.asarray(image))
+    assert odd.is_seen_in(np.asarray(image))
 
 
 @pytest.mark.parametrize("odd", OddImage.every(), ids=lambda odd: odd.name)
@@ -37,8 +37,8 @@ def test_each_is_odd_in_its_way(odd: OddImage) -> None:
     assert image.mode == MODES.get(odd.name, image.mode)
     assert image.size == odd.pixels.shape[1::-1]
     assert getattr(image, "n_frames", 1) == (2 if odd.name == "animated.gif" else 1)
-    assert not odd.seen_in(255 - odd.pixels)
+    assert not odd.is_seen_in(255 - odd.pixels)
     if odd.name.startswith(("deep", "palette", "transparent", "grey-alpha")):
-        assert not odd.seen_in(
+        assert not odd.is_seen_in(
             np.asarray(image.convert("RGB"))
         )  # what Pillow alone makes of it

@@ -9,7 +9,7 @@ from scipy import ndimage
 
 from cuescope_sdk import Frame
 from cuescope_sdk.locating import _written
-from cuescope_sdk.locating._written import Written, installed_reader, written_at
+from cuescope_sdk.locating._written import Written, installed_reader, text_at
 
 SIDE = 224
 PLACE = np.zeros((32, 32), bool)
@@ -35,7 +35,7 @@ def pictures(words: Sequence[str]) -> list[Picture]:
 
 @pytest.mark.skipif(installed_reader() is None, reason="Tesseract is not installed")
 def test_tesseract_reads_what_all_pictures_share() -> None:
-    found = written_at(pictures(["REUTERS"] * 8), pictures([""] * 8))
+    found = text_at(pictures(["REUTERS"] * 8), pictures([""] * 8))
     assert found is not None
     assert found.word == "REUTERS"
     assert str(found).startswith("text 'REUTERS' in ")
@@ -43,7 +43,7 @@ def test_tesseract_reads_what_all_pictures_share() -> None:
 
 @pytest.mark.skipif(installed_reader() is None, reason="Tesseract is not installed")
 def test_tesseract_reads_no_texture() -> None:
-    assert written_at(pictures([""] * 8), pictures([""] * 8)) is None
+    assert text_at(pictures([""] * 8), pictures([""] * 8)) is None
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_a_word_belongs_to_a_cue_that_most_have_and_few_others(
         return next(read).split()
 
     monkeypatch.setattr(_written, "installed_reader", lambda: reader)
-    assert written_at(pictures(inside), pictures(outside)) == found
+    assert text_at(pictures(inside), pictures(outside)) == found
 
 
 def test_without_a_reader_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_written, "installed_reader", lambda: None)
-    assert written_at(pictures(["LIVE"]), pictures([""])) is None
+    assert text_at(pictures(["LIVE"]), pictures([""])) is None

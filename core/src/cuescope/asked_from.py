@@ -44,7 +44,7 @@ def from_place(request: "Request", place: Path, registry: "Registry") -> "Reques
         return request
     changes: dict[str, Any] = {}
     for field, kind in (("method", "method"), ("model", "model"), ("data", "dataset")):
-        spec, options = _moved(
+        spec, options = _with_whole_paths(
             registry,
             kind,
             getattr(request, field),
@@ -55,7 +55,7 @@ def from_place(request: "Request", place: Path, registry: "Registry") -> "Reques
     return request.model_copy(update=changes)
 
 
-def _moved(
+def _with_whole_paths(
     registry: "Registry",
     kind: str,
     text: str,

@@ -377,7 +377,7 @@ def with_doubts(
         check for check in evidence if check.doubt and check.verdict != "supported"
     ]
 
-    def checked(score: Score) -> Score:
+    def check(score: Score) -> Score:
         about = [check for check in doubts if check.concerns(score)]
         refuted = [check for check in about if check.verdict == "refuted"]
         if not score.finding or not about:
@@ -387,7 +387,7 @@ def with_doubts(
         doubt = {"finding": not refuted, "doubt": " ".join(words)}
         return score.model_copy(update=doubt)
 
-    return tuple(map(checked, scores))
+    return tuple(map(check, scores))
 
 
 HOLDS_NOTHING = (
@@ -405,7 +405,7 @@ def with_one_verdict(
     the interval does not: a reader who sees both would have to choose.
     """
 
-    def checked(score: Score) -> Score:
+    def check(score: Score) -> Score:
         if not score.finding or score.metric != metric:
             return score
         if score.low is None or score.high is None:
@@ -415,7 +415,7 @@ def with_one_verdict(
         doubt = {"finding": False, "doubt": HOLDS_NOTHING.format(nothing=nothing)}
         return score.model_copy(update=doubt)
 
-    return tuple(map(checked, scores))
+    return tuple(map(check, scores))
 
 
 class Report(Value):

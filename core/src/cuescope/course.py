@@ -52,7 +52,7 @@ class Stage:
 
     def remember(self, cache: ResponseCache, inputs: float, seconds: float) -> None:
         """Keep what it took, for the next one."""
-        for kept in _kept_as(self.name, self.data):
+        for kept in _memory_key(self.name, self.data):
             if self.most:
                 cache.add_pace(f"{kept} asked", round(self.most), inputs)
             if self.size:
@@ -63,7 +63,7 @@ def share_asked(
     name: str, data: str, cache: ResponseCache, default: float = ASKED
 ) -> float:
     """Of what a method asks at most, how much it has asked here so far."""
-    asked = cache.pace(*(f"{kept} asked" for kept in _kept_as(name, data)))
+    asked = cache.pace(*(f"{kept} asked" for kept in _memory_key(name, data)))
     return default if asked is None else min(asked, 1.0)
 
 
@@ -71,11 +71,11 @@ def own_seconds(
     name: str, data: str, cache: ResponseCache, default: float = OWN_SECONDS
 ) -> float:
     """What a method has taken here beside the model, for each of what it grows with."""
-    own = cache.pace(*(f"{kept} own" for kept in _kept_as(name, data)))
+    own = cache.pace(*(f"{kept} own" for kept in _memory_key(name, data)))
     return default if own is None else own
 
 
-def _kept_as(name: str, data: str) -> tuple[str, str]:
+def _memory_key(name: str, data: str) -> tuple[str, str]:
     # what a method finds, and so what follows, is more alike on the same data
     return f"method {name} on {data}", f"method {name}"
 
@@ -136,7 +136,7 @@ class Course:
         inputs = self._inputs + self._all_of_call + self.current.share * more
         self.current = replace(self.current, inputs=inputs)
 
-    def asked(self, inputs: int, all_inputs: int) -> None:
+    def count_asked(self, inputs: int, all_inputs: int) -> None:
         """The model has looked at so many of the inputs of a call, which begins with none."""
         now = self._clock()
         if inputs == 0 or inputs < self._of_call:

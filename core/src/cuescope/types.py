@@ -385,19 +385,19 @@ class Outcome:
     @property
     def logits(self) -> np.ndarray:
         """Those of the response, float32 (choice); raises PluginError where none were given."""
-        return self._given(self.response.logits, "logits")
+        return self._output_of(self.response.logits, "logits")
 
     @property
     def embedding(self) -> np.ndarray:
         """That of the response, float32 (dim); raises PluginError where none was given."""
-        return self._given(self.response.embedding, "embedding")
+        return self._output_of(self.response.embedding, "embedding")
 
     @property
     def text(self) -> str:
         """That of the response; raises PluginError where none was given."""
-        return self._given(self.response.text, "text")
+        return self._output_of(self.response.text, "text")
 
-    def _given(self, answer: T | None, output: Output) -> T:
+    def _output_of(self, answer: T | None, output: Output) -> T:
         if answer is None:
             raise PluginError(
                 f"the answer to {self.trial.sample.key}",

@@ -23,11 +23,11 @@ def prints(*models: str) -> Callable[[Command], Command]:
     By name: to list commands must not import them.
     """
 
-    def named(function: Command) -> Command:
+    def decorate(function: Command) -> Command:
         function.json_models = models  # type: ignore[attr-defined]
         return function
 
-    return named
+    return decorate
 
 
 def prints_lines(function: Command) -> Command:

@@ -336,7 +336,7 @@ class Bars:
     ) -> None:
         """Move the bar of the model's answers."""
         if self._whole is not None:
-            self._whole.asked(audit, total, cached, inputs, all_inputs)
+            self._whole.count_asked(audit, total, cached, inputs, all_inputs)
         if self._answers is None:
             work = Work("asking the model", total, "answers", self.clock)
             # what was in the cache came at once, and says nothing of the pace

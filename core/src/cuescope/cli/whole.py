@@ -50,7 +50,7 @@ class Whole:
         """Of all stages."""
         return self.course.seconds_left
 
-    def asked(
+    def count_asked(
         self,
         audit: "Audit",
         total: int,
@@ -59,7 +59,7 @@ class Whole:
         all_inputs: int,
     ) -> None:
         """As `responses_progressed` tells it."""
-        self.course.asked(inputs, all_inputs)
+        self.course.count_asked(inputs, all_inputs)
         if inputs == 0 and total > cached:
             each = all_inputs / (total - cached)
             more = getattr(audit, "more_trials", None)

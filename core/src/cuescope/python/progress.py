@@ -76,7 +76,7 @@ class NotebookBars:
     ) -> None:
         """Of what the model is asked."""
         if self._whole is not None:
-            self._whole.asked(audit, total, cached, inputs, all_inputs)
+            self._whole.count_asked(audit, total, cached, inputs, all_inputs)
         if inputs == 0:
             self._started = time.monotonic()
         self._show("the model answers", done, total, inputs, all_inputs)

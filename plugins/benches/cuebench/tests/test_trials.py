@@ -13,7 +13,7 @@ import pytest
 from cuescope_cuebench.baselines import ErrorRanker, GapRanker
 from cuescope_cuebench.bench import AuditorsBench, AuditorsOptions
 from cuescope_cuebench.composites import Composites, has_assets
-from cuescope_cuebench.dialled import mixed, share_of_taught
+from cuescope_cuebench.dialled import mix, share_of_taught
 from cuescope_cuebench.matching import Answer, Sheet, is_planted, match_of
 from cuescope_cuebench.opaque import OpaqueData, OpaqueOptions
 from cuescope_cuebench.sealing import hash_of, opaque_name, read_secret
@@ -101,7 +101,7 @@ def test_a_dialled_model_takes_as_much_as_asked() -> None:
         for vector in (np.array([1.0, 0.0]), np.array([0.6, 0.8]))
         for texts in [np.eye(2)]
     )
-    both = mixed(one, other, 0.25)
+    both = mix(one, other, 0.25)
     joined = np.concatenate([np.sqrt(0.75) * np.eye(2), np.sqrt(0.25) * np.eye(2)], 1)
     assert both.embedding is not None
     assert np.linalg.norm(both.embedding) == pytest.approx(1)

@@ -44,7 +44,7 @@ def test_odd_images_are_seen_as_they_are(data, opened, odd):
     (data / "a").mkdir()
     odd.write(data / "a")
     (sample,) = opened(frames=2)
-    assert odd.seen_in(np.asarray(sample.frames[0].load()))
+    assert odd.is_seen_in(np.asarray(sample.frames[0].load()))
     assert len(sample.frames) == (2 if odd.name == "animated.gif" else 1)
 
 

@@ -144,7 +144,7 @@ class TestImageNet(LayoutContract):
     def test_mistakes_of_the_development_kit(self, file, text, said):
         with self.copy() as root:
             write_devkit(root / "data", flatten(root))
-            Mistake(f"data/{file}", text, said).made_in(root)
+            Mistake(f"data/{file}", text, said).damage(root)
             assert said in str(self.refusal(root))
 
     def test_the_table_of_the_competition_has_boxes(self):

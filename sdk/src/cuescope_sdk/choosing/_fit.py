@@ -100,7 +100,7 @@ class Question:
 
         Raises UserError for options that do not fit, and for a model that can never be asked.
         """
-        declared = _declared(self, context.registry)
+        declared = _declaration(self, context.registry)
         if self.model is None or Spec.parse(self.model).arg is None:
             return declared
         try:
@@ -277,7 +277,7 @@ def _of_data(
 # ------------------------------------------------------------------------------ what is declared
 
 
-def _declared(question: Question, registry: Registry) -> Capabilities | None:
+def _declaration(question: Question, registry: Registry) -> Capabilities | None:
     """What the class of the model declares; raises UserError for options that do not fit."""
     if question.model is None:
         return None

@@ -155,7 +155,7 @@ def _things(
     return list(detector.detect(frames, names))
 
 
-def _named(boxes: Boxes, names: Sequence[str]) -> list[Detection]:
+def _with_names(boxes: Boxes, names: Sequence[str]) -> list[Detection]:
     wanted = set(map(normalise_name, names))
     return [
         box for box in boxes if box.score >= SEEN and normalise_name(box.name) in wanted
@@ -163,11 +163,11 @@ def _named(boxes: Boxes, names: Sequence[str]) -> list[Detection]:
 
 
 def _largest(boxes: Boxes | None, label: str) -> float | None:
-    return max(map(_area, _named(boxes or (), [label])), default=None)
+    return max(map(_area, _with_names(boxes or (), [label])), default=None)
 
 
 def _shows(boxes: Boxes, answers: Sequence[str]) -> bool:
-    return bool(_named(boxes, answers))
+    return bool(_with_names(boxes, answers))
 
 
 # --------------------------------------------------------------------------------- picture quality

@@ -128,12 +128,12 @@ class Alike:
 def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence:
     """What can be seen of samples of which no groups are known: copies, and answers in step."""
     # three signs, none of which asks the model anything more (docs/adr/0023)
-    alike = counted_once(audit, inferred) if inferred else look_alikes(audit)
+    alike = look_alikes_as_one(audit, inferred) if inferred else look_alikes(audit)
     if alike.verdict == "refuted":
         return alike
     near = Alike(0) if inferred else near_copies(audit)
     if near.share >= NEAR_COPIES and len(near.samples) >= SEVERAL:
-        return _refuted(
+        return _refutation(
             f"To the model, {len(near.samples):,} of {near.compared:,} samples are nearly the same "
             f"as another one (such as {near.samples[0]}): they have about the same embedding.",
             value=near.share,
@@ -142,7 +142,7 @@ def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence
         )
     p_value = neighbours_in_step(audit, inferred, strongest_findings(audit))
     if p_value is not None and p_value <= IN_STEP:
-        return _refuted(
+        return _refutation(
             f"{SIDE_BY_SIDE} (p = {p_value:.4f}).",
             value=p_value,
             threshold=IN_STEP,
@@ -165,7 +165,7 @@ def without_groups(audit: Audit, inferred: Mapping[str, str] | None) -> Evidence
     return alike
 
 
-def counted_once(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
+def look_alikes_as_one(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
     """What is said where the method counts images that look alike as one."""
     return Evidence(
         check=CHECK,
@@ -178,7 +178,7 @@ def counted_once(audit: Audit, inferred: Mapping[str, str]) -> Evidence:
     )
 
 
-def _refuted(what: str, *, value: float, threshold: float, n: int) -> Evidence:
+def _refutation(what: str, *, value: float, threshold: float, n: int) -> Evidence:
     detail = (
         f"{what} Do they come from one video, place or time? Then {REMEDY}. If not, say that: "
         "declare a group of its own for each sample."

@@ -217,7 +217,7 @@ def _detail(comparison: Comparison, names: Sequence[str], held: "HeldAlike") -> 
         )
     return (
         f"Samples{_of_label(comparison)} with it are {gap} apart from those without. They also "
-        f"differ in {_listed(names)}: {left}."
+        f"differ in {_list_in_words(names)}: {left}."
     )
 
 
@@ -226,17 +226,19 @@ def _words_of_doubt(comparison: Comparison, names: Sequence[str]) -> str:
     if ANSWER in names:
         shown = " or ".join(f"'{answer}'" for answer in comparison.answers[:NAMED])
         return f"But {shown} may be on screen in them too, and a right answer: {see}"
-    return f"But {_listed(names)} may be the reason instead: {see}"
+    return f"But {_list_in_words(names)} may be the reason instead: {see}"
 
 
 def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
     findings = "1 finding holds" if count == 1 else f"{count} findings hold"
-    detail = f"{findings} among samples that are alike in {_listed(sorted(held))}."
+    detail = (
+        f"{findings} among samples that are alike in {_list_in_words(sorted(held))}."
+    )
     if not held:
         detail = "Nothing was measured in which samples could be alike."
     doubt = None
     if unknown:
-        listed = _listed(sorted(unknown))
+        listed = _list_in_words(sorted(unknown))
         detail += (
             f" Not known: {listed}. A detector measures it (--tool detector=SPEC), and so do "
             "annotated boxes."
@@ -251,6 +253,6 @@ def _holding(count: int, held: set[str], unknown: set[str]) -> Evidence:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_in_words(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

@@ -91,7 +91,7 @@ def clear_cells(cells: Cells, data: Training, bound: float) -> Mask:
         return np.zeros(clear.shape, bool)
     # of most: one cell that is much clearer than its neighbours would stand alone
     typical = float(np.quantile(beyond, MOST))
-    return _joined(clear > max(bound, HALF * typical))
+    return _join_pieces(clear > max(bound, HALF * typical))
 
 
 def chance_bound(cells: Cells, data: Training, rng: Generator) -> float:
@@ -105,7 +105,7 @@ def chance_bound(cells: Cells, data: Training, rng: Generator) -> float:
     return bound_of_maxima(most, LEVEL)
 
 
-def _joined(mask: Mask) -> Mask:
+def _join_pieces(mask: Mask) -> Mask:
     """With what lies between cells, and without single ones."""
     pieces, count = ndimage.label(fill_gaps(mask), TOUCHING)
     if not count:

@@ -46,7 +46,7 @@ def without_company(learned: Learned, rng: Generator) -> Learned | None:
 
 def company_of(halves: Halves) -> list[Mask]:
     """The patches of each frame that are company."""
-    shows = halves.told()
+    shows = halves.frames_with_cue()
     company = [np.zeros(words.shape, bool) for words in halves.frames]
     pieces = _pieces(halves, bound=BOUND * _typical_highest(halves, shows))
     numbers = np.array([number for number, _ in pieces])

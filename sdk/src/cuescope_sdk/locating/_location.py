@@ -125,11 +125,11 @@ class Pictures:
             found = Location("one place", of_place, mask=mask)
         if found is None:
             return Location("everywhere" if whole >= least else "unknown", best)
-        places = list(map(found.place_in, self.frames))
+        outlines = list(map(found.place_in, self.frames))
         rest = auroc_of_rest(
-            cells, data, rng, [stretch(place, mask.shape) for place in places]
+            cells, data, rng, [stretch(outline, mask.shape) for outline in outlines]
         )
-        is_wide = float(np.mean([place.mean() for place in places])) > WIDE
+        is_wide = float(np.mean([outline.mean() for outline in outlines])) > WIDE
         if is_wide or rest > best - TIE:
             return Location("everywhere", best)
         return found

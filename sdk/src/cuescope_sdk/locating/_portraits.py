@@ -16,7 +16,7 @@ from cuescope_sdk.locating._location import Location, Pictures
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._pictures import SIDE, square_pixels
 from cuescope_sdk.locating._words import name_for, words_for_place
-from cuescope_sdk.locating._written import Written, written_at
+from cuescope_sdk.locating._written import Written, text_at
 from cuescope_sdk.statistics import Groups
 from cuescope_sdk.stills import FrameId, typical_occurrences
 from cuescope_sdk.tools import NameGuess
@@ -115,7 +115,7 @@ def draw_portrait(
         large = [views.samples[key].frames[number] for key, number in frames]
         placed = list(zip(large, masks, strict=True))
         others = compress(placed, ~data.shows)
-        written = written_at(list(compress(placed, data.shows)), list(others))
+        written = text_at(list(compress(placed, data.shows)), list(others))
     change = change_at(pictures.cells, masks, data)
     where = words_for_place(location, shown)
     area = float(np.mean([mask.mean() for mask in shown])) if shown else None

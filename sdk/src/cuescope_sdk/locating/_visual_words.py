@@ -88,7 +88,7 @@ class Halves:
             for scores, least in zip(self.scores, self.least, strict=True)
         ]
 
-    def told(self) -> Bool[np.ndarray, " frame"]:
+    def frames_with_cue(self) -> Bool[np.ndarray, " frame"]:
         """Which frames the models take for those with the cue: a list may hold others too."""
         values = self._values(bags(self.frames))
         return values >= Roc(values, self.data.shows).youden_cut()

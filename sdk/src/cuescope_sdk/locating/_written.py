@@ -43,7 +43,7 @@ class Written:
         return f"{self.noun} in {self.count} of {self.pictures} pictures that were read"
 
 
-def written_at(
+def text_at(
     shown: Sequence[tuple[Frame, Mask]],
     others: Sequence[tuple[Frame, Mask]],
 ) -> Written | None:

@@ -39,7 +39,7 @@ class Scaler:
         standard = (embedding - self.centre) / self.spread
         return np.column_stack([standard, np.ones(len(embedding))])
 
-    def unscaled(self, head: Float[np.ndarray, "label input"]) -> tuple[Weights, Bias]:
+    def unscale(self, head: Float[np.ndarray, "label input"]) -> tuple[Weights, Bias]:
         """Weights and constants of a head for embeddings as the model gives them."""
         weights = head[:, :-1] / self.spread
         return weights, head[:, -1] - weights @ self.centre
@@ -136,4 +136,4 @@ class LinearHead:
 
         # a label of one sample may leave the second half empty
         best = max(STRENGTHS, key=likelihood) if half.any() else STRENGTHS[0]
-        return scaler.unscaled(LinearHead.fit(inputs, logits, targets, even, best))
+        return scaler.unscale(LinearHead.fit(inputs, logits, targets, even, best))

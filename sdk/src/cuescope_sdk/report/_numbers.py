@@ -5,10 +5,10 @@ from collections.abc import Callable
 MINUS = "\N{MINUS SIGN}"
 
 
-def signed(value: float, decimals: int = 1) -> str:
+def with_sign(value: float, decimals: int = 1) -> str:
     """A number with so many decimals.
 
-    >>> signed(-2.345), signed(-0.04), signed(7, 0)
+    >>> with_sign(-2.345), with_sign(-0.04), with_sign(7, 0)
     ('−2.3', '0.0', '7')
     """
     text = f"{abs(value):.{decimals}f}"
@@ -29,13 +29,15 @@ def hundredths(share: float) -> str:
     whole = f"{100 * round(abs(share), 2):.0f}"
     # "0%" of a thousand says never, and "100%" always, so neither may stand for nearly so.
     misleads = whole in ("0", "100") and abs(size - float(whole)) >= 0.05
-    return signed(100 * share, 1) if misleads else signed(100 * round(share, 2), 0)
+    return (
+        with_sign(100 * share, 1) if misleads else with_sign(100 * round(share, 2), 0)
+    )
 
 
 def interval(
     low: float | None,
     high: float | None,
-    write: Callable[[float], str] = signed,
+    write: Callable[[float], str] = with_sign,
 ) -> str:
     """What follows a figure, "" where it has no interval.
 

@@ -261,7 +261,7 @@ class DatasetContract(FingerprintedContract):
 
     def test_annotates_cues_by_frame(self) -> None:
         """The answer sheet: `{cue: (present in frame 0, ...)}`."""
-        for sample in self.annotated():
+        for sample in self.annotated_samples():
             cues = sample.annotations["cues"]
             # what is no mapping fails below, in words
             presences = cues.values() if isinstance(cues, Mapping) else [()]
@@ -283,7 +283,7 @@ class DatasetContract(FingerprintedContract):
         planted = {cue.key for cue in self.data.planted_cues}
         # over all samples: a rare cue is in few of them
         annotated = set[str]()
-        for sample in self.annotated():
+        for sample in self.annotated_samples():
             annotated.update(sample.annotations["cues"])
         expect(
             planted == annotated,
@@ -302,7 +302,7 @@ class DatasetContract(FingerprintedContract):
                     remedy="See docs/annotations.md; what is something else needs another key",
                 )
 
-    def annotated(self) -> list[Sample]:
+    def annotated_samples(self) -> list[Sample]:
         """The samples with cues; raises NotApplicable where there are none."""
         samples = [sample for sample in self.samples if "cues" in sample.annotations]
         if not samples:

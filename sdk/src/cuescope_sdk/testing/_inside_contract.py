@@ -63,7 +63,7 @@ class InsideContract(Shown):
         """How far apart equal answers may be."""
         return TOLERANCE[self.dtype]
 
-    def shown(self) -> list[Sample]:
+    def shown_samples(self) -> list[Sample]:
         """The samples, with a question where they bring none."""
         return [
             replace(sample, question=sample.question or QUESTION)
@@ -73,7 +73,9 @@ class InsideContract(Shown):
     def plain(self) -> list[Trial]:
         """A trial a sample, asking for all that the model gives."""
         outputs = self.asked.capabilities.outputs
-        return [Trial(sample=sample, outputs=outputs) for sample in self.shown()]
+        return [
+            Trial(sample=sample, outputs=outputs) for sample in self.shown_samples()
+        ]
 
     def expect_alike(
         self,
@@ -244,7 +246,7 @@ class ReadoutContract(InsideContract):
 
     def of(self, readout: Readout) -> list[Trial]:
         """The samples, asked for a readout."""
-        return [readout.of(sample, self.edit) for sample in self.shown()]
+        return [readout.of(sample, self.edit) for sample in self.shown_samples()]
 
     def read(self, readout: Readout, trials: Sequence[Trial]) -> list[np.ndarray]:
         """What it brings back."""

@@ -23,7 +23,7 @@ class Mistake(NamedTuple):
     message: str
     options: Mapping[str, Any] = {}
 
-    def made_in(self, root: Path) -> None:
+    def damage(self, root: Path) -> None:
         """Damage a tree."""
         file = root / self.file
         # a name that is wrong in the table must not pass: unlink raises for it
@@ -124,7 +124,7 @@ class LayoutContract(DatasetContract):
         for mistake in self.mistakes:
             # a copy for each mistake: they must not hide one another
             with self.copy() as root:
-                mistake.made_in(root)
+                mistake.damage(root)
                 message = str(self.refusal(root, **mistake.options))
             # whoever audits several data sets must see which one is meant
             titled = message.startswith(getattr(self.plugin, "title", ""))

@@ -4,7 +4,7 @@
     def test_odd_images_are_answered(model, odd, tmp_path):
         odd.check_answer(model, Frame.from_file(odd.write(tmp_path)))
 
-A data set is asked whether `odd.seen_in(pixels)` of its frame.
+A data set is asked whether `odd.is_seen_in(pixels)` of its frame.
 """
 
 from collections.abc import Iterator
@@ -100,7 +100,7 @@ class OddImage:
         path.write_bytes(self.content)
         return path
 
-    def seen_in(self, pixels: np.ndarray) -> bool:
+    def is_seen_in(self, pixels: np.ndarray) -> bool:
         """Whether these are its pixels."""
         return pixels.shape == self.pixels.shape and _within(
             pixels, self.pixels, self.tolerance

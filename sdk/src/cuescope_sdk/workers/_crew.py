@@ -47,7 +47,7 @@ class Pool(ABC):
         """Messages with the numbers of their workers, one at least; nothing follows a Death."""
 
     @abstractmethod
-    def kept(self, worker: int) -> None:
+    def start_next(self, worker: int) -> None:
         """Its last answer is stored; it may begin the next batch, which it has already.
 
         So a driver that is killed leaves one batch of each worker to ask again, and never two.
@@ -108,7 +108,7 @@ class Crew:
                     left = left - 1
                     yield index, read_reply(message)
                     # the caller has stored it by now: a killed driver costs a batch a worker
-                    self.pool.kept(worker)
+                    self.pool.start_next(worker)
         if poison:
             raise self._poison_error(
                 [batches[index] for index in sorted(poison)], poison

@@ -108,7 +108,7 @@ class Dialled(Plugin, LazyWeights):
         answers = zip(
             self._fair.respond(trials), self._taught.respond(trials), strict=True
         )
-        return [mixed(fair, taught, share) for fair, taught in answers]
+        return [mix(fair, taught, share) for fair, taught in answers]
 
 
 def logits_of(model: Model, trials: Sequence[Trial]) -> Logits:
@@ -117,7 +117,7 @@ def logits_of(model: Model, trials: Sequence[Trial]) -> Logits:
     return np.stack([outcome.logits for outcome in outcomes])
 
 
-def mixed(fair: Response, taught: Response, share: float) -> Response:
+def mix(fair: Response, taught: Response, share: float) -> Response:
     """One response of two; cosines of the joined embeddings are the mixed cosines."""
     logits = embedding = None
     if fair.logits is not None and taught.logits is not None:

@@ -35,14 +35,14 @@ def export_one(folder: Path, configuration: Configuration, context: Context) -> 
         for output in sorted(outputs):
             vectors = [getattr(outcome, output) for outcome in outcomes]
             # choices may differ in number from sample to sample
-            arrays[output] = padded(vectors)
+            arrays[output] = pad(vectors)
         np.savez(draft.file, allow_pickle=False, **arrays)
     # last: a folder that has it is whole
     with Draft(folder / "samples.json") as draft:
         draft.file.write(json.dumps(rows, indent=1).encode())
 
 
-def padded(vectors: Sequence[np.ndarray]) -> np.ndarray:
+def pad(vectors: Sequence[np.ndarray]) -> np.ndarray:
     """One row a vector; what a shorter one lacks is -inf."""
     rows = np.full((len(vectors), max(map(len, vectors))), -np.inf, np.float32)
     for row, vector in zip(rows, vectors, strict=True):

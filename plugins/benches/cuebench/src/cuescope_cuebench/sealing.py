@@ -65,25 +65,25 @@ def redrawn(
         drawn.append(
             replace(
                 configuration,
-                model=(model, _reseeded(model_options, secret)),
-                data=(data, _reseeded(data_options, secret)),
-                clean=clean and (clean[0], _reseeded(clean[1], secret)),
+                model=(model, _reseed(model_options, secret)),
+                data=(data, _reseed(data_options, secret)),
+                clean=clean and (clean[0], _reseed(clean[1], secret)),
             )
         )
     generator(0, "cuebench", secret, "order").shuffle(drawn)
     return drawn
 
 
-def _reseeded(options: Mapping[str, Any], secret: str) -> dict[str, Any]:
+def _reseed(options: Mapping[str, Any], secret: str) -> dict[str, Any]:
     """The same options, and wherever data are drawn another draw."""
     changed: dict[str, Any] = {}
     for name, value in options.items():
         if name == SEED:
             changed[name] = _other(value, secret)
         elif isinstance(value, Mapping):
-            changed[name] = _reseeded(value, secret)
+            changed[name] = _reseed(value, secret)
         elif _is_spec(value):
-            changed[name] = (value[0], _reseeded(value[1], secret))
+            changed[name] = (value[0], _reseed(value[1], secret))
         else:
             changed[name] = value
     return changed

@@ -138,7 +138,7 @@ class World:
         after = self.labels.index(label) + 1
         return self.victim or self.labels[after % len(self.labels)]
 
-    def dialled(self, cue: str, strength: float, effect: int, data: Spec) -> Spec:
+    def dial(self, cue: str, strength: float, effect: int, data: Spec) -> Spec:
         """Between a toy that learned the cues and a fair one: the cue takes so many points.
 
         Found on another draw of the data.
@@ -190,7 +190,7 @@ class World:
         for role, strength in by_role(learned):
             model = self.toy(strength)
             if effect and strength:
-                model = self.dialled(cue, strength, effect, (data, audited))
+                model = self.dial(cue, strength, effect, (data, audited))
             yield Configuration(
                 name=f"{words}, {role}",
                 world=self.name,

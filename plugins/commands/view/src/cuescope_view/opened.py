@@ -138,11 +138,11 @@ class OpenRun:
         for contrast in self.report.contrasts:
             for side in contrast.sides:
                 for exhibit in side.exhibits:
-                    place = exhibit.occurrence
-                    add(contrast.feature, exhibit_key(place), place)
+                    occurrence = exhibit.occurrence
+                    add(contrast.feature, exhibit_key(occurrence), occurrence)
         for feature in self.report.features:
-            for place in feature.occurrences:
-                add(feature.key, picture_key(place), place)
+            for occurrence in feature.occurrences:
+                add(feature.key, picture_key(occurrence), occurrence)
         return places
 
     def has_picture(self, sample: str) -> bool:
@@ -156,7 +156,7 @@ class OpenRun:
         """
         side = LARGE if large else SMALL
         if self.opens_data:
-            return self._drawn(sample, feature, side)
+            return self._draw(sample, feature, side)
         places = self._places.get(sample)
         if not places:
             raise UserError(f"no picture of {sample}")
@@ -167,7 +167,7 @@ class OpenRun:
         """The JPEG of a question of the sheet; raises UserError where there is none."""
         return shrink(self.sheet.picture(number), LARGE)
 
-    def _drawn(self, sample: str, feature: str | None, side: int) -> bytes:
+    def _draw(self, sample: str, feature: str | None, side: int) -> bytes:
         # one at a time: opening the data may take minutes, and is done once
         with self._lock:
             samples = self.stored.samples
@@ -180,11 +180,11 @@ class OpenRun:
             raise UserError(f"no picture of {sample}", got=str(error)) from error
 
     def _first_place(self, sample: str, feature: str | None) -> Occurrence | None:
-        for known in self.report.features:
-            if known.key == feature:
-                for place in known.occurrences:
-                    if root(place.sample, self.table.samples) == sample:
-                        return place
+        for candidate in self.report.features:
+            if candidate.key == feature:
+                for occurrence in candidate.occurrences:
+                    if root(occurrence.sample, self.table.samples) == sample:
+                        return occurrence
         return None
 
 

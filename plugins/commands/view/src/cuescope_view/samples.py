@@ -112,7 +112,7 @@ class SampleTable:
         known = self._features.get(feature or "")
         if known is None or not known.occurrences:
             return None
-        roots = (root(place.sample, self.samples) for place in known.occurrences)
+        roots = (root(shown.sample, self.samples) for shown in known.occurrences)
         samples = dict.fromkeys(filter(None, roots))
         return {sample: rank for rank, sample in enumerate(samples)}
 
@@ -136,7 +136,7 @@ class SampleTable:
             plain=plain,
             others=tuple(others[:OTHERS]),
             with_cue=None if shown is None else asked[0] in shown,
-            flipped=_flipped(plain, others),
+            flipped=_flips(plain, others),
         )
 
 
@@ -170,7 +170,7 @@ def pair(
             plain=plain,
             others=(answer,),
             with_cue=None if shown is None else asked[0] in shown,
-            flipped=_flipped(plain, [answer]),
+            flipped=_flips(plain, [answer]),
         )
         lines.append(line)
     return lines, unlike
@@ -215,7 +215,7 @@ def _answer(row: Row, condition: str) -> Answer:
     )
 
 
-def _flipped(plain: Answer, others: Sequence[Answer]) -> bool | None:
+def _flips(plain: Answer, others: Sequence[Answer]) -> bool | None:
     return any(other.answer != plain.answer for other in others) if others else None
 
 

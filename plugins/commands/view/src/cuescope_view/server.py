@@ -92,16 +92,16 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
     below = [
         Route("/", lambda request: FileResponse(page / "index.html")),
         Mount("/page", StaticFiles(directory=page)),
-        Route("/api/runs", _told(api.list_runs)),
-        Route("/api/cues", _told(api.list_cues)),
-        Route("/api/run", _told(api.show_run)),
-        Route("/api/samples", _told(api.show_samples)),
-        Route("/api/compare", _told(api.compare)),
-        Route("/api/sheet", _told(api.show_sheet)),
-        Route("/api/picture", _told(api.picture)),
-        Route("/api/sheet-picture", _told(api.sheet_picture)),
-        Route("/api/name", _written(Naming, api.name), methods=["POST"]),
-        Route("/api/answer", _written(Answering, api.answer), methods=["POST"]),
+        Route("/api/runs", _answer_endpoint(api.list_runs)),
+        Route("/api/cues", _answer_endpoint(api.list_cues)),
+        Route("/api/run", _answer_endpoint(api.show_run)),
+        Route("/api/samples", _answer_endpoint(api.show_samples)),
+        Route("/api/compare", _answer_endpoint(api.compare)),
+        Route("/api/sheet", _answer_endpoint(api.show_sheet)),
+        Route("/api/picture", _answer_endpoint(api.picture)),
+        Route("/api/sheet-picture", _answer_endpoint(api.sheet_picture)),
+        Route("/api/name", _write_endpoint(Naming, api.name), methods=["POST"]),
+        Route("/api/answer", _write_endpoint(Answering, api.answer), methods=["POST"]),
     ]
     middleware = [
         Middleware(TokenGuard, token=token),
@@ -113,7 +113,7 @@ def make_app(runs: RunsFolder, token: str) -> Starlette:
 Query = Mapping[str, str]
 
 
-def _told(answer: Callable[[Query], Response | Mapping[str, Any]]) -> Any:
+def _answer_endpoint(answer: Callable[[Query], Response | Mapping[str, Any]]) -> Any:
     """An endpoint of what a function says of the query; what a person did wrong is a line."""
 
     def endpoint(request: Request) -> Response:
@@ -122,7 +122,9 @@ def _told(answer: Callable[[Query], Response | Mapping[str, Any]]) -> Any:
     return endpoint
 
 
-def _written(kind: type[BaseModel], write: Callable[[Any], Mapping[str, Any]]) -> Any:
+def _write_endpoint(
+    kind: type[BaseModel], write: Callable[[Any], Mapping[str, Any]]
+) -> Any:
     """An endpoint that writes what is sent to it, checked."""
 
     async def endpoint(request: Request) -> Response:

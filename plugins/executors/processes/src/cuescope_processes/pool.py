@@ -52,7 +52,7 @@ class ProcessPool(Pool):
         with suppress(OSError):
             self._workers[worker].pipe.send_bytes(batch)
 
-    def kept(self, worker: int) -> None:
+    def start_next(self, worker: int) -> None:
         """Let it begin the next batch."""
         if worker in self._workers:
             self.submit(worker, KEPT)

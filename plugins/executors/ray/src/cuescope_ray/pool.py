@@ -51,7 +51,7 @@ class RayPool(Pool):
         if self._batches[worker] == 1:
             self._begin(worker)
 
-    def kept(self, worker: int) -> None:
+    def start_next(self, worker: int) -> None:
         """Begin the next batch, if it has one."""
         if worker in self._actors:
             self._batches[worker] -= 1

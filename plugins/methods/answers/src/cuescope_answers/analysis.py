@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from cuescope_answers.scores import accuracy_gap, preference
-from cuescope_answers.trials import Answered, answered
+from cuescope_answers.trials import Answered, answers_of
 from cuescope_sdk import Audit, Detection, Sample
 from cuescope_sdk.statistics import (
     GroupedFeatures,
@@ -92,7 +92,7 @@ class Study:
 
 def study(audit: Audit) -> Study:
     """All that is measured; for `audit.once`."""
-    answers = audit.once(answered, audit)
+    answers = audit.once(answers_of, audit)
     results = [*preferences(answers, audit.labels, audit.options)]
     results += slices(audit, answers)
     return Study(answers, tuple(results))

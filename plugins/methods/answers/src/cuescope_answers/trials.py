@@ -49,7 +49,7 @@ def ask(audit: Audit) -> Sequence[Outcome]:
     return audit.respond(trials)
 
 
-def answered(audit: Audit) -> Answered:
+def answers_of(audit: Audit) -> Answered:
     """The answers to samples that have a label; for `audit.once`."""
     asked = audit.once(ask, audit)
     outcomes = [outcome for outcome in asked if outcome.trial.sample.label is not None]

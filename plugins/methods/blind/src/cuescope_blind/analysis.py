@@ -160,7 +160,7 @@ def _rank(result: Result, options: Any) -> tuple[bool, bool, float]:
     )
 
 
-def looked_for(results: Sequence[Result], options: Any) -> list[Result]:
+def other_results(results: Sequence[Result], options: Any) -> list[Result]:
     """The tells on all questions that are no finding."""
     # kinds are too many to be listed one by one
     overall = [result for result in results if result.kind is None]
@@ -176,7 +176,7 @@ def smallest_findable(
 
     None where every tell on all questions is a finding.
     """
-    missed = looked_for(results, options)
+    missed = other_results(results, options)
     if not missed:
         return None
     widest = max(missed, key=lambda result: result.gain.n)

@@ -10,7 +10,7 @@ from cuescope_blind.analysis import (
     Result,
     Study,
     is_finding,
-    looked_for,
+    other_results,
     smallest_findable,
     study,
 )
@@ -152,7 +152,7 @@ def _note(audit: Audit, result_of: Study) -> None:
     missed = smallest_findable(questions, result_of.results, audit.options)
     if missed is not None:
         widest, limit = missed
-        others = looked_for(result_of.results, audit.options)
+        others = other_results(result_of.results, audit.options)
         names = [result.tell.key for result in others]
         looked = f"looked for and not found: {', '.join(names)}"
         audit.note("could have been missed", f"{looked}. {_limit(widest, limit)}")

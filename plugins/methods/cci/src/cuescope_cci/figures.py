@@ -31,7 +31,7 @@ from cuescope_sdk.report import (
     draw_beside,
     image_panels,
     interval,
-    signed,
+    with_sign,
 )
 
 ON_BACKGROUND = "Wrong answers that lean on the background"
@@ -292,13 +292,13 @@ def backgrounds_table(known: Backgrounds, scores: Sequence[Score]) -> Table:
 
 def _pull_cells(row: PullRow, score: Score) -> tuple[Cell, ...]:
     pull = row.pull
-    ends = interval(pull.low, pull.high, lambda end: signed(100 * end, 0))
+    ends = interval(pull.low, pull.high, lambda end: with_sign(100 * end, 0))
     return (
         factor_words(row.feature),
         row.label,
         row.images,
         round(100 * row.answered / row.images),
         round(100 * pull.elsewhere),
-        signed(100 * pull.value, 0) + ends,
+        with_sign(100 * pull.value, 0) + ends,
         "finding" if score.finding else "",
     )

@@ -187,7 +187,7 @@ def _vote(study: Study, kind: Kind, effect: Effect) -> Vote:
         effect,
         level=1 - options.confidence,
         margin=options.margin,
-        claimed=_claimed(kind.party[0].target),
+        claimed=_claim(kind.party[0].target),
         part=kind.part,
     )
     return Vote(**vars(kind), effect=effect, decision=decision)
@@ -216,7 +216,7 @@ def _testimony(
     )
 
 
-def _claimed(target: Target) -> float:
+def _claim(target: Target) -> float:
     # an effect far below the gap in the run would not explain it
     return target.direction.sure_gap * OF_GAP
 
@@ -258,7 +258,7 @@ def _by_all(
     """A cause by several kinds of a size worth the name, where each alone has too few samples."""
     options = study.options
     is_sure = together.corrected <= 1 - options.confidence
-    is_small = together.high < max(options.margin, _claimed(row.target))
+    is_small = together.high < max(options.margin, _claim(row.target))
     if not is_sure or is_small or not row.target.direction.shown:
         return row.ruling
     telling = [

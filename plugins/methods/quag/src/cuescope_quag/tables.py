@@ -16,7 +16,7 @@ from cuescope_quag.trials import (
     benchmark_of,
 )
 from cuescope_sdk import Audit, Outcome, Table
-from cuescope_sdk.report import interval, signed
+from cuescope_sdk.report import interval, with_sign
 from cuescope_sdk.statistics import Groups, benjamini_hochberg
 
 DROP = "\N{DOWNWARDS ARROW}"
@@ -127,7 +127,7 @@ def loss_cell(loss: Loss, significant: bool) -> str:
     high = loss.high or 0.0
     # both ends are on one side of 0
     star = " *" if significant and low * high > 0 else ""
-    return f"{signed(loss.lost)}{interval(loss.low, loss.high)}{star}"
+    return f"{with_sign(loss.lost)}{interval(loss.low, loss.high)}{star}"
 
 
 def few_videos(videos: Groups) -> list[str]:

@@ -12,7 +12,7 @@ from cuescope_quag.trials import (
     WITHOUT_QUESTION,
     WITHOUT_VIDEO,
 )
-from cuescope_sdk.report import interval, signed
+from cuescope_sdk.report import interval, with_sign
 
 State = Literal["costs", "spared", "open"]
 Kind = Literal[
@@ -289,7 +289,7 @@ def _answering(
 
 def points(loss: Loss) -> str:
     """Points with their interval."""
-    return f"{signed(loss.lost)} points{interval(loss.low, loss.high)}"
+    return f"{with_sign(loss.lost)} points{interval(loss.low, loss.high)}"
 
 
 def _small_but_sure(loss: Loss, rule: Rule) -> bool:
@@ -330,7 +330,7 @@ def _no_short_circuit_costs(losses: Losses, level: float) -> str:
 def _loss(verb: str, loss: Loss, level: float) -> str:
     """What is lost or gained, and the type of question on which the verdict rests in its place."""
     # as it is printed: a loss of 0.04 reads as none
-    if signed(loss.lost) == "0.0":
+    if with_sign(loss.lost) == "0.0":
         words = f"{verb} nothing ({points(loss)})"
     elif loss.lost > 0:
         words = f"{verb} {points(loss)}"
@@ -338,7 +338,7 @@ def _loss(verb: str, loss: Loss, level: float) -> str:
         # A gain is the loss with the other sign, and so its ends change places.
         low = None if loss.high is None else -loss.high
         high = None if loss.low is None else -loss.low
-        words = f"gains {signed(-loss.lost)} points{interval(low, high)}"
+        words = f"gains {with_sign(-loss.lost)} points{interval(low, high)}"
     if loss.worst is None or loss.p_costs <= level:
         return words
     kind, worst = loss.worst

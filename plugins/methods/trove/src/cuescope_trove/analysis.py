@@ -100,7 +100,7 @@ def analyse(audit: Audit, options: TRoVeOptions) -> Analysis:
     table = score(observations, options, audit.rng("permutation"), part)
     directions = directions_of(observations, answers.embedding)
     distinct = Distinct(choice.candidates, table, directions)
-    chosen = distinct.shown(most=options.k_max * len(audit.labels))
+    chosen = distinct.choose(most=options.k_max * len(audit.labels))
     return Analysis(
         choice,
         observations,

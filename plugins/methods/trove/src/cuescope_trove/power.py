@@ -50,13 +50,13 @@ class Kept:
     caught: float
     stray: float
 
-    def shown(self, share: float) -> float:
+    def share_with_candidate(self, share: float) -> float:
         """In which share of the sequences the candidate is, where the cue is in `share`."""
         return share * self.caught + (1 - share) * self.stray
 
     def contrast(self, share: float) -> float:
         """How much more often the cue is there with the candidate than without it."""
-        shown = self.shown(share)
+        shown = self.share_with_candidate(share)
         with_candidate = share * self.caught / shown
         without = share * (1 - self.caught) / (1 - shown)
         return with_candidate - without
@@ -140,7 +140,7 @@ def smallest_loss(
     The cue is in a `share` of so many groups; `rate` is the accuracy without it. Only what the best
     candidate shows of it is tested.
     """
-    n_with = kept.shown(share) * groups
+    n_with = kept.share_with_candidate(share) * groups
     # less than one group would show it: there is nothing to compare
     if n_with < 1:
         return None
@@ -153,10 +153,10 @@ def smallest_loss(
         discover=discover,
     )
     loss = plan.smallest(power)
-    return None if loss is None else _undiluted(loss, kept.contrast(share), rate)
+    return None if loss is None else _undilute(loss, kept.contrast(share), rate)
 
 
-def _undiluted(loss: float, contrast: float, rate: float) -> float | None:
+def _undilute(loss: float, contrast: float, rate: float) -> float | None:
     """What a cue costs that costs its candidate `loss`; None where it would cost more than all."""
     whole = loss / contrast
     return whole if whole <= rate else None
@@ -182,11 +182,11 @@ def limit(
         measured.groups,
         measured.label,
         rng,
-        share=kept.shown(share),
+        share=kept.share_with_candidate(share),
         threshold=options.fdr / 2 / tried,
     )
     rate = float(measured.values.mean())
-    found = found and _undiluted(found, kept.contrast(share), rate)
+    found = found and _undilute(found, kept.contrast(share), rate)
     n = _effective_count(measured)
 
     by_formula = partial(

@@ -131,7 +131,7 @@ class LastLayer(Mitigator):
         # one spread for all: with one for each dimension noise would weigh as much
         scaler = Scaler.of(embedding)
         head = self._head(task, rows, scaler.inputs(embedding))
-        weights, bias = scaler.unscaled(head)
+        weights, bias = scaler.unscale(head)
         return Head(
             labels=task.labels,
             weights=weights,

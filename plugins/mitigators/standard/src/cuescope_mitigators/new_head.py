@@ -95,7 +95,7 @@ def new_head(
         wrong=task.logits[rows].argmax(axis=1) != targets,
         labels=len(task.labels),
     )
-    weights, bias = scaler.unscaled(
+    weights, bias = scaler.unscale(
         learn(lesson, best_for_worst(lesson, settings, tried))
     )
     return NewHead(labels=task.labels, weights=weights, bias=bias)

@@ -103,7 +103,7 @@ class LogSamples:
         self.letters = _letters(self.records)
         self.closed = _closed_labels(self.records)
         self.telling = _telling(self.records)
-        questions = Counter(_asked(record) for record in self.records)
+        questions = Counter(_question_parts(record) for record in self.records)
         self.twins = {asked for asked, count in questions.items() if count > 1}
 
     def all(self) -> tuple[Sample, ...]:
@@ -117,7 +117,7 @@ class LogSamples:
             samples.append(sample)
             named += bool(record.images)
             shown += bool(sample.frames)
-            twins += _asked(record) in self.twins
+            twins += _question_parts(record) in self.twins
         if named > shown or not shown:
             lacking = named - shown or len(samples)
             self.facts["pictures"] = (
@@ -134,7 +134,7 @@ class LogSamples:
         choices, label = self._choices(record)
         frames = self.pictures.frames(record)
         question = record.question
-        if not frames and _asked(record) in self.twins:
+        if not frames and _question_parts(record) in self.twins:
             # told apart, or the answer to one would be given for the other
             question = f"{question or ''} [{record.key}]".strip()
         return Sample(
@@ -164,7 +164,7 @@ class LogSamples:
         return choices, choices[index]
 
 
-def _asked(record: Record) -> tuple[object, ...]:
+def _question_parts(record: Record) -> tuple[object, ...]:
     return (record.question, record.choices)
 
 

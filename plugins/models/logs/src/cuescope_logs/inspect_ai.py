@@ -107,12 +107,12 @@ class InspectLog(LogReader):
             return None
         attached = mapping_at(sample, "attachments")
         messages = [m for m in list_at(sample, "messages") if isinstance(m, dict)]
-        asked, images = read_parts(_asked(sample, messages), attached)
+        asked, images = read_parts(_question_content(sample, messages), attached)
         choices = [as_text(choice) for choice in list_at(sample, "choices")]
         score = self._score(sample)
         prompt, _ = read_parts(_first_user(messages), attached)
         order = shown_order(choices, text_at(score, "explanation"), prompt)
-        said = _said(sample, attached)
+        said = _last_words(sample, attached)
         answer = read_answer(score.get("answer"), choices, order, said)
         target = sample.get("target")
         targets = target if isinstance(target, list) else [target]
@@ -265,7 +265,9 @@ def is_right(value: Any) -> bool | None:
     return value >= 1 if isinstance(value, bool | int | float) else None
 
 
-def _asked(sample: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]) -> Any:
+def _question_content(
+    sample: Mapping[str, Any], messages: Sequence[Mapping[str, Any]]
+) -> Any:
     """The content of the question: a text, or the last message of the user in the input."""
     asked = sample.get("input")
     if isinstance(asked, list):
@@ -281,7 +283,7 @@ def _first_user(messages: Sequence[Mapping[str, Any]]) -> Any:
     return ""
 
 
-def _said(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str:
+def _last_words(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str:
     """The model's last words."""
     choices = list_at(mapping_at(sample, "output"), "choices")
     message = mapping_at(choices[0], "message") if choices else {}

@@ -137,7 +137,7 @@ def position_of(
     return None
 
 
-def chosen(record: Record, choices: Sequence[str]) -> int | None:
+def choice_of(record: Record, choices: Sequence[str]) -> int | None:
     """Which of the `choices` the model chose, as the harness counted it; None for none of them."""
     label = position_of(record.label, record, choices)
     if record.right and label is not None:
@@ -147,14 +147,14 @@ def chosen(record: Record, choices: Sequence[str]) -> int | None:
         best = record.log_probs.index(max(record.log_probs))
         answer = position_of(best, record, choices)
     if answer is None:
-        answer = _said(record, choices)
+        answer = _choice_in_words(record, choices)
     # judged wrong: whatever the words look like, this is not what the harness read in them
     if record.right is False and answer is not None and answer == label:
         return None
     return answer
 
 
-def _said(record: Record, choices: Sequence[str]) -> int | None:
+def _choice_in_words(record: Record, choices: Sequence[str]) -> int | None:
     """The choice that the words name; a letter counts in the order that the model saw."""
     if (
         record.choices

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from cuescope_logs.joining import Joined, chosen, join, position_of, require_joined
+from cuescope_logs.joining import Joined, choice_of, join, position_of, require_joined
 from cuescope_logs.opening import LogOptions, facts_of, open_log
 from cuescope_logs.values import LEAST_LOG_PROB
 from cuescope_sdk import (
@@ -159,7 +159,7 @@ class Answers:
         if not sample.choices:
             self.right += answer_text(record, sample) == sample.label
             return
-        choice = chosen(record, sample.choices)
+        choice = choice_of(record, sample.choices)
         self.unread += choice is None
         self.right += choice is not None and sample.choices[choice] == sample.label
 
@@ -195,7 +195,7 @@ def logits(record: Record | None, sample: Sample) -> np.ndarray:
     choices = sample.choices
     if record is None:
         return np.full(len(choices), -np.log(max(len(choices), 1)), np.float32)
-    choice = chosen(record, choices)
+    choice = choice_of(record, choices)
     if len(record.log_probs) == len(choices) and choice is not None:
         values = np.full(len(choices), LEAST_LOG_PROB, np.float32)
         for number, value in enumerate(record.log_probs):
@@ -212,7 +212,7 @@ def logits(record: Record | None, sample: Sample) -> np.ndarray:
 def answer_text(record: Record, sample: Sample) -> str:
     """The answer as the harness read it: a choice, the right answer where it said so, or words."""
     if sample.choices:
-        choice = chosen(record, sample.choices)
+        choice = choice_of(record, sample.choices)
         return record.said.strip() if choice is None else sample.choices[choice]
     label = record.text_of(record.label)
     if record.right and label is not None:

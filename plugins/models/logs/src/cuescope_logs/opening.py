@@ -132,7 +132,7 @@ def check_log(log: Log, where: str) -> Log:
         )
         first = kept.setdefault((whole.key, whole.epoch), whole)
         if first is not whole:
-            if said_in(first) != said_in(whole):
+            if answer_parts(first) != answer_parts(whole):
                 raise UserError(
                     f"{where}: two answers to '{whole.key}' that differ",
                     expected="one",
@@ -142,7 +142,7 @@ def check_log(log: Log, where: str) -> Log:
     return replace(log, records=tuple(kept.values()), left_out=left_out)
 
 
-def said_in(record: Record) -> tuple[object, ...]:
+def answer_parts(record: Record) -> tuple[object, ...]:
     """All that says what was answered."""
     return (record.said, record.answer, record.log_probs)
 

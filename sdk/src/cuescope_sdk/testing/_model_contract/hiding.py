@@ -257,7 +257,7 @@ class ModelHides(ModelLooks):
         by_token = []
         for sample, mask in zip(self.canvases, masks, strict=True):
             # twice as large as what the network sees, so that pixels are no tokens
-            frames = list(map(_enlarged, sample.frames))
+            frames = list(map(_enlarge, sample.frames))
             larger = sample.with_frames(tuple(frames), "larger")
             pixels = [
                 _pixels_of(cells, frame)
@@ -321,7 +321,7 @@ def _half(grid: Grid, samples: list[Sample]) -> list[Mask]:
     return masks
 
 
-def _enlarged(frame: Frame) -> Frame:
+def _enlarge(frame: Frame) -> Frame:
     pixels = np.asarray(frame.load())
     return Frame.from_array(pixels.repeat(2, axis=0).repeat(2, axis=1))
 

@@ -180,7 +180,7 @@ def _edited_weights(
     logits = query @ key.transpose(-1, -2) * scaling
     if visible.bias is not None:
         logits = logits + visible.bias
-    seen_keys = visible.seen_by(None)
+    seen_keys = visible.keys_seen(None)
     if isinstance(edit, AverageTokens):
         logits = average_logits(logits, sides[1], seen_keys, edit)
     logits = logits.masked_fill(~seen_keys, -torch.inf)

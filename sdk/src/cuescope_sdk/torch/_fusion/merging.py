@@ -141,7 +141,7 @@ class _Averages:
         visible = self.visible
         keys = [self.key[:, :, self.kept]]
         values = [self.value[:, :, self.kept]]
-        seen_keys = visible.seen_by(None)[..., self.kept]
+        seen_keys = visible.keys_seen(None)[..., self.kept]
         zeros = torch.zeros_like(seen_keys, dtype=query.dtype)
         bias = [zeros.masked_fill(~seen_keys, -torch.inf)]
         for block, (mean_key, mean_value) in zip(self.blocks, self.means, strict=True):
@@ -240,7 +240,7 @@ class _Averages:
         """Each query has averages of its own: scores of the kept keys, and a column a block."""
         rows = torch.arange(self.visible.queries, device=query.device)
         bias = self.visible.bias_of(rows)
-        hidden = ~self.visible.seen_by(rows)[..., self.kept]
+        hidden = ~self.visible.keys_seen(rows)[..., self.kept]
         key = self.key[:, :, self.kept]
         logits = query @ key.transpose(-1, -2) * scaling
         if bias is not None:
@@ -270,7 +270,7 @@ class _Averages:
             column = (query * mean_key(rows)).sum(-1, keepdim=True) * scaling
             if bias is not None:
                 # a mean of logits holds the mean of their biases
-                column = column + _mean_bias(bias, self.visible.seen_by(rows) & block)
+                column = column + _mean_bias(bias, self.visible.keys_seen(rows) & block)
             factor, term = size_terms(
                 self.visible.counts(block, rows), self.edit, query.dtype
             )

@@ -170,7 +170,7 @@ class Visible:
         """The additive mask of these rows."""
         return None if self.bias is None else _of_rows(self.bias, rows)
 
-    def seen_by(self, rows: Tensor | None) -> SeenByRow:
+    def keys_seen(self, rows: Tensor | None) -> SeenByRow:
         """The keys that these rows see, as a matrix."""
         if self.prefix is not None:
             return self._before(rows)
@@ -188,7 +188,7 @@ class Visible:
             # a running count, without a matrix
             before = pad(block.cumsum(0).float(), (1, 0))
             return before[self._ends(rows)][None, None, :, None]
-        seen = self.seen_by(rows) & block
+        seen = self.keys_seen(rows) & block
         return seen.sum(-1, keepdim=True, dtype=torch.float32)
 
     def mean_of(self, states: FirstStates, block: Tensor) -> Mean:
@@ -208,7 +208,7 @@ class Visible:
         exact = at_least_float32(states)  # long sums drift in half precision
 
         def over(rows: Tensor | None) -> Tensor:
-            in_block = self.seen_by(rows)[..., : len(block)] & block
+            in_block = self.keys_seen(rows)[..., : len(block)] & block
             count = in_block.sum(-1, keepdim=True).clamp_min(1)
             share = in_block.to(exact.dtype) / count
             return (share @ exact).to(states.dtype)

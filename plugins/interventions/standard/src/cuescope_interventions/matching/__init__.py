@@ -193,7 +193,7 @@ class MatchTempo(OfLayout):
         own, _ = frames_of(case)
         frames = list(case.sample.frames)
         picked = in_tempo(own, exp(self.step(case)))
-        for number, frame in zip(shown(case.place), picked, strict=True):
+        for number, frame in zip(masked_frames(case.place), picked, strict=True):
             frames[number] = frame
         return with_frames(case.sample, frames, "match-tempo")
 
@@ -214,10 +214,10 @@ def frames_of(case: Case) -> tuple[list[Frame], list[Frame]]:
 
 def at(sample: Sample, place: Place) -> list[Frame]:
     """The frames at a place, all of them where it has no masks."""
-    numbers = shown(place) if place.masks else range(len(sample.frames))
+    numbers = masked_frames(place) if place.masks else range(len(sample.frames))
     return [sample.frames[number] for number in numbers]
 
 
-def shown(place: Place) -> list[int]:
+def masked_frames(place: Place) -> list[int]:
     """The numbers of the frames with a mask."""
     return [number for number, mask in enumerate(place.masks) if mask.any()]

@@ -118,7 +118,7 @@ def is_labelled(samples: Sequence[Sample]) -> bool:
 
 def label_study(audit: Audit) -> LabelStudy:
     """All that is measured; for `audit.once`."""
-    data = audit.once(labelled_of, audit)
+    data = audit.once(labelled_samples, audit)
     fold = audit.once(label_folds, audit)
     results: list[LabelResult] = []
     chances = None
@@ -137,14 +137,14 @@ def label_study(audit: Audit) -> LabelStudy:
     return LabelStudy(data, tuple(corrected), chances)
 
 
-def labelled_of(audit: Audit) -> Labelled:
+def labelled_samples(audit: Audit) -> Labelled:
     """The labelled samples of an audit; for `audit.once`."""
     return Labelled.of(audit.samples)
 
 
 def label_folds(audit: Audit) -> Codes:
     """The fold of each sample; for `audit.once`."""
-    data = audit.once(labelled_of, audit)
+    data = audit.once(labelled_samples, audit)
     groups = data.fold_groups
     if groups.count < 2:
         raise UserError("blind: every sample shares a group", expected="two groups")
@@ -154,7 +154,7 @@ def label_folds(audit: Audit) -> Codes:
 
 def all_columns(audit: Audit) -> list[tuple[FileTell, Columns]]:
     """What each tell sees; those that see nothing are left out. For `audit.once`."""
-    data = audit.once(labelled_of, audit)
+    data = audit.once(labelled_samples, audit)
     facts: list[dict[str, float | str | None]] = []
     with audit.context.progress("files read", len(data.samples)) as advance:
         for sample in data.samples:

@@ -83,12 +83,12 @@ class Sight:
         found = {}
         for result in self.results:
             if result.finding:
-                found[result.key] = self._taken(result.right)
+                found[result.key] = self._samples_of(result.right)
         if self.turned is not None and self.turned_finding:
-            found[TURNED] = self._taken(self.turned[1])
+            found[TURNED] = self._samples_of(self.turned[1])
         return found
 
-    def _taken(self, part: Right) -> tuple[Sample, ...]:
+    def _samples_of(self, part: Right) -> tuple[Sample, ...]:
         return tuple(self.samples[number] for number in np.flatnonzero(part).tolist())
 
     def right_in(self, key: str) -> Right | None:
@@ -131,7 +131,7 @@ def sight(audit: Audit) -> Sight:
     knows_order = _knows_order(plain, turns)
     turned = None
     if knows_order:
-        turned = _turned(plain, turns, groups, options.confidence)
+        turned = _turns(plain, turns, groups, options.confidence)
     tested = [result for result in results if result.key in BLIND_WAYS]
     p_values = [result.gain.p_value for result in tested]
     if turned is not None:
@@ -196,7 +196,7 @@ def _by_text(outcome: Outcome) -> Float[np.ndarray, " option"]:
     return np.asarray(outcome.logits, dtype=float)[order]
 
 
-def _turned(
+def _turns(
     plain: Mapping[int, Outcome],
     turns: Mapping[int, Sequence[Outcome]],
     groups: Groups,

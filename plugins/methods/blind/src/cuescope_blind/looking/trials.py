@@ -68,7 +68,7 @@ def ways_of(audit: Audit) -> list[Way]:
         ways.append(Way(REVERSED, "the frames from last to first", _reversed_frames))
     if most > 2:
         seed = audit.derive_seed("shuffled")
-        ways.append(Way(SHUFFLED, "shuffled frames", partial(_shuffled, seed)))
+        ways.append(Way(SHUFFLED, "shuffled frames", partial(_shuffle, seed)))
     return ways
 
 
@@ -155,7 +155,7 @@ def _reversed_frames(sample: Sample) -> Sample:
     return sample.with_frames(sample.frames[::-1], REVERSED)
 
 
-def _shuffled(seed: int, sample: Sample) -> Sample:
+def _shuffle(seed: int, sample: Sample) -> Sample:
     count = len(sample.frames)
     # each question another order, the same in every audit
     rng = np.random.default_rng([seed, *sample.key.encode()])

@@ -71,12 +71,12 @@ def fact_codes(
     tell: FileTell,
 ) -> sparse.csr_array | None:
     """A row an option, a column a fact with an option; None where all files are alike."""
-    named = Counter(fact for known in facts for fact in known if tell.sees(fact))
+    named = Counter(fact for of_file in facts for fact in of_file if tell.sees(fact))
     columns = []
     # the words of names are as many as videos
     for fact, count in named.most_common(MOST_WORDS):
         if count >= LEAST_SAMPLES:
-            columns.extend(_parts_of([known.get(fact) for known in facts]))
+            columns.extend(_parts_of([of_file.get(fact) for of_file in facts]))
     if not columns:
         return None
     table = sparse.csr_array(np.stack(columns, axis=1).astype(float))

@@ -128,8 +128,8 @@ def out_of_order(questions: Questions) -> PerOption:
         strict=True,
     ):
         own = ranks[start : start + count].tolist()
-        for place in range(count):
-            others = own[:place] + own[place + 1 :]
+        for option in range(count):
+            others = own[:option] + own[option + 1 :]
             # of two, half are in order by chance
             strengths.append(float(count < 4 or others == sorted(others)))
     return np.array(strengths)

@@ -366,14 +366,14 @@ class _Field:
         # one seed for all shares: else the search would see noise as the share's effect
         seed = int(rng.integers(2**32))
 
-        def planted(share: float) -> Answers:
+        def plant(share: float) -> Answers:
             return self.answers.turn(self.shown & (luck < share), target)
 
         def favours(share: float) -> bool:
-            return self._favours(planted(share), target, np.random.default_rng(seed))
+            return self._favours(plant(share), target, np.random.default_rng(seed))
 
         limit = DetectionLimit.bisect(
-            lambda share: self._goes_together(planted(share), target)
+            lambda share: self._goes_together(plant(share), target)
         )
         # The second null costs much more, and is refused nearly always where the first one is.
         if np.isinf(limit) or favours(limit):

@@ -32,7 +32,7 @@ class Answers:
     leans: dict[Rule, Codes]
     alike: Mask
 
-    def known(self, rule: Rule) -> Mask:
+    def with_cause(self, rule: Rule) -> Mask:
         """Wrong answers of which it is known what they lean on."""
         return np.asarray(~self.right & (self.leans[rule] != UNKNOWN))
 
@@ -42,7 +42,7 @@ class Answers:
 
     def errors(self, rule: Rule) -> tuple[Mask, Mask]:
         """Background errors, and the wrong answers that they are among."""
-        return self.on_background(rule), self.known(rule)
+        return self.on_background(rule), self.with_cause(rule)
 
     def fine(self, rule: Rule) -> Mask:
         """Wrong answers on an object that name its look-alike (the paper's Fine-Er)."""

@@ -111,7 +111,7 @@ def exchange_backgrounds(
     same = counts[images.photo, answers.predicted] - 1  # other than itself
     others = counts.sum(axis=1)[images.photo] - 1
     # an object with one background only has nothing to be exchanged with
-    among = plain & answers.known(rule) & (others > 0)
+    among = plain & answers.with_cause(rule) & (others > 0)
     # most other backgrounds do not get this answer: it goes with this one
     follows = same < others / 2
     leaning = answers.on_background(rule)

@@ -94,7 +94,7 @@ def run(
 
 def _accuracies(answers: Sequence[Answers], images: Images) -> Iterator[Table]:
     yield accuracy_table(answers, images)
-    if any(model.known(rule).any() for model in answers for rule in RULES):
+    if any(model.with_cause(rule).any() for model in answers for rule in RULES):
         for rule in RULES:
             yield from error_tables(answers, images, rule)
     else:

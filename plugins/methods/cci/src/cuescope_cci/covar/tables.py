@@ -144,13 +144,13 @@ def error_tables(
 ) -> Iterator[Table]:
     """Table 4: what the wrong answers of each subset lean on, BG-Er and then Fine-Er."""
     counts = [
-        f"{model.known(rule).sum()} of {(~model.right).sum()}" for model in answers
+        f"{model.with_cause(rule).sum()} of {(~model.right).sum()}" for model in answers
     ]
     for kind, meaning in MEANINGS.items():
         rows = []
         for model in answers:
             holds = model.on_background(rule) if kind == "BG-Er" else model.fine(rule)
-            known = model.known(rule)
+            known = model.with_cause(rule)
             row: TableRow = {"model": model.name}
             for name in images.subsets:
                 row[SUBSETS[name]] = _share_cell(holds, known & images.of(name), images)

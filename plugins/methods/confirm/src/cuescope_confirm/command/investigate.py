@@ -44,7 +44,7 @@ from cuescope_confirm.command.foresight import (
 )
 from cuescope_confirm.command.from_log import FromLog, of_test, saved_words
 from cuescope_confirm.command.outputs import InvestigationPlan
-from cuescope_confirm.command.untested import OPEN, failed_by, untested
+from cuescope_confirm.command.untested import OPEN, failure_reason, untested
 from cuescope_confirm.study import LISTED, LeftOut
 from cuescope_sdk import Context, Request, UserError, nearest, write_sealed
 from cuescope_sdk.choosing import Fit, Question
@@ -132,7 +132,7 @@ def investigate(
             return
         if failure is not None:
             # hours of findings must not end in a line: the page tells them, then the error
-            report = untested(runner, work.test, work.found, failed_by(failure))
+            report = untested(runner, work.test, work.found, failure_reason(failure))
         show_report(runner, work.test, report, as_json=output.as_json)
         if failure is not None:
             raise failure

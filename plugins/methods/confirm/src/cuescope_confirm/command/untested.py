@@ -31,7 +31,7 @@ OPEN = Reason(
 )
 
 
-def failed_by(error: Exception) -> Reason:
+def failure_reason(error: Exception) -> Reason:
     """That the test ended in an error."""
     return Reason(
         "since the test failed",

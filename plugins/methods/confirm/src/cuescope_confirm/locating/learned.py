@@ -260,13 +260,13 @@ def _tellers(
     def read(samples: Samples, frames: Frames) -> Rows:
         return look.read([_frame(samples, frame) for frame in frames])
 
-    def learned(reader: Reader, fitting: Fitting) -> Teller:
+    def learn(reader: Reader, fitting: Fitting) -> Teller:
         rows = reader(study.seen, frames)
         # the same generator for both: equal folds, so their AUROCs can be compared
         model = Linear.learn(rows, data, study.rng("frames", cue.id), fitting)
         return Teller(model, reader)
 
-    return learned(read, Fitting.MANY), learned(partial(embeddings, study), Fitting.FEW)
+    return learn(read, Fitting.MANY), learn(partial(embeddings, study), Fitting.FEW)
 
 
 def is_held(by_picture: Teller, pool: Samples, masks: Mapping[FrameId, Mask]) -> bool:
@@ -440,7 +440,7 @@ def seen_patches(audit: Audit) -> Cells | None:
         trials = []
         for key, number in frames:
             sample = samples[key]
-            frame = _squared(sample.frames[number])
+            frame = _square(sample.frames[number])
             # a readout of the whole clip would give the patches of all its frames
             single = sample.with_frames((frame,), f"frame-{number}")
             trials.append(readout.of(single))
@@ -450,7 +450,7 @@ def seen_patches(audit: Audit) -> Cells | None:
     return patches
 
 
-def _squared(frame: Frame) -> Frame:
+def _square(frame: Frame) -> Frame:
     """The whole of a frame: models crop what is not square, and their grid does not span it."""
     rows, cols = size_of(frame)
     if SQUARE[0] < rows / cols < SQUARE[1]:

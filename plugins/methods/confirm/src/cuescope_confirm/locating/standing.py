@@ -32,7 +32,7 @@ def standing_place(
     if location.mask is None:
         return None
 
-    def told_by(mask: Mask) -> float:
+    def auroc_of(mask: Mask) -> float:
         rows = pictures.cells[:, mask].reshape(len(frames), -1).astype(np.float64)
         scores = data.held_out_scores(rows, rng, Fitting.MANY)
         # a fold that cannot be judged tells nothing
@@ -41,7 +41,7 @@ def standing_place(
         return Roc(scores, data.shows).auroc(data.labels) or 0.5
 
     pieces = location.pieces()
-    told = np.array(list(map(told_by, pieces)))
+    told = np.array(list(map(auroc_of, pieces)))
     kept = np.any(
         [
             piece
@@ -50,6 +50,6 @@ def standing_place(
         ],
         axis=0,
     )
-    if told_by(kept) < told_by(location.mask) - COST:
+    if auroc_of(kept) < auroc_of(location.mask) - COST:
         kept = location.mask
     return (kept, location.auroc) if kept.mean() <= LARGEST else None

@@ -70,10 +70,10 @@ def change_beyond(
 ) -> Float[np.ndarray, " pair"]:
     """What the intervention does beyond a column, positive where it is what a cause would do."""
     values = witness.answers.values
-    return signed(witness, values[:, CHANGED] - values[:, column])
+    return turn_to_effect(witness, values[:, CHANGED] - values[:, column])
 
 
-def signed(
+def turn_to_effect(
     witness: Witness,
     change: Float[np.ndarray, " pair"],
 ) -> Float[np.ndarray, " pair"]:

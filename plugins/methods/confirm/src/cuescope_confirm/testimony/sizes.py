@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 
 from cuescope_confirm.locating import Target
 from cuescope_confirm.study import Study
-from cuescope_confirm.testimony.effects import groups_of, signed
+from cuescope_confirm.testimony.effects import groups_of, turn_to_effect
 from cuescope_confirm.testimony.votes import Vote
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
@@ -66,7 +66,7 @@ def _size_by(
     confidence = study.options.confidence
 
     def mean_of(rows: Bool[np.ndarray, " pair"], beyond: int) -> Estimate[float]:
-        change = signed(witness, values[:, CHANGED] - values[:, beyond])[rows]
+        change = turn_to_effect(witness, values[:, CHANGED] - values[:, beyond])[rows]
         groups = groups_of(witness.answers, rows)
         low, high = change_interval(change, groups, confidence=confidence)
         mean = float(change.mean())
@@ -93,7 +93,7 @@ def _size_by(
     )
     # no more answers can be moved than there are: of nothing to 0, and of all to 1
     as_is = values[shows, AS_IS].mean()
-    ends = signed(witness, np.array([-as_is, 1 - as_is]))
+    ends = turn_to_effect(witness, np.array([-as_is, 1 - as_is]))
     return Estimate(*figures.clip(ends.min(), ends.max()).tolist())
 
 

@@ -98,20 +98,20 @@ def smallest_gap(
         reached = int(level * (1 + len(maxima))) - 1
         return float(np.sort(maxima)[::-1][max(reached, 0)])
 
-    def found_in(share: float, least: float) -> float:
+    def chance_to_find(share: float, least: float) -> float:
         strengths = [cue.strength(share, ranked, rng) for cue in planted]
         return float(np.mean(np.array(strengths) > least))
 
     share = 1.0
     for _ in range(ROUNDS):
         least = critical(share)
-        if found_in(1.0, least) < POWER:
+        if chance_to_find(1.0, least) < POWER:
             return None
         low = 0.0
         share = 1.0
         for _ in range(HALVINGS):
             middle = (low + share) / 2
-            if found_in(middle, least) >= POWER:
+            if chance_to_find(middle, least) >= POWER:
                 share = middle
             else:
                 low = middle

@@ -26,7 +26,7 @@ class Distinct:
     table: ScoredPairs
     directions: np.ndarray
 
-    def shown(self, most: int) -> list[int]:
+    def choose(self, most: int) -> list[int]:
         """One candidate for each finding, and others that are none of these: at most so many.
 
         Of candidates that are the same thing the most certain one stands for all. No finding is

@@ -186,24 +186,24 @@ def _grades(
     return np.array([result.grades[ranking] for result in results], dtype=float).T
 
 
-def _known(grades: PerResult) -> Float[np.ndarray, " known"]:
+def _known_values(grades: PerResult) -> Float[np.ndarray, " known"]:
     # NaN: fewer frames were ranked than the measure needs
     return np.asarray(grades[np.isfinite(grades)])
 
 
 def _mean(grades: PerResult) -> float | None:
-    known = _known(grades).tolist()
+    known = _known_values(grades).tolist()
     return 100 * sum(known) / len(known) if known else None
 
 
 def _interval(grades: PerResult) -> str | None:
-    known = _known(grades)
+    known = _known_values(grades)
     configurations = Groups.single(len(known))
     return _span(*mean_interval(known, configurations))
 
 
 def _change(changes: PerResult) -> str | None:
-    known = _known(changes)
+    known = _known_values(changes)
     # on the same models: what is hard for both rankings cancels out
     configurations = Groups.single(len(known))
     span = _span(*change_interval(known, configurations))
