@@ -13,6 +13,7 @@ from cuescope_confirm.scores import (
     POWER,
     SECOND,
     SPREAD,
+    Decision,
     Effect,
     Ruling,
     Verdict,
@@ -30,6 +31,7 @@ from cuescope_confirm.testimony.votes import (
     Vote,
     jointly_telling,
     kinds_of,
+    party_of,
     shares_taken,
     suffice,
 )
@@ -156,7 +158,7 @@ def measure(dossier: Dossier) -> Results:
         of_target = kinds_of(witnesses, taken)
         joined = jointly_telling(of_target)
         if joined:
-            together[target] = [witness for kind in joined for witness in kind.party]
+            together[target] = party_of(joined)
         kinds += of_target
     parties = [*(kind.party for kind in kinds), *together.values()]
     # two-sided intervals whose lower ends are those of one-sided tests
@@ -164,14 +166,13 @@ def measure(dossier: Dossier) -> Results:
     effects = correct(
         [effect_of_party(dossier, party, confidence) for party in parties]
     )
-    votes = [
-        _vote(study, kind, effect)
-        for kind, effect in zip(kinds, effects[: len(kinds)], strict=True)
-    ]
+    votes: dict[Target, list[Vote]] = {target: [] for target in tested}
+    for kind, effect in zip(kinds, effects[: len(kinds)], strict=True):
+        votes[kind.party[0].target].append(_vote(study, kind, effect))
     of_all = dict(zip(together, effects[len(kinds) :], strict=True))
     rows = []
     for target, witnesses in tested.items():
-        own = [vote for vote in votes if vote.party[0].target is target]
+        own = votes[target]
         measured = [
             _testimony(dossier, witness, own, taken, confidence)
             for witness in witnesses
@@ -296,18 +297,25 @@ def _ruling(
     # pairs were made, but too few: no tool would help
     if has_pairs and is_located and not votes:
         return Ruling("cannot tell", missing="samples with the cue")
-    full = [vote for vote in votes if vote.standing == "full"]
-    ruling = rule(
-        [vote.decision for vote in full if vote.removes],
-        [vote.decision for vote in full if not vote.removes],
-        [vote.decision for vote in votes if vote.standing == "coarse"],
+    removing: list[Decision] = []
+    inserting: list[Decision] = []
+    coarse: list[Decision] = []
+    partial: list[Decision] = []
+    for vote in votes:
+        if vote.standing == "full":
+            side = removing if vote.removes else inserting
+            side.append(vote.decision)
+        elif vote.standing == "coarse":
+            coarse.append(vote.decision)
         # what leaves something of the cue proves nothing where it has no effect, and where it has
         # one, what it changed may be the company of the cue
-        [
-            vote.decision
-            for vote in votes
-            if vote.standing == "partial" and vote.decision == "confirms"
-        ],
+        elif vote.decision == "confirms":
+            partial.append(vote.decision)
+    ruling = rule(
+        removing,
+        inserting,
+        coarse,
+        partial,
         located=bool(votes) or is_located,
         exact=all(vote.is_exact for vote in votes),
     )

@@ -23,7 +23,7 @@ from cuescope_confirm.scores import (
 )
 from cuescope_confirm.study import Study
 from cuescope_confirm.testimony.effects import change_beyond
-from cuescope_confirm.testimony.votes import jointly_telling
+from cuescope_confirm.testimony.votes import jointly_telling, party_of
 from cuescope_confirm.testimony.witnesses import AS_IS, Witness
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Cell, Score, Table
@@ -123,9 +123,10 @@ def scores(results: Results) -> Iterator[Score]:
             audit.notes.get(NO_CUE)
             or "No method has a finding, so there is no cue to test."
         )
-        runs = results.study.reports.values()
-        doubts = [doubt for run in runs for doubt in run.doubts]
-        words = " ".join([words, *dict.fromkeys(doubts)])
+        doubts: dict[str, None] = {}
+        for run in results.study.reports.values():
+            doubts |= dict.fromkeys(run.doubts)
+        words = " ".join([words, *doubts])
         yield Score(
             feature=NOTHING,
             label=None,
@@ -181,11 +182,8 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         return f"{where} accompanies the answers and is not shown to cause them: {effects}."
     answers, without, with_cue = _verbs(row)
     if row.ruling.together and row.together is not None:
-        names = ", ".join(
-            witness.spec
-            for vote in jointly_telling(row.votes)
-            for witness in vote.party
-        )
+        party = party_of(jointly_telling(row.votes))
+        names = ", ".join(witness.spec for witness in party)
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
             f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -394,7 +394,7 @@ def _ask_alone(study: Study, witness: Witness) -> Witness:
     audit.respond(plain)
     with audit.spare(part_of(witness.spec), next(iter(plain), None)):
         # what was answered before is read from the cache
-        audit.respond(trial for of_pair in trials for trial in of_pair if trial)
+        audit.respond(filter(None, chain.from_iterable(trials)))
         return witness
     return _without_answers(study, witness)
 

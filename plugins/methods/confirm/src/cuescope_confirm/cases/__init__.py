@@ -259,8 +259,11 @@ class PairMaker:
         showing = [samples[key] for key in self.located.places if key != sample.key]
         if self.target.by_label:
             form = self._form(sample)
-            same = [donor for donor in showing if self._form(donor) == form]
-            other = [donor for donor in showing if self._form(donor) != form]
+            same: list[Sample] = []
+            other: list[Sample] = []
+            for donor in showing:
+                side = same if self._form(donor) == form else other
+                side.append(donor)
             return other, same
         without = [samples[key] for key in sorted(self.located.without)]
         # the same labels on both sides, or the label would change with the cue

@@ -1,8 +1,9 @@
 """Witnesses of one kind may err alike: together they have one vote."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -124,6 +125,11 @@ def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
     partial = [kind for kind in kinds if kind.standing == "partial"]
     joined = full if len(full) > 1 else full + partial
     return joined if len(joined) > 1 else []
+
+
+def party_of(kinds: Iterable[Kind]) -> list[Witness]:
+    """The witnesses of several kinds."""
+    return list(chain.from_iterable(kind.party for kind in kinds))
 
 
 def suffice(kinds: Sequence[Kind]) -> bool:
