@@ -234,7 +234,12 @@ def run_of(
         features=features,
     )
     names = {feature.key: feature.key for feature in features}
-    return SimpleNamespace(answers=rows, report=report, cue_names=names, dataset="log")
+    shows = {}
+    for feature in features:
+        shows[feature.key] = frozenset(place.sample for place in feature.occurrences)
+    return SimpleNamespace(
+        answers=rows, report=report, cue_names=names, shows=shows, dataset="log"
+    )
 
 
 def changed_answers(

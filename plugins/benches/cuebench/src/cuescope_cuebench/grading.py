@@ -311,13 +311,12 @@ class _Bench:
             if shows and sample.label == configuration.victim:
                 shown.append(index)
         without = answers_of(audit, [clean[index] for index in shown])
-        changes = [
-            answer.probability - sheet.answer(key).probability
-            for key, answer in without.items()
-        ]
-        right = [
-            answer.said == sheet.label[key] for key, answer in sheet.answers.items()
-        ]
+        changes = []
+        for key, answer in without.items():
+            changes.append(answer.probability - sheet.answer(key).probability)
+        right = []
+        for key, answer in sheet.answers.items():
+            right.append(answer.said == sheet.label[key])
         return {
             "use": float(np.mean(changes)) if changes else None,
             "accuracy": float(np.mean(right)),

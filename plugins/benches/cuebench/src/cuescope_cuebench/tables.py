@@ -389,10 +389,9 @@ def markdown(tables: Sequence[Table]) -> str:
             _line(table.columns),
             _line(["---"] * len(table.columns)),
         ]
-        lines += [
-            _line([_cell(row[name], table.decimals) for name in row])
-            for row in table.rows
-        ]
+        for row in table.rows:
+            cells = [_cell(value, table.decimals) for value in row.values()]
+            lines.append(_line(cells))
         parts.append("\n".join([*lines, "", *table.notes]))
     return "\n\n".join(parts) + "\n"
 

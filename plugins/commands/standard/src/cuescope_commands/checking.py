@@ -147,8 +147,10 @@ def _entry(registry: "Registry", name: str, kind: str | None) -> "Entry":
     kinds = CONTRACTS if kind is None else (kind,)
     entries = [entry for entry in registry.entries if entry.kind in kinds]
     named = {entry.kind: entry for entry in entries if entry.name == name}
-    of_dist = (registry.of_dist(kind, name) for kind in kinds)
-    named |= {entry.kind: entry for entry in of_dist if entry}
+    for kind_name in kinds:
+        entry = registry.of_dist(kind_name, name)
+        if entry:
+            named[kind_name] = entry
     if not named:
         names = sorted({entry.name for entry in entries})
         raise UserError(

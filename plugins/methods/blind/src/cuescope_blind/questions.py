@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -125,7 +126,7 @@ class Questions:
     @cached_property
     def raw_options(self) -> list[str]:
         """The text of every option, as it is."""
-        return [text for options in self.options for text in options]
+        return list(chain.from_iterable(self.options))
 
     @cached_property
     def flat_options(self) -> list[str]:

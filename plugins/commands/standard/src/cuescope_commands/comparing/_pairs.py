@@ -92,9 +92,10 @@ class Pairs:
         # the first row is of all answers, and the gate to the others: so it needs no correction
         first = changes[0].p_value
         others = holm([change.p_value for change in changes[1:]])
-        corrected = [first, *(max(first, p_value) for p_value in others)]
-        pairs = zip(changes, corrected, strict=True)
-        return [replace(change, p_value=p_value) for change, p_value in pairs]
+        corrected = []
+        for change, p_value in zip(changes, [first, *others], strict=True):
+            corrected.append(replace(change, p_value=max(first, p_value)))
+        return corrected
 
     def flips(self, condition: str) -> tuple[list[Pair], list[Pair]]:
         """What was right and is wrong, and what was wrong and is right, of one condition."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,15 @@ class Run:
     def cue_names(self) -> dict[str, str]:
         """Feature key -> words."""
         return self.report.names
+
+    @cached_property
+    def shows(self) -> dict[str, frozenset[str]]:
+        """Feature key -> the samples that show it."""
+        shows = {}
+        for feature in self.report.features:
+            samples = map(attrgetter("sample"), feature.occurrences)
+            shows[feature.key] = frozenset(samples)
+        return shows
 
     @cached_property
     def strongest(self) -> dict[str, Score]:

@@ -42,7 +42,10 @@ def settings(runs: Runs) -> Table:
 def _join(columns: Sequence[Mapping[str, str | None]]) -> dict[str, Cells]:
     """For each name that any of the columns has its values in all of them, None where none."""
     names = dict.fromkeys(chain(*columns))
-    return {name: [column.get(name) for column in columns] for name in names}
+    rows = {}
+    for name in names:
+        rows[name] = [column.get(name) for column in columns]
+    return rows
 
 
 def _settings(run: Run) -> dict[str, str]:

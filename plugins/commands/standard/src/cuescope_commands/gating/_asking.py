@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -143,7 +144,7 @@ class Draws:
 
     def fresh(self, units: Iterable[Unit]) -> list[int]:
         """The samples of units that were not asked about yet."""
-        wanted = dict.fromkeys(number for unit in units for number in unit)
+        wanted = dict.fromkeys(chain.from_iterable(units))
         return [number for number in wanted if number not in self.right]
 
     def ask(self, units: Iterable[Unit]) -> None:
@@ -176,14 +177,18 @@ class Draws:
         """A question a cue of the baseline, in pairs: a sample with it and one without it."""
         if self.baseline is None:
             raise UserError("gate: rules of cues", expected="--baseline RUN")
-        report = self.baseline.report
-        shows = {f.key: {o.sample for o in f.occurrences} for f in report.features}
-        found = list(dict.fromkeys(score.feature for score in report.findings))
+        findings = self.baseline.report.findings
+        found = list(dict.fromkeys(score.feature for score in findings))
         questions = []
         for feature in found:
-            known = [n for n in self.order if self.samples[n].key in self.before]
-            showing = [n for n in known if self.samples[n].key in shows[feature]]
-            others = [n for n in known if self.samples[n].key not in shows[feature]]
+            showing: list[int] = []
+            others: list[int] = []
+            for number in self.order:
+                key = self.samples[number].key
+                if key not in self.before:
+                    continue
+                side = showing if key in self.baseline.shows[feature] else others
+                side.append(number)
             units = list(zip(showing, others, strict=False))
             if units:
                 name = f"{word} {self.baseline.cue_names[feature]}"
@@ -198,11 +203,12 @@ class Draws:
 
     def growth(self, unit: Unit, right: Right) -> float:
         """How much more is lost with the cue than without it, since the baseline."""
-        before = [self.before[self.samples[number].key] for number in unit]
         with_cue, without = unit
-        lost = before[0] - right[with_cue]
-        lost_without = before[1] - right[without]
-        return lost - lost_without
+        lost = self._lost(with_cue, right)
+        return lost - self._lost(without, right)
+
+    def _lost(self, number: int, right: Right) -> float:
+        return self.before[self.samples[number].key] - right[number]
 
     def of_groups(self, rule: WorstGroupAtLeast) -> list[Question]:
         """A question a label, or a cue of the baseline."""

@@ -31,9 +31,13 @@ class Changes:
     @classmethod
     def of_pairs(cls, pairs: Pairs) -> "Changes":
         """Of the samples as they are."""
-        rows = [pair for pair in pairs.rows if pair[0]["condition"] == BASELINE]
-        change = [float(b["correct"]) - float(a["correct"]) for a, b in rows]
-        return cls([row for row, _ in rows], np.array(change))
+        rows = []
+        change = []
+        for before, after in pairs.rows:
+            if before["condition"] == BASELINE:
+                rows.append(before)
+                change.append(float(after["correct"]) - float(before["correct"]))
+        return cls(rows, np.array(change))
 
     @cached_property
     def groups(self) -> Groups:

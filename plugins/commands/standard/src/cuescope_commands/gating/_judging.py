@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -112,12 +113,6 @@ class Judged:
         """What was drawn together, of the plain answers."""
         return groups_of(self.plain)
 
-    @cached_property
-    def shown(self) -> dict[str, set[str]]:
-        """The samples that show each cue."""
-        features = self.run.report.features
-        return {f.key: {o.sample for o in f.occurrences} for f in features}
-
 
 def judge(text: PolicyText, run: Path, baseline: Path | None) -> list[Verdict]:
     """A verdict a rule, in their order; raises UserError for a run that cannot be judged."""
@@ -203,19 +198,15 @@ def cues_to_watch(
     """
     watched: dict[frozenset[str], Watched] = {}
     for run in (baseline, judged.run):
-        shown = {
-            f.key: frozenset(o.sample for o in f.occurrences)
-            for f in run.report.features
-        }
         found = dict.fromkeys(score.feature for score in run.report.findings)
         every = dict.fromkeys(score.feature for score in run.report.headlines)
         tried = found if run is baseline else every
-        growths = [changes.growth(shown[feature]) for feature in tried]
+        growths = [changes.growth(run.shows[feature]) for feature in tried]
         beyond = sum(growth is not None and growth > limit for growth in growths)
         error = judged.error / 2 / multiplicity(beyond, len(tried))
         for feature in found:
             name = run.cue_names[feature]
-            cue = Watched(name, shown[feature], error)
+            cue = Watched(name, run.shows[feature], error)
             watched.setdefault(cue.shown, cue)
     return list(watched.values())
 
@@ -230,7 +221,7 @@ def judge_worst(rule: WorstGroupAtLeast, judged: Judged) -> Ruling:
             )
     else:
         for score in judged.run.report.findings:
-            shown = judged.shown[score.feature]
+            shown = judged.run.shows[score.feature]
             name = judged.run.cue_names[score.feature]
             parts[name] = np.array([row["sample"] in shown for row in judged.plain])
     right = judged.right
@@ -340,7 +331,7 @@ def _stored_bound(score: Score, judged: Judged, paid: float) -> Bound:
     _, high = estimate.at_error(judged.error)
     label = f" for '{score.label}'" if score.label else ""
     name = judged.run.cue_names[score.feature]
-    shown = sorted(judged.shown.get(score.feature, ()))[:SHOWN]
+    shown = sorted(judged.run.shows.get(score.feature, ()))[:SHOWN]
     return Bound(f"{name}{label}", 100 * value, 100 * lower, 100 * high, tuple(shown))
 
 
@@ -353,11 +344,8 @@ def _accuracy(what: str, part: np.ndarray, judged: Judged, paid: float) -> Bound
         judged.error,
         judged.error / paid,
     )
-    wrong = [
-        row["sample"]
-        for row, is_in in zip(judged.plain, part, strict=True)
-        if is_in and not row["correct"]
-    ]
+    rows = compress(judged.plain, part)
+    wrong = [row["sample"] for row in rows if not row["correct"]]
     ends = (100 * (low or 0.0), 100 * (1.0 if high is None else high))
     return Bound(what, 100 * float(right.mean()), *ends, tuple(wrong[:SHOWN]))
 

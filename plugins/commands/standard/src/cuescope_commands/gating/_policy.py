@@ -130,9 +130,11 @@ def read_policy(path: Path) -> PolicyText:
     try:
         policy = Policy.model_validate(content)
     except ValidationError as error:
-        known = [name for rule in Rule.__subclasses__() for name in rule.model_fields]
+        known = list(Policy.model_fields)
+        for rule in Rule.__subclasses__():
+            known += rule.model_fields
         remedy = "`cuescope gate --schema` describes the file"
-        raise fault(where, error, [*Policy.model_fields, *known], remedy) from None
+        raise fault(where, error, known, remedy) from None
     return PolicyText(path, policy, rule_lines(text, len(policy.rules)))
 
 

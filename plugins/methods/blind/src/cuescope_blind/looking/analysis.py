@@ -182,11 +182,12 @@ def _knows_order(
     turns: Mapping[int, Sequence[Outcome]],
 ) -> bool:
     """Whether any option has another score where it stands at another place."""
-    return any(
-        not np.allclose(_by_text(plain[number]), _by_text(other), atol=SAME)
-        for number, others in turns.items()
-        for other in others
-    )
+    for number, others in turns.items():
+        usual = _by_text(plain[number])
+        for other in others:
+            if not np.allclose(usual, _by_text(other), atol=SAME):
+                return True
+    return False
 
 
 def _by_text(outcome: Outcome) -> Float[np.ndarray, " option"]:
