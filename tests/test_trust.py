@@ -10,6 +10,7 @@ import random
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +129,14 @@ def attack(
     record_property("survived", survived)
 
 
-def commands() -> Iterator[tuple[list[str], Any]]:
+@cache
+def commands() -> list[tuple[list[str], Any]]:
     """Every command with its words, those of packages too."""
-    own = typer.main.get_command(app)
-    yield from _leaves(own, [])
+    return list(_commands())
+
+
+def _commands() -> Iterator[tuple[list[str], Any]]:
+    yield from _leaves(typer.main.get_command(app), [])
     for entry in REGISTRY.of_kind("command"):
         loaded = REGISTRY.load(entry)
         brought = (

@@ -13,6 +13,7 @@ from cuescope.plain_yaml import MAX_BYTES, load_yaml
 from cuescope.request import Request, Settings
 from cuescope.spec import fault
 from cuescope.types import Value
+from cuescope.whole_files import read_whole
 
 
 class Use(Value):
@@ -54,9 +55,7 @@ def _use_of(plugin: str | Use) -> Use:
 def read_matrix(path: Path) -> Matrix:
     """From YAML; raises UserError with the place of what does not fit."""
     try:
-        with path.open("rb") as file:
-            # one byte more is refused; all of an endless file would never be read
-            content = load_yaml(file.read(MAX_BYTES + 1))
+        content = load_yaml(read_whole(path, most=MAX_BYTES))
     except OSError as error:
         raise UserError(
             f"cannot read {path}", got=error.strerror or str(error)

@@ -24,7 +24,7 @@ from cuescope.cli import (
     schema,
 )
 from cuescope.cli.echo import echo
-from cuescope.cli.external import AuditCommand, PluginCommands
+from cuescope.cli.external import AuditCommand, PluginCommands, parser_of
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
 from cuescope.errors import UserError
@@ -116,7 +116,7 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
     """Run a command; the code with which the process ends."""
     code: object
     try:
-        code = app(words, prog_name="cuescope", standalone_mode=False)
+        code = parser_of(app)(words, prog_name="cuescope", standalone_mode=False)
         sys.stdout.flush()
     except Exception as error:
         # what fails because it was stopped has no fault of its own

@@ -54,6 +54,12 @@ class PluginsCommands(PluginCommands):
 
 
 @cache
+def parser_of(commands: typer.Typer) -> Any:
+    """What reads their lines, made once a process."""
+    return typer.main.get_command(commands)
+
+
+@cache
 def installed() -> Registry:
     """The installed plugins, looked up once a process."""
     return Registry()
@@ -87,6 +93,8 @@ def _forwarding(name: str, entry: Entry) -> Any:
     def forward(ctx: typer.Context) -> Any:
         # imported now, and not for a list or a help (docs/adr/0005)
         command = installed().load(entry)
+        if isinstance(command, typer.Typer):
+            command = parser_of(command)
         return command(
             ctx.args,
             prog_name=f"cuescope {entry.name}",
