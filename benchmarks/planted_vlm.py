@@ -342,7 +342,9 @@ def audits(model: Path, data: Path, out: Path, images: int) -> dict[str, list[st
             *(*table, "--limit", "400", "--out", str(out / "quag")),
         ],
         "confirm spurlens": ["confirm", str(out / "spurlens"), "--device", "cpu", "-q"],
-        "confirm trove": ["confirm", str(out / "trove"), "--device", "cpu", "-q"],
+        "confirm trove": [
+            *("confirm", str(out / "trove"), "--device", "cpu", "-q", "-O", "top=3")
+        ],
     }
 
 
@@ -361,7 +363,7 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=2000, help="to train on")
     parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--scenes", type=int, default=500, help="that are asked about")
-    parser.add_argument("--photos", type=int, default=1200, help="that trove looks at")
+    parser.add_argument("--photos", type=int, default=2400, help="that trove looks at")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     console = Console()
