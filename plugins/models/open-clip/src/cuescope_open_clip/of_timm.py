@@ -45,6 +45,8 @@ def _why_no_vit(trunk: Any) -> str | None:
 
 
 def _why_not_pooled(trunk: Any) -> str | None:
+    if hasattr(trunk, "head_dist"):
+        return "reads a token of distillation beside the class token"
     pool = getattr(trunk, "attn_pool", None)
     kind = getattr(trunk, "global_pool", None)
     whole = getattr(trunk, "pool_include_prefix", False)
