@@ -100,8 +100,8 @@ def record(words: list[str]) -> list[Row]:
             super().__init__(*given)
             courses.append(self)
 
-        def asked(self, inputs: int, all_inputs: int) -> None:
-            super().asked(inputs, all_inputs)
+        def count_asked(self, inputs: int, all_inputs: int) -> None:
+            super().count_asked(inputs, all_inputs)
             look()
 
     def watch() -> None:

@@ -39,10 +39,10 @@ def cache(tmp_path: Path) -> Iterator[ResponseCache]:
 
 def ask(course: Course, clock: Clock, inputs: int, pace: float) -> None:
     """A call of the model, in batches of ten."""
-    course.asked(0, inputs)
+    course.count_asked(0, inputs)
     for done in range(10, inputs + 1, 10):
         clock.now += 10 * pace
-        course.asked(done, inputs)
+        course.count_asked(done, inputs)
 
 
 def test_the_time_left_is_that_of_all_stages(clock: Clock) -> None:
@@ -92,7 +92,7 @@ def test_without_any_pace_there_is_no_time(clock: Clock) -> None:
 def test_what_an_audit_says_of_its_later_calls_counts(clock: Clock) -> None:
     course = Course([Stage("a", 1000, 0, share=0.5)], 1.0, clock)
     course.begin("a")
-    course.asked(0, 20)
+    course.count_asked(0, 20)
     course.foresee(40)
     assert course.seconds_left == pytest.approx(20 + 0.5 * 40)
     course.foresee(None)

@@ -125,7 +125,7 @@ def test_each_cue_is_told_once_and_no_finding_is_left_out() -> None:
         table = analysis.table
         candidates = analysis.choice.candidates
         distinct = analysis.distinct
-        chosen = distinct.shown(most=24)
+        chosen = distinct.choose(most=24)
         told = table.of_clusters(chosen)
         assert table.finding.sum() >= told.finding.sum() > 0
         # the cue is one thing: whatever the label, it is told once or, where it is cut, twice

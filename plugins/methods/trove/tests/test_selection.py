@@ -227,7 +227,7 @@ def test_the_limit_of_detection_is_that_of_the_plan(
     found = limit(scene, table, options, rng, 0.25, kept)
     assert planned is not None
     assert found == pytest.approx(planned, abs=0.06)
-    n_with = 300 * kept.shown(0.25)
+    n_with = 300 * kept.share_with_candidate(0.25)
     plan = GapPlan(n_with, 300 - n_with, rate)
     of_candidate = planned * kept.contrast(0.25)
     power = chance_to_find(of_candidate, plan, options, tried=tried, discover=discover)
