@@ -163,13 +163,14 @@ def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
 def match_of(feature: Feature, cue: str, sheet: Sheet) -> Match:
     """How far a feature is a cue; nothing of one with too few frames."""
     # Each frame of each sample counts once.
-    places = dict.fromkeys((sheet.root(o.sample), o.frame) for o in feature.occurrences)
-    frames = [
-        (key, frame)
-        for key, frame in places
-        if key is not None and cue in sheet.shown[key]
-    ]
-    shown = [is_shown(sheet.shown[key][cue], frame) for key, frame in frames]
+    places: dict[tuple[str, int | None], bool] = {}
+    for occurrence in feature.occurrences:
+        key = sheet.root(occurrence.sample)
+        if key is not None and cue in sheet.shown[key]:
+            frame = occurrence.frame
+            places[key, frame] = is_shown(sheet.shown[key][cue], frame)
+    frames = list(places)
+    shown = list(places.values())
     hits: list[bool] = []
     chance: list[float] = []
     for hit, (key, frame) in islice(zip(shown, frames, strict=True), MOST_OCCURRENCES):

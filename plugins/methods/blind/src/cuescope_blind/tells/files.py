@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
@@ -71,7 +72,7 @@ def fact_codes(
     tell: FileTell,
 ) -> sparse.csr_array | None:
     """A row an option, a column a fact with an option; None where all files are alike."""
-    named = Counter(fact for of_file in facts for fact in of_file if tell.sees(fact))
+    named = Counter(filter(tell.sees, chain.from_iterable(facts)))
     columns = []
     # the words of names are as many as videos
     for fact, count in named.most_common(MOST_WORDS):
