@@ -234,6 +234,7 @@ def test_what_half_of_the_samples_decide_is_not_asked_about_in_the_others(
     assert max(counts) <= 40
 
 
+@pytest.mark.long
 def test_of_a_model_that_does_not_lean_on_it_nothing_is_confirmed(
     confirmed: Made,
 ) -> None:

@@ -208,6 +208,7 @@ def test_viewpoints_are_said_to_be_uncontrolled(
     assert all("Show the same " in row.prompt for row in rows)
 
 
+@pytest.mark.long
 def test_killed_and_the_same_manifest(cuescope: Line, tmp_path: Path) -> None:
     """No edit is made twice, and a line that was torn is no row."""
     cuescope(*BUILD)

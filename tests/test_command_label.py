@@ -139,6 +139,7 @@ def test_an_edited_key_is_one_line(cuescope: Line) -> None:
     assert "`cuescope label RUN` writes the sheet and its key" in said
 
 
+@pytest.mark.long
 def test_claims_of_a_trace_are_judged_by_people(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,7 @@ def test_prompts_help_beyond_both_placebos(found: Path) -> None:
     assert {row["model"]: row["label 20"] for row in paper}["VideoCLIP-XL +"] == 61.8
 
 
+@pytest.mark.long
 def test_a_head_that_gains_no_more_than_a_plain_refit_says_so(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +259,7 @@ def test_a_model_that_is_warned_of_the_cue_does_without_it(
     assert after.share > before.share + 0.08
 
 
+@pytest.mark.long
 def test_what_only_moves_answers_is_called_that(
     mitigated: Callable[..., Report],
 ) -> None:

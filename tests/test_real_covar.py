@@ -89,6 +89,7 @@ def pixels(folder: Path, name: str) -> np.ndarray:
     return np.asarray(Image.open(folder / name))
 
 
+@pytest.mark.long
 def test_every_object_has_its_own_pixels(built: Path) -> None:
     rows = CovarManifest.read(built).rows
     choices = Context().build("dataset", f"covar:{built}").labels

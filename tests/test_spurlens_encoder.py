@@ -67,6 +67,7 @@ def gaps(report: Report) -> dict[str, float]:
     return {str(row["class"]): float(str(row["probe's gap"])) for row in table.rows}
 
 
+@pytest.mark.long
 def test_a_probe_leans_on_a_cue_that_goes_with_the_class(
     audited: Callable[[str], Report],
 ) -> None:

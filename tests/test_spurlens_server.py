@@ -268,8 +268,10 @@ def test_faults_lose_nothing_and_pay_nothing_twice(place: Place, whole: Whole) -
 
 @pytest.mark.parametrize(
     ("answered", "under_way"),
-    [(3, 1), (PROPOSALS + 5 * BATCH + 5, CONCURRENCY)],
-    ids=["proposals", "answers"],
+    [
+        pytest.param(3, 1, id="proposals", marks=pytest.mark.long),
+        pytest.param(PROPOSALS + 5 * BATCH + 5, CONCURRENCY, id="answers"),
+    ],
 )
 def test_killed_and_the_same_report(
     place: Place, whole: Whole, answered: int, under_way: int
@@ -287,7 +289,9 @@ def test_killed_and_the_same_report(
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
 def test_stopped_while_it_waits_and_the_same_report(
     place: Place, whole: Whole, number: signal.Signals
 ) -> None:

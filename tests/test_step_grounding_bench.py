@@ -99,6 +99,7 @@ def test_one_command_tells_components_settings_and_difficulty(
     )  # by design: its videos are longer
 
 
+@pytest.mark.long
 def test_models_are_audited_on_splits_that_options_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

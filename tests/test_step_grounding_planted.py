@@ -187,6 +187,7 @@ def test_planted_grounding_is_better_than_random(
     assert re.search(r"Of \d+ claims \d+% are supported", report.statements[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=long)])
 def test_who_goes_by_the_question_is_not(audited: Audited, seeds: int) -> None:
     """It names what the question names, which is in the video."""
@@ -199,6 +200,7 @@ def test_who_goes_by_the_question_is_not(audited: Audited, seeds: int) -> None:
 # ------------------------------------------------------------------------------- wrong on purpose
 
 
+@pytest.mark.long
 def test_counterfactual_and_random_traces_are_not_supported(audited: Audited) -> None:
     report = audited({"grounding": 0.9}, draws=5)
     checks = {check.check: check for check in report.evidence}

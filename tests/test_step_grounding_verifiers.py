@@ -134,6 +134,7 @@ def test_verifiers_rank_the_reasoners_alike(rates: Rates) -> None:
         assert rho >= 0.9, (one, other, rates[one], rates[other])
 
 
+@pytest.mark.long
 def test_boxes_say_what_scenes_say_and_likeness_leans_the_same_way(
     rates: Rates,
 ) -> None:

@@ -50,7 +50,7 @@ def test_copies_of_a_feature_cost_nothing() -> None:
     assert copies.critical(0.05) > 0.02
 
 
-@pytest.mark.parametrize("clips", [1, 6])
+@pytest.mark.parametrize("clips", [pytest.param(1, marks=pytest.mark.long), 6])
 def test_any_false_finding_is_as_rare_as_promised(clips: int) -> None:
     alarms = 0
     for seed in range(200):

@@ -488,6 +488,7 @@ def test_neighbours_in_every_order_as_near_are_no_finding() -> None:
     assert alike_pairs(distance, np.arange(40), 0 * label, rng) != []
 
 
+@pytest.mark.long
 @pytest.mark.real
 @pytest.mark.skipif(
     not (ASSETS / "photos").is_dir() or not (ASSETS / "clips").is_dir(),

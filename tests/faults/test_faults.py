@@ -201,7 +201,7 @@ def test_a_changed_report_is_refused(tries: "Tries", tmp_path: Path) -> None:
     true = file.read_text()
     places = list(leaves(json.loads(true)))
     random.Random(0).shuffle(places)
-    for number in tries(few=20, many=300):
+    for number in tries(few=8, many=300):
         content = json.loads(true)
         *path, last = places[number % len(places)]
         part = content

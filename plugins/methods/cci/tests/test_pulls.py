@@ -144,6 +144,7 @@ def test_backgrounds_that_only_disturb_are_found_as_rarely_as_promised(
     assert alarms <= binom.ppf(0.9995, draws, 0.05)
 
 
+@pytest.mark.long
 def test_noise_that_only_some_places_add_is_found_as_rarely_as_promised() -> None:
     """Few answers move, and all before the same kinds: the first null alone finds 12 of these."""
     draws = [draw(seed, noise=0.6, elsewhere=0.0, places=20) for seed in range(100)]
@@ -212,6 +213,7 @@ def told(answer: np.ndarray, by_object: np.ndarray) -> Answers:
     return Answers(np.eye(CLASSES)[answer], np.eye(CLASSES)[by_object])
 
 
+@pytest.mark.long
 def test_the_smallest_pull_that_would_be_found_is_found_so_often() -> None:
     """Planted anew in fresh answers, 8 of 10 are found, within a binomial's reach of 40 draws."""
     random = rng(5)

@@ -164,6 +164,7 @@ def test_nothing_lost_in_many_questions_is_spared() -> None:
     assert loss.p_spared <= 0.01
 
 
+@pytest.mark.long
 def test_the_smallest_loss_is_found_in_8_of_10() -> None:
     """Against McNemar's test of drawn losses."""
     lost = smallest_loss(300, 0.01)

@@ -101,7 +101,7 @@ def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
 
 
 @pytest.mark.parametrize(
-    ("audits", "most"), [(10, 3), pytest.param(30, 5, marks=pytest.mark.long)]
+    ("audits", "most"), [(5, 2), pytest.param(30, 5, marks=pytest.mark.long)]
 )
 def test_finds_nothing_where_nothing_is_planted(
     setup: Making, audits: int, most: int

@@ -153,6 +153,7 @@ def with_proposer(setup: Making, names: list[str]) -> Setup:
     )
 
 
+@pytest.mark.long
 def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:
     made = setup()
     own = made.tools["proposer"](made.tools["proposer"].Options(), Context()).propose(

@@ -388,6 +388,7 @@ def test_scenes_of_the_original_say_nothing_of_what_was_shown(audited: Audited) 
     assert report.cost.trials == 24
 
 
+@pytest.mark.long
 def test_who_guesses_sides_is_right_half_the_time(audited: Audited) -> None:
     report = audited({"looks": False}, {"samples": 60, "frames": 8}, perturbations=())
     assert figures(report, "claims: relation")["step_grounding_rate"] == pytest.approx(

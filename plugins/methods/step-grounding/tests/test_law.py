@@ -97,7 +97,9 @@ def test_the_law_is_found_where_it_holds() -> None:
     assert "keep more" in found.sentence
 
 
-@pytest.mark.parametrize("driven_by", ["accuracy", "nothing"])
+@pytest.mark.parametrize(
+    "driven_by", ["accuracy", pytest.param("nothing", marks=pytest.mark.long)]
+)
 def test_and_not_where_it_does_not(driven_by: str) -> None:
     """At most 5 % of 200 populations."""
     held = [

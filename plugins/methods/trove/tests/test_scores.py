@@ -204,6 +204,7 @@ def leaning() -> Observations:
     )
 
 
+@pytest.mark.long
 def test_null_data_are_found_no_more_often_than_promised() -> None:
     loose = TRoVeOptions(min_error_contribution=-1.0, above_chance=False, fdr=0.2)
     alarms = [score(random_scene(seed), loose).finding.any() for seed in range(200)]

@@ -32,7 +32,7 @@ from cuescope_trove.selection import Verdict, discovery_part, score
 from cuescope_trove.verify import check_null
 
 # audits, and the binomial 99.9th percentile of those with a finding where 5% are promised
-AUDITS = [(25, 6), pytest.param((100, 13), marks=pytest.mark.long)]
+AUDITS = [(12, 4), pytest.param((100, 13), marks=pytest.mark.long)]
 
 
 def simulations(name: str) -> Any:
@@ -82,6 +82,7 @@ def test_a_null_has_few_cues(
         assert counts[Verdict.LABEL_NOISE] >= 0.3 * number
 
 
+@pytest.mark.long
 def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
     """The bad audit that groups prevent."""
     found = 0
@@ -95,7 +96,12 @@ def test_clips_taken_as_independent_are_found_where_nothing_is() -> None:
 
 @pytest.mark.parametrize(
     "null",
-    ["size, noisy boxes (reliability .9)", "drift in time", "site", "size, unknown"],
+    [
+        pytest.param("size, noisy boxes (reliability .9)", marks=pytest.mark.long),
+        "drift in time",
+        pytest.param("site", marks=pytest.mark.long),
+        "size, unknown",
+    ],
 )
 def test_what_else_explains_errors_takes_the_star(null: str) -> None:
     """Of audits in which the rule is passed: what is left after all checks is no star."""
@@ -111,8 +117,8 @@ def test_what_else_explains_errors_takes_the_star(null: str) -> None:
     assert passed >= 2
 
 
-@pytest.mark.parametrize("clips", [1, 5])
-@pytest.mark.parametrize("discover", [0.0, 0.5])
+@pytest.mark.parametrize("clips", [1, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 def test_no_finding_stands_beside_an_interval_that_holds_0(
     discover: float, clips: int
 ) -> None:
@@ -158,7 +164,7 @@ def test_a_pair_is_found_from_its_critical_p_value_on() -> None:
     assert 0 < passes.sum() < len(passes)
 
 
-@pytest.mark.parametrize("discover", [0.0, 0.5])
+@pytest.mark.parametrize("discover", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 def test_a_planted_cue_is_still_found(discover: float) -> None:
     world = WORLD(n=300, cue_share=0.25, cue_loss=0.5)
     assert verdicts(world, 20, discover)[Verdict.FINDING] >= 19
