@@ -144,15 +144,15 @@ def confirm(
         if top != 10:
             given["top"] = top
         if folds is not None:
-            typed = {"RUN": others, "--pairs": own_pairs}
+            # a key of one run may be something else in another
+            typed = {"RUN": others, "--pairs": own_pairs, "--feature": features}
             require_whole(run, request, asked, next(filter(typed.get, typed), None))
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return
             first, *rest = map(str, runs)
             given |= {"run": first, "others": rest, "folds": True}
-            everything = request.model_copy(update={"part": None, "limit": None})
-            other = replace(other, found=Path(first), finding=None, rest=everything)
+            other = replace(other, found=Path(first), finding=None, rest=request)
         if others:
             more = _find_others(
                 runner,

@@ -20,7 +20,7 @@ def require_whole(
         raise UserError(
             f"--folds and {beside} are two tests",
             expected="one of them",
-            remedy="Leave --folds out where there are other samples, runs or pairs to test on",
+            remedy="Leave --folds out where something else is named to test, or to test on",
         )
     if request.part is not None or request.limit is not None:
         raise UserError(
