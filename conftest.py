@@ -28,6 +28,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def unread(request: pytest.FixtureRequest) -> Generator[None]:
+    """Audits here do not start Tesseract for each cue, where it is installed; its own tests do."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.path.name != "test_written.py":
+            from cuescope_sdk.locating import _written
+
+            patch.setattr(_written, "installed_reader", lambda: None)
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Twelve thousand tests and torch stay until the end: looking for garbage among them takes

@@ -54,9 +54,15 @@ def text_at(
     read = installed_reader()
     if read is None:
         return None
-    inside = [read(crop(*picture)) for picture in shown[:READ]]
-    if sum(map(bool, inside)) < OFTEN * len(inside):
-        return None  # the others need not be read
+    inside = []
+    empty = 0
+    some = shown[:READ]
+    for picture in some:
+        inside.append(read(crop(*picture)))
+        empty += not inside[-1]
+        # too few can have something written by now: the others need not be read
+        if len(some) - empty < OFTEN * len(some):
+            return None
     outside = [read(crop(*picture)) for picture in others[:READ]]
     word = _common(inside, outside)
     if word is not None:
