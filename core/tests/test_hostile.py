@@ -382,7 +382,8 @@ def test_a_stop_at_any_moment_is_one_line_or_nothing(number: int, moment: str) -
     program = (
         "import os, sys, time\nfrom cuescope import cli\n"
         f"def stop(kill=os.kill, pid=os.getpid()): kill(pid, {int(number)})\n"
-        f"{STOPPED_LATE[moment]}\ncli.parser_of = lambda commands: app\nsys.argv = ['cuescope', 'x']\ncli.main()"
+        f"{STOPPED_LATE[moment]}\ncli.parser_of = lambda commands: app\n"
+        "sys.argv = ['cuescope', 'x']\ncli.main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
