@@ -511,6 +511,7 @@ def other_data(
     return {"provenance": {**stored["provenance"], "data": data}}
 
 
+@pytest.mark.long
 def test_an_audit_goes_on_to_confirm(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -214,6 +214,7 @@ def test_a_new_head_mends_the_planted_cue(mitigated: Callable[..., Report]) -> N
     assert not report.findings
 
 
+@pytest.mark.long
 def test_a_model_that_is_warned_of_the_cue_does_without_it(
     place: Path, mitigated: Callable[..., Report], tmp_path: Path
 ) -> None:
@@ -315,6 +316,7 @@ def test_another_split_takes_the_run_as_it_is(
     assert not (tmp_path / "on" / "found").exists()
 
 
+@pytest.mark.long
 def test_weights_are_written_for_the_users_training(
     place: Path, mitigated: Callable[..., Report]
 ) -> None:

@@ -16,7 +16,7 @@ MODELS = [
     "dial 0.98",
 ]  # of `--models toys`; their weights are shipped
 # Pictures of each class, and wrong answers whose regions are hidden: most of this file's seconds.
-SIZES = [(8, 4), pytest.param((20, 8), marks=pytest.mark.long)]
+SIZES = [pytest.param((20, 8), marks=pytest.mark.long)]
 
 
 def first(cell: str) -> float:

@@ -53,7 +53,9 @@ def setup(method: Any, **tools: Any) -> Setup:
     return Setup(method, Mute, data_options=DATA, tools=tools)
 
 
-@pytest.mark.parametrize("method", [TRoVe, Domino])
+@pytest.mark.parametrize(
+    "method", [pytest.param(TRoVe, marks=pytest.mark.long), Domino]
+)
 def test_a_method_gets_embeddings_without_knowing_whose(method: Any) -> None:
     with pytest.raises(UserError, match="Add --tool embedder=SPEC"):
         setup(method).report()

@@ -78,6 +78,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.mark.long
 def test_just_ask_is_audited_on_clavi(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -290,7 +290,11 @@ def test_killed_and_the_same_report(
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+    "number",
+    [
+        pytest.param(number, marks=pytest.mark.long)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    ],
 )
 def test_stopped_while_it_waits_and_the_same_report(
     place: Place, whole: Whole, number: signal.Signals

@@ -176,7 +176,7 @@ def test_every_relevant_change_costs_who_looks(audited: Audited) -> None:
 
 
 @pytest.mark.parametrize(
-    "share", [0.3, pytest.param(0.6, marks=long), pytest.param(1.0, marks=long)]
+    "share", [pytest.param(share, marks=long) for share in (0.3, 0.6, 1.0)]
 )
 def test_planted_grounding_is_better_than_random(
     audited: Audited, share: float
@@ -345,6 +345,7 @@ def test_one_that_it_does_not_drive_is_told_no_such_thing(
     assert np.mean(found) <= 0.05
 
 
+@pytest.mark.long
 def test_the_bench_measures_scripted_reasoners_and_takes_up_what_it_has(
     tmp_path: Path,
 ) -> None:

@@ -146,6 +146,7 @@ def test_boxes_say_what_scenes_say_and_likeness_leans_the_same_way(
         assert max(near) <= (0.25 if verifier == "likeness" else 0.05)
 
 
+@pytest.mark.long
 def test_a_report_says_of_each_verifier_what_it_finds(reports: list[Report]) -> None:
     for report in reports:
         for verifier in VERIFIERS:

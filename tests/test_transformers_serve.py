@@ -219,12 +219,14 @@ def greedy(folder: Path, sample: Sample) -> str:
     return str(processor.decode(tokens[0, inputs["input_ids"].shape[1] :]))
 
 
+@pytest.mark.long
 def test_text_comes_through(served: Served, tmp_path: Path) -> None:
     options = {"base_url": served.url, "max_tokens": 10}
     tool = Context(cache=tmp_path).build("tool", f"openai:{served.writer}", options)
     assert tool.generate(["is there a bird?", "a cup"]) == ["table, tree, window"] * 2
 
 
+@pytest.mark.long
 def test_images_come_through(served: Served, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     pixels = [rng.integers(0, 256, (16, 16, 3), dtype=np.uint8) for _ in range(6)]

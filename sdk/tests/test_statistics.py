@@ -121,7 +121,9 @@ def test_random_orders_agree_with_the_exact_test() -> None:
     np.testing.assert_allclose(drawn, exact, rtol=0.5)
 
 
-@pytest.mark.parametrize("sizes", [(5,), (10,), (1, 3, 12)])
+@pytest.mark.parametrize(
+    "sizes", [pytest.param((5,), marks=pytest.mark.long), (10,), (1, 3, 12)]
+)
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize("by_group", [True, False])
 def test_groups_give_no_false_alarms(

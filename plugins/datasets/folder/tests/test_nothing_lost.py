@@ -188,7 +188,10 @@ def test_a_cut_video_is_named(data, video, opened):
     assert "2.mkv" not in not_whole
 
 
-@pytest.mark.parametrize(("text", "rows"), [("x", 6_000_000), ("x" * 2**20, 20_000)])
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [("x", 6_000_000), pytest.param("x" * 2**20, 20_000, marks=pytest.mark.long)],
+)
 def test_a_small_table_of_endless_rows_is_refused(data, image, opened, text, rows):
     import pyarrow as pa
     from pyarrow import parquet

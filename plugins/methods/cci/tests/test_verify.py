@@ -435,7 +435,12 @@ def test_the_true_class_of_unlabelled_images(changing: Callable[..., Any]) -> No
 
 
 @pytest.mark.parametrize(
-    "given", [{"starts": 1}, {"starts": 4}, {"target": "text", "text": "a pond"}]
+    "given",
+    [
+        {"starts": 1},
+        pytest.param({"starts": 4}, marks=pytest.mark.long),
+        {"target": "text", "text": "a pond"},
+    ],
 )
 def test_a_plan_is_bounded_and_not_by_much(given: dict[str, Any]) -> None:
     options = {"steps": 4, "faithfulness": 8, **given}

@@ -217,6 +217,7 @@ def test_images_too_few_for_the_papers_k_are_said(audited: Audited) -> None:
     assert "too few" not in audited(k=5).notes["K"]
 
 
+@pytest.mark.long
 def test_what_a_data_set_says_it_is_sets_k_and_the_papers_figures(
     setup: Making,
 ) -> None:

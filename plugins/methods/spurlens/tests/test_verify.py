@@ -85,6 +85,7 @@ def test_a_gap_that_few_wrong_labels_could_make_has_no_star(audited: Audited) ->
     assert "labelled wrongly" in str(narrow.statements)
 
 
+@pytest.mark.long
 def test_data_that_are_not_diverse_are_said(audited: Audited) -> None:
     assert {check.verdict for check in checks(audited(k=20), "data:")} == {"supported"}
     rare = audited(

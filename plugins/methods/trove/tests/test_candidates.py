@@ -190,6 +190,7 @@ def test_where_nothing_is_found_frames_are_ranked_by_candidates() -> None:
     assert order.tolist() == [3, 0, 1, 2]
 
 
+@pytest.mark.long
 def test_no_more_is_found_in_answers_that_know_nothing_of_what_is_seen() -> None:
     alarms = 0
     for seed in range(40):

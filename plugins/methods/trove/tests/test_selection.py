@@ -308,7 +308,11 @@ def frames_as_proofs(scene: Any, pairs: Any) -> Iterator[LabelPart]:
 
 @pytest.mark.parametrize(
     "broken",
-    [None, groups_ignored, pytest.param(frames_as_proofs, marks=pytest.mark.long)],
+    [
+        pytest.param(None, marks=pytest.mark.long),
+        groups_ignored,
+        pytest.param(frames_as_proofs, marks=pytest.mark.long),
+    ],
 )
 def test_the_null_check_tells_a_broken_test_from_a_right_one(
     broken: Any, monkeypatch: pytest.MonkeyPatch

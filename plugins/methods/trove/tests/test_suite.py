@@ -34,6 +34,7 @@ def test_the_grid_is_the_papers_and_its_beginning_is_varied() -> None:
     assert strengths[0.95] >= strengths[0.9] >= strengths[0.8] >= strengths[0.7] > 0
 
 
+@pytest.mark.long
 def test_the_bench_ranks_frames_as_an_audit_does() -> None:
     options = {"paper": True, "discover": 0, "null_shuffles": 0}
     with temporary_cache() as cache:

@@ -189,6 +189,7 @@ class ByChoice(Leaning):
         return Response(logits=plain.logits[order], embedding=plain.embedding)
 
 
+@pytest.mark.long
 def test_the_order_of_the_choices_does_not_matter() -> None:
     plain, shuffled = (
         run_audit(TRoVe, ByChoice, data) for data in (Clips, ShuffledChoices)

@@ -93,6 +93,7 @@ def test_text_that_tells_the_answer_is_all_that_is_used(build: Build) -> None:
     assert accuracy(model, samples, "TT", "VT") < 0.45
 
 
+@pytest.mark.long
 def test_a_video_that_tells_the_answer_is_all_that_is_used(build: Build) -> None:
     model, data = build("video", epochs=9, sizes={**FEW, "train": 1600, "val": 240})
     samples = some(data, 200)

@@ -143,6 +143,7 @@ def test_it_learns_the_planted_cues_and_no_other(build: Callable[..., Any]) -> N
     leans_on_the_planted_cues(build, LEARNS)
 
 
+@pytest.mark.long
 def test_the_shipped_one_has_learnt_them(
     build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,8 @@ EDITS: dict[str, Edit] = {
     ),
 }
 every_family = pytest.mark.parametrize("kind", FAMILIES)
+LATER = [pytest.param(kind, marks=pytest.mark.long) for kind in list(FAMILIES)[4:]]
+some_families = pytest.mark.parametrize("kind", [*list(FAMILIES)[:4], *LATER])
 
 
 def mixed(trial: MakeTrial, kind: str, edit: Edit | None = None) -> list[Trial]:
@@ -161,7 +163,7 @@ def test_an_empty_edit_changes_nothing(
         assert texts(plain) == texts(edited)
 
 
-@every_family
+@some_families
 def test_both_forms_of_an_edit_agree(build: Build, trial: MakeTrial, kind: str) -> None:
     plugin = build(kind)
     plain = plugin.respond(mixed(trial, kind))
