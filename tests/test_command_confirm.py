@@ -196,7 +196,9 @@ def test_the_cause_is_told_from_the_decoy(confirmed: Made) -> None:
 
 
 @pytest.mark.long
-def test_few_samples_serve_both_jobs(place: Path, tmp_path: Path) -> None:
+def test_few_samples_serve_both_jobs(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = tmp_path / "few"
     few = ("-D", "samples=150", "-D", "scale=4", "--out", str(found))
     run("audit", "corners", "--model", "fake", "--data", "fakes", "-q", *few)
@@ -217,9 +219,8 @@ def test_few_samples_serve_both_jobs(place: Path, tmp_path: Path) -> None:
     planted = [sample for sample in samples if any(sample.annotations["cues"][CUE])]
     assert len(shown) > 0.8 * len(planted)
     twice = ("--folds", "3", "--on", "test")
-    assert "--folds and --on are two tests" in run_refused(
-        "confirm", str(found), *twice
-    )
+    both = "--folds and --on are two tests"
+    run_refused(capsys, "confirm", str(found), *twice, said=both)
 
 
 def test_what_half_of_the_samples_decide_is_not_asked_about_in_the_others(
