@@ -123,6 +123,7 @@ def test_a_fold_that_knows_no_better_is_left_out(other: Part) -> None:
 
 def test_a_cue_without_a_place_in_any_fold_says_why() -> None:
     lost = Target(cue_of("c", "a mark"), Direction(), {}, reason="nothing locates it")
-    target = join(cue_of("joined", "a mark"), [Part(SimpleNamespace(), lost)])  # type: ignore[arg-type]
+    study: Any = SimpleNamespace()
+    target = join(cue_of("joined", "a mark"), [Part(study, lost)])
     assert target.located is None
     assert target.reason == "nothing locates it"
