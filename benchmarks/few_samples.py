@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import typer
 from PIL import Image
-from places import LABELS, MARKS, SAMPLES, Draw, learn_head, scene
+from places import LABELS, MARKS, SAMPLES, Draw, learn_head, model_of, scene
 from sklearn.linear_model import LogisticRegression
 from worlds.stamps.tower import Tower
 
@@ -81,29 +81,6 @@ def make_case(
         head = learn_head(draw, tower, rng)
     marked = [[draw(frame, rng)[0] for frame in frames] for frames in cows[:MARKED]]
     return {"cow": [*marked, *cows[MARKED:CLIPS]], "horse": horses}, head
-
-
-def model_of(
-    name: str, head: LogisticRegression, tower: Tower
-) -> "cuescope.Classifier":
-    """The head on CLIP, which looks at each picture once."""
-    embeddings: dict[bytes, np.ndarray] = {}
-
-    def embed(images: Sequence[Image.Image]) -> np.ndarray:
-        missing = {image.tobytes(): image for image in images}
-        for key in missing.keys() & embeddings.keys():
-            del missing[key]
-        if missing:
-            rows, _ = tower.look([np.asarray(image) for image in missing.values()])
-            embeddings.update(zip(missing, rows, strict=True))
-        return np.stack([embeddings[image.tobytes()] for image in images])
-
-    return cuescope.Classifier(
-        lambda images: head.predict_proba(embed(images)),
-        name=name,
-        labels=list(LABELS),
-        embed=embed,
-    )
 
 
 def write(clips: dict[str, list[Clip]], folder: Path) -> None:

@@ -164,24 +164,7 @@ def audit_case(name: str, tower: Tower, folder: Path) -> tuple[str, float | None
     for number in rng.choice(cows, MARKED, replace=False).tolist():
         pictures[number], places[number] = draw(pictures[number], rng)
     head = learn_head(draw, tower, rng)
-    embeddings: dict[bytes, np.ndarray] = {}
-
-    def embed(images: Sequence[Image.Image]) -> np.ndarray:
-        missing = {image.tobytes(): image for image in images}
-        missing = {
-            key: image for key, image in missing.items() if key not in embeddings
-        }
-        if missing:
-            rows, _ = tower.look([np.asarray(image) for image in missing.values()])
-            embeddings.update(zip(missing, rows, strict=True))
-        return np.stack([embeddings[image.tobytes()] for image in images])
-
-    model = cuescope.Classifier(
-        lambda images: head.predict_proba(embed(images)),
-        name=f"places-{name}",
-        labels=list(LABELS),
-        embed=embed,
-    )
+    model = model_of(f"places-{name}", head, tower)
     keys = [f"{row:03}" for row in range(SAMPLES)]
     report = cuescope.audit(
         "distilling-failures",
@@ -213,6 +196,29 @@ def audit_case(name: str, tower: Tower, folder: Path) -> tuple[str, float | None
     shown = "" if overlap is None else f"{overlap:.2f}"
     words = f"{portrait.name} ({portrait.auroc:.2f})"
     return f"| {name} | {words} | {expected} | {shown} | {portrait.what} |", overlap
+
+
+def model_of(
+    name: str, head: LogisticRegression, tower: Tower
+) -> "cuescope.Classifier":
+    """The head on CLIP, which looks at each picture once."""
+    embeddings: dict[bytes, np.ndarray] = {}
+
+    def embed(images: Sequence[Image.Image]) -> np.ndarray:
+        missing = {image.tobytes(): image for image in images}
+        for key in missing.keys() & embeddings.keys():
+            del missing[key]
+        if missing:
+            rows, _ = tower.look([np.asarray(image) for image in missing.values()])
+            embeddings.update(zip(missing, rows, strict=True))
+        return np.stack([embeddings[image.tobytes()] for image in images])
+
+    return cuescope.Classifier(
+        lambda images: head.predict_proba(embed(images)),
+        name=name,
+        labels=list(LABELS),
+        embed=embed,
+    )
 
 
 def learn_head(

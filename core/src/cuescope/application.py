@@ -21,6 +21,7 @@ from cuescope.cli.asked_again import (
     apart,
     ask_again,
     beside,
+    complement,
     find_then_test,
     require_same_data,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "by_role",
     "cache_folder",
     "command_words",
+    "complement",
     "draw_occurrence",
     "duration",
     "echo",

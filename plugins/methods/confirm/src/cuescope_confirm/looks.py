@@ -10,7 +10,7 @@ import numpy as np
 
 from cuescope_confirm.analysis import UNEXPLAINED, Row, measure
 from cuescope_confirm.locating import Target
-from cuescope_confirm.testimony.witnesses import Answers, Dossier, Witness
+from cuescope_confirm.testimony.witnesses import Dossier, Witness
 from cuescope_confirm.trials import ask, trials_of, with_answers
 from cuescope_sdk import Outcome
 
@@ -81,10 +81,8 @@ def _part(witness: Witness, share: float) -> Witness:
     # the place of each pair among those of its side
     rank = np.where(shows, shows.cumsum(), (~shows).cumsum()) - 1
     count = np.where(shows, shows.sum(), (~shows).sum())
-    rows = np.flatnonzero(rank < np.ceil(share * count)).tolist()
-    pairs = [answers.pairs[row] for row in rows]
-    trials = [answers.trials[row] for row in rows]
-    return replace(witness, answers=Answers.unknown(pairs, trials))
+    kept = rank < np.ceil(share * count)
+    return replace(witness, answers=answers.unanswered(kept.tolist()))
 
 
 def _within_budget(dossier: Dossier) -> Dossier:

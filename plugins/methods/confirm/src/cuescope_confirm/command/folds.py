@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from cuescope.application import AskedAgain, Output, Runner, show_plan
+from cuescope.application import AskedAgain, Output, Runner, complement, show_plan
 from cuescope_sdk import Request, UserError
 
 MadeAnew = Mapping[Path, Request]
@@ -34,8 +34,7 @@ def without_each_fold(request: Request, count: int, folder: Path) -> MadeAnew:
     """A request for each fold, on all but this fold, by the folder of its run."""
     requests = {}
     for fold in range(1, count + 1):
-        others = "+".join(str(part) for part in range(1, count + 1) if part != fold)
-        part = f"{others}/{count}"
+        part = complement(f"{fold}/{count}")
         requests[folder / f"without-{fold}"] = request.model_copy(update={"part": part})
     return requests
 

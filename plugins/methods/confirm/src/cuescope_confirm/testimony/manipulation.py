@@ -7,7 +7,7 @@ cue and without it, and looks at what was changed.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, islice
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Float, Float32
@@ -118,10 +118,7 @@ def _by_fold(study: Study, witness: Witness) -> Iterator[tuple[Study, Witness]]:
         in_fold = [
             pair.case.sample.key in part.study.held for pair in witness.answers.pairs
         ]
-        answers = Answers.unknown(
-            list(compress(witness.answers.pairs, in_fold)),
-            list(compress(witness.answers.trials, in_fold)),
-        )
+        answers = witness.answers.unanswered(in_fold)
         yield part.study, replace(witness, target=part.target, answers=answers)
 
 
@@ -191,9 +188,7 @@ def only_telling(study: Study, witness: Witness) -> Witness:
         pixel_changes(plain.sample, changed.sample).max() > NOTICED
         for plain, changed, _ in answers.trials
     ]
-    pairs = list(compress(answers.pairs, is_changed))
-    trials = list(compress(answers.trials, is_changed))
-    telling = replace(witness, answers=Answers.unknown(pairs, trials))
+    telling = replace(witness, answers=answers.unanswered(is_changed))
     # remembered: how much it weighs is told by it later
     share = study.audit.once(share_taken, study, telling)
     if share is None or share < A_PART:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -41,6 +42,12 @@ class Answers:
         """Nothing is answered yet."""
         values, right = np.full((2, len(pairs), 3), np.nan)
         return cls(pairs, trials, values, right, {})
+
+    def unanswered(self, kept: Sequence[bool]) -> "Answers":
+        """Some of the pairs, before they are asked about."""
+        return Answers.unknown(
+            list(compress(self.pairs, kept)), list(compress(self.trials, kept))
+        )
 
     @property
     def with_cue(self) -> Bool[np.ndarray, " pair"]:
