@@ -86,6 +86,27 @@ def shuffled_gaps(
     return np.concatenate(gaps)
 
 
+def gap_variance(
+    rates: PerUnit,
+    weights: CueByUnit,
+    stratum: IntPerUnit | None,
+) -> PerCue:
+    """Of each gap over all deals of the rates within the strata, in closed form.
+
+    A gap is linear in the rates that are dealt (Strasser and Weber, 1999, theorem 2.3).
+    """
+    if stratum is None:
+        stratum = np.zeros(len(rates), dtype=int)
+    variance = np.zeros(len(weights))
+    for units in (stratum == number for number in np.unique(stratum)):
+        count = int(units.sum())
+        if count > 1:
+            of_weights = weights[:, units].var(axis=1) * count
+            of_rates = rates[units].var() * count
+            variance += of_weights * of_rates / (count - 1)
+    return variance
+
+
 @dataclass(frozen=True, eq=False)
 class GapTest:
     """Of each cue its `gap` beyond what the strata make, and that in standard deviations of chance.
@@ -123,16 +144,32 @@ class GapTest:
         expected = expected_gaps(rates, weights, stratum)
         gaps = weights @ rates - expected
         dealt = shuffled_gaps(rates, weights, stratum, draws, rng) - expected
-        # The data are one of the deals, and count in their spread as they count in the p-value.
-        squares = np.square(dealt).sum(axis=0) + np.square(gaps)
-        spread = np.sqrt(squares / (draws + 1))
-        # a cue whose gap no deal changes has a strength of 0
-        spread = np.where(spread > TIE, spread, np.inf)
+        spread = _spread(np.square(dealt).sum(axis=0), gaps, draws)
         # Rounded: two equal gaps may differ in the last bit, and a tie counts as reached.
         strength = np.round(gaps / spread, DIGITS)
         dealt = np.round(dealt / spread, DIGITS)
         p_value = step_down_max(strength, dealt)
         return cls(gaps, strength, p_value, expected, dealt.max(axis=1))
+
+    @classmethod
+    def undrawn(
+        cls,
+        rates: PerUnit,
+        top: IntPerSide,
+        bottom: IntPerSide,
+        draws: int,
+        *,
+        stratum: IntPerUnit | None = None,
+        kept: Bool[np.ndarray, " unit"] | None = None,
+    ) -> "GapTest":
+        """What `of` gives by so many draws, without one: there are no p-values and no maxima."""
+        weights = gap_weights(top, bottom, len(rates), kept)
+        expected = expected_gaps(rates, weights, stratum)
+        gaps = weights @ rates - expected
+        squares = draws * gap_variance(rates, weights, stratum)
+        strength = np.round(gaps / _spread(squares, gaps, draws), DIGITS)
+        unknown = np.full(len(gaps), np.nan)
+        return cls(gaps, strength, unknown, expected, maxima=np.empty(0))
 
     def against_random_rankings(
         self,
@@ -163,6 +200,13 @@ class GapTest:
         bottom = _draw_counts(counts - top, k, rng)
         gaps = top @ levels / k - bottom @ levels / k
         return np.asarray(gaps.reshape(draws, rankings).max(axis=1))
+
+
+def _spread(squares: PerCue, gaps: PerCue, draws: int) -> PerCue:
+    """Of gaps over the deals; the data are one of them, as they are in the p-value."""
+    spread = np.sqrt((squares + np.square(gaps)) / (draws + 1))
+    # a cue whose gap no deal changes has a strength of 0
+    return np.where(spread > TIE, spread, np.inf)
 
 
 def _draw_counts(

@@ -128,6 +128,15 @@ class RankedSides:
         )
         return test if self.stratum is None else against_noisy_sizes(test)
 
+    def strength(self, rates: PerUnit, draws: int) -> PerCue:
+        """The gaps in standard deviations of chance, as `test` takes them by so many draws."""
+        sides = self.top, self.bottom
+        test = GapTest.undrawn(
+            rates, *sides, draws, stratum=self.stratum, kept=self.kept
+        )
+        adjusted = test if self.stratum is None else against_noisy_sizes(test)
+        return adjusted.strength
+
     def set_aside(self) -> dict[str, "RankedSides"]:
         """By what is set aside: nothing, each alone, and all that there is, which comes last."""
         without = replace(self, stratum=None, kept=None)

@@ -11,7 +11,6 @@ from cuescope_spurlens.spuriosity.shapes import IntPerUnit, PerUnit, UnitByCue
 
 POWER = 0.8
 PLANTED = 40  # cues
-DRAWS = 50  # of one cue's null, for its spread alone
 HALVINGS = 6
 NULLS = 4  # planted cues of which the null is drawn
 # the null changes little with the cue's strength, but much where answers were all alike
@@ -53,15 +52,10 @@ class PlantedCue:
         sides = ranked.top[[self.cue]], ranked.bottom[[self.cue]]
         return float(spurious_gaps(change, *sides)[0])
 
-    def strength(
-        self,
-        share: float,
-        ranked: RankedSides,
-        rng: Generator,
-    ) -> float:
-        """The gap in standard deviations of chance, as the test takes it."""
+    def strength(self, share: float, ranked: RankedSides, draws: int) -> float:
+        """The gap in standard deviations of chance, as the test takes it by so many draws."""
         of_cue = ranked.of_cue(self.cue)
-        return float(of_cue.test(self.at(share), DRAWS, rng).strength[0])
+        return float(of_cue.strength(self.at(share), draws)[0])
 
 
 def smallest_gap(
@@ -99,7 +93,7 @@ def smallest_gap(
         return float(np.sort(maxima)[::-1][max(reached, 0)])
 
     def chance_to_find(share: float, least: float) -> float:
-        strengths = [cue.strength(share, ranked, rng) for cue in planted]
+        strengths = [cue.strength(share, ranked, draws) for cue in planted]
         return float(np.mean(np.array(strengths) > least))
 
     share = 1.0
