@@ -120,6 +120,11 @@ class GenerativeModel:
         return {}
 
     @cached_property
+    def shapes(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Rows and columns of tokens on frames of each size (`patches.grid_shape`)."""
+        return {}
+
+    @cached_property
     def areas(self) -> dict[tuple[int, int], Any]:
         """What is seen of frames of each size (`patches.seen_area`)."""
         return {}

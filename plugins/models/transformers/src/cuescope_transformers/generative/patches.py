@@ -100,7 +100,11 @@ def grid_shape(model: GenerativeModel, frame: Frame) -> tuple[int, int] | None:
     """Rows and columns of the tokens of a frame; None where they are not known."""
     encoder = encoder_of(model)
     if encoder is not None:
-        return encoder.grid(model.files.config, process(model, frame))
+        size = frame.load().size
+        if size not in model.shapes:
+            config = model.files.config
+            model.shapes[size] = encoder.grid(config, process(model, frame))
+        return model.shapes[size]
     grid = None if model.family.why_not_placed else grid_of(model, frame)
     if grid is None:
         return None

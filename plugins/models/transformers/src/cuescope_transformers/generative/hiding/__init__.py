@@ -17,6 +17,7 @@ from cuescope_transformers.generative.hiding.families import HIDING
 from cuescope_transformers.generative.hiding.masks import (
     grey_out,
     hidden_pixels,
+    opened,
     over_frame,
 )
 from cuescope_transformers.generative.inputs import (
@@ -56,9 +57,10 @@ def hide(
     for trial in trials:
         if isinstance(trial.edit, HideTokens):
             require_hiding(model, trial, trial.edit)
-            frames = zip(trial.sample.frames, trial.edit.mask, strict=True)
+            sample = opened(model, trial.sample)
+            frames = zip(sample.frames, trial.edit.mask, strict=True)
             masks = [over_frame(model, frame, mask) for frame, mask in frames]
-            masked.append((trial.sample, masks))
+            masked.append((sample, masks))
     samples = [grey_out(sample, mask) for sample, mask in masked]
     inputs = network_inputs(model, samples, prompts)
     # nothing is marked: no frames, or empty masks

@@ -1,11 +1,13 @@
 """Where a mask over the frames comes to lie in what the processor makes of them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int
+from PIL import Image
 from torch import Tensor
 from torch.nn.functional import max_pool2d
 
@@ -16,16 +18,25 @@ from cuescope_transformers.generative.patches import grid_shape, seen_area
 
 Images = Float[Tensor, "*image channel height width"]
 
-GREY = 128
+GREY = (128, 128, 128)
 WHITE = 255
 QUARTER = 64.5 / WHITE  # a share of exactly a quarter is drawn as 64
 Mask = Bool[np.ndarray, "row col"]
 Masks = Sequence[Mask]
 WITHIN = 0.05  # of a cell
 FINE = 8  # cells, of each of the mask's, where it is laid over a part of the frame
-Pixels = UInt8[np.ndarray, "height width 3"]
 Share = Float[np.ndarray, "height width"]
-Draw = Callable[[Pixels, Share], np.ndarray]
+Levels = Float[np.ndarray, "height width"]  # of grey, up to 255
+Draw = Callable[[Image.Image, Share], Image.Image]
+
+
+def opened(model: GenerativeModel, sample: Sample) -> Sample:
+    """The sample with its frames loaded once: they are drawn, measured and shown."""
+    frames = []
+    for frame in sample.frames:
+        image = model.ahead.take(frame.key, frame.load)
+        frames.append(_frame_of(image, frame.key))
+    return replace(sample, frames=tuple(frames))
 
 
 def over_frame(model: GenerativeModel, frame: Frame, mask: Mask) -> Mask:
@@ -82,37 +93,44 @@ def hidden_pixels(
         tuple(frame.load().size for frame in sample.frames) for sample, _ in masked
     )
     if sizes not in model.ends:
-        black = process(lambda pixels, share: np.full_like(pixels, 0))
-        white = process(lambda pixels, share: np.full_like(pixels, WHITE))
+        black = process(lambda image, share: Image.new("RGB", image.size))
+        white = process(lambda image, share: Image.new("RGB", image.size, "white"))
         model.ends.clear()
         model.ends[sizes] = {
             name: torch.lerp(black[name], white[name], QUARTER) for name in floats
         }
-    drawn = process(lambda pixels, share: np.rint(WHITE * share)[..., None])
+    drawn = process(lambda image, share: _grey(WHITE * share).convert("RGB"))
     quarter = model.ends[sizes]
     return {name: drawn[name] > quarter[name] for name in floats}
 
 
 def grey_out(sample: Sample, masks: Masks) -> Sample:
     """The sample with grey under the masks, so that resampling carries nothing away from there."""
-    return redraw(
-        sample,
-        masks,
-        lambda pixels, share: np.where(share[..., None] > 0, GREY, pixels),
-    )
+
+    def draw(image: Image.Image, share: Share) -> Image.Image:
+        under = _grey(WHITE * (share > 0))
+        return Image.composite(Image.new("RGB", image.size, GREY), image, under)
+
+    return redraw(sample, masks, draw)
 
 
 def redraw(sample: Sample, masks: Masks, draw: Draw) -> Sample:
     """The sample with each frame drawn anew, from its pixels and how much of each is masked."""
     frames = []
     for frame, mask in zip(sample.frames, masks, strict=True):
-        pixels = np.asarray(frame.load())
-        height, width, _ = pixels.shape
-        share = _coverage(mask.tobytes(), mask.shape, height, width)
-        levels = draw(pixels, share)
-        drawing = np.broadcast_to(levels, pixels.shape).astype(np.uint8)
-        frames.append(Frame.from_array(drawing))
+        image = frame.load()
+        share = _coverage(mask.tobytes(), mask.shape, image.height, image.width)
+        frames.append(_frame_of(draw(image, share), f"{frame.key}/drawn"))
     return sample.with_frames(tuple(frames), "drawn")
+
+
+def _frame_of(image: Image.Image, key: str) -> Frame:
+    """A frame that never leaves this process, so that its pixels need not be digested."""
+    return Frame(key, lambda: image)
+
+
+def _grey(levels: Levels) -> Image.Image:
+    return Image.fromarray(np.rint(levels).astype(np.uint8))
 
 
 def coverage(mask: Mask, height: int, width: int) -> Share:
