@@ -317,6 +317,49 @@ def test_another_split_takes_the_run_as_it_is(
 
 
 @pytest.mark.long
+def test_few_samples_find_a_cue_learn_a_remedy_and_measure_it(
+    place: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By thirds nothing can be said of so few; by folds each sample is measured once."""
+    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache"))
+    monkeypatch.syspath_prepend(str(place / "plugins"))
+    words = [word.replace("samples=900", "samples=120") for word in AUDIT]
+    run(*words, "--out", str(tmp_path / "few"))
+    whole = load_report(tmp_path / "few")
+    mitigate = ("mitigate", str(tmp_path / "few"), "--with", "last-layer", "-q")
+    run(*mitigate, "--out", str(tmp_path / "thirds"))
+    assert all(score.value is None for score in load_report(tmp_path / "thirds").scores)
+    run(*mitigate, "--folds", "4", "--out", str(tmp_path / "folds"))
+    report = load_report(tmp_path / "folds")
+    found = {(score.feature, score.label) for score in whole.findings}
+    gains = {
+        (score.feature, score.label): score
+        for score in report.scores
+        if score.metric == "gain" and score.value is not None
+    }
+    # under the names of the run that the person knows
+    assert found <= gains.keys()
+    for key in found:
+        assert gains[key].low is not None
+        assert gains[key].low > 0.5
+        shown = {
+            o.sample for f in whole.features if f.key == key[0] for o in f.occurrences
+        }
+        assert (gains[key].n or 0) >= 0.8 * len(shown) / 2
+    assert report.accuracy is not None
+    assert report.accuracy.answered == 120
+    # what is kept is learned of all data, and another audit takes it
+    after = ("-M", f"mitigated={tmp_path / 'folds' / 'mitigated'}", "--out")
+    run(*words, *after, str(tmp_path / "after"))
+    assert not load_report(tmp_path / "after").findings
+    both = "--folds and --on are two tests"
+    run_refused(capsys, *mitigate, "--folds", "4", "--on", "test", said=both)
+
+
+@pytest.mark.long
 def test_weights_are_written_for_the_users_training(
     place: Path, mitigated: Callable[..., Report]
 ) -> None:

@@ -29,6 +29,7 @@ from cuescope.cli.audit import audit_and_show, show_report
 from cuescope.cli.bundles import Asked, Asking, Output, spread
 from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
+from cuescope.cli.folds import Folds, make_runs, require_whole, without_each_fold
 from cuescope.cli.options import (
     DATA,
     MODEL,
@@ -104,6 +105,7 @@ __all__ = [
     "Dtype",
     "Entry",
     "Executor",
+    "Folds",
     "JsonOutput",
     "ListedRun",
     "ModelOptions",
@@ -151,6 +153,7 @@ __all__ = [
     "find_installed",
     "is_made_here",
     "list_run",
+    "make_runs",
     "model_time",
     "next_steps",
     "open_registry",
@@ -170,6 +173,7 @@ __all__ = [
     "report_files",
     "require_openable",
     "require_same_data",
+    "require_whole",
     "root",
     "safe_text",
     "share_asked",
@@ -181,6 +185,7 @@ __all__ = [
     "stdout",
     "open_context",
     "validate",
+    "without_each_fold",
     "write_atomically",
     "write_csv",
 ]

@@ -70,12 +70,12 @@ class MitigationTrial(Plugin):
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
         """The cues of the run, where they are on screen in the samples to measure on."""
         # imported as they run: a list of plugins must not wait for numpy
-        from cuescope_mitigation.trials import measured_features, prepare
+        from cuescope_mitigation.folds import prepare, shown_features
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "mitigation")
-        parts = audit.once(prepare, audit, self.options)
-        yield from measured_features(parts)
+        study = audit.once(prepare, audit, self.options)
+        yield from shown_features(study)
 
     @hookimpl
     def compute_scores(
@@ -85,13 +85,13 @@ class MitigationTrial(Plugin):
     ) -> Iterable[Score]:
         """Fit the mitigator and its placebos, and compare the answers."""
         from cuescope_mitigation.figures import contrasts
+        from cuescope_mitigation.folds import parts_of, prepare, try_remedy
         from cuescope_mitigation.report import scores, scores_of_failure
-        from cuescope_mitigation.trials import prepare, try_remedy
 
-        parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(try_remedy, parts)
+        study = audit.once(prepare, audit, self.options)
+        comparison = audit.once(try_remedy, study)
         if comparison is None:
-            return list(scores_of_failure(parts))
+            return list(scores_of_failure(parts_of(study)))
         ranked = list(scores(comparison))
         # where answers stay as they are, two sides would show the same
         if comparison.mitigator.changes_answers:
@@ -108,7 +108,7 @@ class MitigationTrial(Plugin):
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
         """Both placebos, whether other cues grew, and what was planted."""
-        from cuescope_mitigation.trials import prepare, try_remedy
+        from cuescope_mitigation.folds import prepare, try_remedy
         from cuescope_mitigation.verify import evidence
         from cuescope_sdk.data import independent_samples
 
@@ -117,8 +117,8 @@ class MitigationTrial(Plugin):
         ):  # another method's audit has nothing to compare
             return
         yield from independent_samples(audit)
-        parts = audit.once(prepare, audit, self.options)
-        comparison = audit.once(try_remedy, parts)
+        study = audit.once(prepare, audit, self.options)
+        comparison = audit.once(try_remedy, study)
         if comparison is not None:
             with audit.spare("checks of the remedy"):
                 yield from evidence(comparison)

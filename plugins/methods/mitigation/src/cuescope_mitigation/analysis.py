@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from cuescope_mitigation.scores import (
+    NO_CELL,
     BoolPerSample,
     CellMeans,
     Change,
@@ -114,7 +115,8 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
     options = comparison.parts.options
     cue = comparison.parts.cues[number]
     shown = comparison.shows[:, number]
-    labelled = of_label(comparison, cue)
+    judged = comparison.judged[:, number]
+    labelled = of_label(comparison, cue) & judged
     present = labelled & shown
     without = labelled & ~shown
     count = int(present.sum())
@@ -124,7 +126,7 @@ def measure_cue(comparison: Comparison, bootstrap: Bootstrap, number: int) -> Ro
     before = comparison.before
     after = comparison.after
     # two cells a label: without the cue and with it
-    cells = 2 * comparison.targets + shown
+    cells = np.where(judged, 2 * comparison.targets + shown, NO_CELL)
 
     def means(values: PerSample) -> CellMeans | None:
         return CellMeans.of(values, cells, options.least, bootstrap)
@@ -226,7 +228,7 @@ def other_gaps(results: Results) -> list[tuple[str, str, Change]]:
     gaps = []
     for cluster, feature in enumerate(parts.features):
         shown = comparison.clusters[:, cluster]
-        name = parts.report.names[feature.key]
+        name = parts.names[feature.key]
         for number, label in enumerate(parts.labels):
             labelled = comparison.targets == number
             present = labelled & shown

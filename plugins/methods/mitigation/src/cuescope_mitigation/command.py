@@ -1,11 +1,13 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
 from cuescope.application import (
     AskedAgain,
+    Folds,
     Output,
     Pairs,
     Run,
@@ -14,15 +16,22 @@ from cuescope.application import (
     ask_again,
     beside,
     find_then_test,
+    make_runs,
     open_runner,
     pairs,
     require_same_data,
+    require_whole,
     spread,
+    without_each_fold,
 )
 from cuescope_mitigation.options import NOT_TRIED, MitigationOptions
 from cuescope_sdk import StoredRun, UserError
 
 METHOD = "mitigation"
+FEW = (
+    "Take more samples, name another split with --on, or let few samples serve all jobs with "
+    "--folds 4"
+)
 PARTS = 3  # found in the first, fitted and measured in the others
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -52,6 +61,7 @@ def mitigate(
             "corner'. [default: as the run's checks or its namer say]",
         ),
     ] = None,
+    folds: Folds = None,
     tool: Annotated[
         Pairs,
         typer.Option(
@@ -70,7 +80,8 @@ def mitigate(
     """Learn how the model can do without the cues of RUN, and measure whether it helps.
 
     Cues are found on one part of the data, the remedy is learned on a second and measured on a
-    third, beside two placebos. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
+    third, beside two placebos. With --folds it is learned on all parts but one, and measured on
+    that one, in turn. What was learned is kept in RUN-mitigated-NAME, or in --out DIR:
     -M mitigated=DIR/mitigated audits the mitigated model.
     """
     report = StoredRun(run).report
@@ -87,7 +98,7 @@ def mitigate(
         eye |= pairs("--tool", tool or ())
         # what is learned fits this model alone, and its folder refuses any other
         stamp = report.provenance.model
-        options = {
+        options: dict[str, Any] = {
             "mitigator_options": pairs("-O", option or ()),
             "names": pairs("--name", name or ()),
             "top": top,
@@ -99,6 +110,14 @@ def mitigate(
         }
         # in three parts, for what is learned must not be measured on its own samples
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if folds is not None:
+            require_whole(run, request, asked)
+            runs = without_each_fold(request, folds, folder / "found")
+            if not make_runs(runner, runs, asked, output):
+                return
+            changed["folds"] = [str(path) for path in runs]
+            whole = run if run.is_dir() else run.parent
+            other = replace(other, found=whole, finding=None, rest=request)
         if name and other.finding is not None:
             remedy = "Add --on SPLIT"
             if (other.found / "report.json").exists():
@@ -136,6 +155,7 @@ def mitigate(
             output,
             share="a third",
             why="nothing is learned or measured where the cues were found",
+            remedy=FEW,
         )
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same

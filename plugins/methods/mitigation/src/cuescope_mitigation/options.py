@@ -14,6 +14,12 @@ class MitigationOptions(Options):
     """docs/mitigation.md tells the protocol."""
 
     run: Path = Field(description="run folder whose findings are the cues")
+    folds: tuple[Path, ...] = Field(
+        (),
+        exclude_if=lambda folds: not folds,
+        description="the run made again, each time without one part of its data: there the remedy "
+        "that was learned of the others is measured (cross-fitting)",
+    )
     mitigator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the mitigator"
     )

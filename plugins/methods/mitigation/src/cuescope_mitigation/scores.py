@@ -13,6 +13,7 @@ IntPerSample = Int[np.ndarray, " sample"]
 Logits = Float[np.ndarray, "sample class"]
 Shows = Bool[np.ndarray, "sample cue"]
 STEPS = 400  # of the search for a shift
+NO_CELL = -1
 SLOWER = 20  # steps, after which they are half as long
 
 
@@ -80,7 +81,7 @@ class CellMeans:
         bootstrap: Bootstrap,
     ) -> "CellMeans | None":
         """Of the cells with at least so many samples; None where fewer than two have them."""
-        sizes = np.bincount(cells)
+        sizes = np.bincount(cells[cells != NO_CELL])
         enough = np.flatnonzero(sizes >= least)
         if len(enough) < 2:
             return None

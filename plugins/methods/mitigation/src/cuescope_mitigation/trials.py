@@ -1,6 +1,6 @@
 """The three parts: where the cues were found, where a mitigator is fitted, where it is measured."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, compress, islice
@@ -33,6 +33,7 @@ from cuescope_sdk import (
     UserError,
 )
 from cuescope_sdk.mitigation import (
+    Ask,
     CueRouter,
     LinearHead,
     Mitigation,
@@ -64,8 +65,9 @@ class Parts:
     """The cues with what tells them, and the samples by key with the cues that each shows.
 
     `fitted` says which samples are for fitting; the others are measured. `clusters` says which of
-    all features of the run a sample shows, `shows` which of the cues, a column a cue. `audit` is
-    the one that measures, with `options`.
+    all `features` of the run a sample shows, `shows` which of the cues, whose `columns` these are.
+    Of a sample that was not `judged` for a cue nobody knows whether it shows it. `audit` is the one
+    that measures, with `options`.
     """
 
     audit: Audit
@@ -79,21 +81,24 @@ class Parts:
     nearness: Sequence[Float[np.ndarray, "frame cluster"]]
     fitted: BoolPerSample
     labels: tuple[str, ...]
+    features: Sequence[Feature]
+    columns: tuple[int, ...]
+    judged: Shows
 
     @property
     def shows(self) -> Shows:
         """Which cues each sample shows."""
-        return self.clusters[:, list(self.router.cues)]
+        return self.clusters[:, list(self.columns)]
 
     @property
-    def features(self) -> list[Feature]:
-        """All features of the run that were seen, a column each."""
-        return _seen_features(self.report)
+    def names(self) -> dict[str, str]:
+        """What each feature is called."""
+        return self.report.names | {cue.feature.key: cue.name for cue in self.cues}
 
     @cached_property
     def targets(self) -> IntPerSample:
         """The place of each sample's label."""
-        return _targets(self.samples, self.labels)
+        return targets_of(self.samples, self.labels)
 
     @cached_property
     def groups(self) -> Groups:
@@ -101,11 +106,8 @@ class Parts:
         return Groups.of(self.samples)
 
 
-def _seen_features(report: Report) -> list[Feature]:
-    return [feature for feature in report.features if feature.occurrences]
-
-
-def _targets(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample:
+def targets_of(samples: Sequence[Sample], labels: Sequence[str]) -> IntPerSample:
+    """The place of each sample's label."""
     return np.array([labels.index(str(sample.label)) for sample in samples])
 
 
@@ -116,15 +118,57 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     are held against.
     """
     run = StoredRun(options.run, audit.context)
-    report = run.report
-    cues = _cues(report, options)
-    _check_labels(audit)
-    # not the cues alone: a frame that is nearer to another cluster shows no cue
-    features = _seen_features(report)
-    stills, members = _members(features, run.samples)
-    shown = chain.from_iterable(feature.occurrences for feature in features)
+    cues = cues_of(run.report, options)
+    check_labels(audit, audit.samples)
+    shown = chain.from_iterable(feature.occurrences for feature in run.report.features)
     seen = [run.samples[occurrence.sample] for occurrence in shown]
     samples = _samples_held_out(audit, seen)
+
+    def split(shows_any: BoolPerSample) -> BoolPerSample:
+        # both parts get samples of each label, with a cue and without
+        strata = 2 * targets_of(samples, audit.labels) + shows_any
+        rng = audit.rng("fit")
+        return Groups.of(samples).split(rng, share=options.fit_share, strata=strata)
+
+    parts = route(audit, options, run, cues, samples, split)
+    count = int(parts.fitted.sum())
+    note_subject(audit, options, run.report, cues)
+    audit.note(
+        "parts",
+        f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
+        "the cues were found in none of them",
+    )
+    return parts
+
+
+def note_subject(
+    audit: Audit, options: MitigationOptions, report: Report, cues: Sequence[Cue]
+) -> None:
+    """What is tried, and on which cues."""
+    title = build(audit, options).title
+    audit.note("mitigator", f"{title} ({options.mitigator})")
+    audit.note(
+        "cues",
+        f"{len(cues)} of {report.title}, found in {report.provenance.samples} samples",
+    )
+
+
+def route(
+    audit: Audit,
+    options: MitigationOptions,
+    run: StoredRun,
+    cues: Sequence[Cue],
+    samples: Sequence[Sample],
+    split: Callable[[BoolPerSample], BoolPerSample],
+) -> Parts:
+    """Which of a run's features each sample shows; `split` says which samples are for fitting.
+
+    It is given whether a sample shows any of the cues.
+    """
+    report = run.report
+    # not the cues alone: a frame that is nearer to another cluster shows no cue
+    features = [feature for feature in report.features if feature.occurrences]
+    stills, members = _members(features, run.samples)
     trials = list(Answers.trials(samples))
     routing = list(chain.from_iterable(map(CueRouter.stills, trials)))
     # before anything is asked: what cannot be mitigated must cost no answers
@@ -139,22 +183,6 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
     router = CueRouter.of(Answers.stack_embeddings(of_stills), members, columns)
     embedding = Answers.stack_embeddings(list(answers))
     clusters, nearness = router.place(trials, embedding)
-    shows_any = clusters[:, list(columns)].any(axis=1)
-    # both parts get samples of each label, with a cue and without
-    strata = 2 * _targets(samples, audit.labels) + shows_any
-    groups = Groups.of(samples)
-    fitted = groups.split(audit.rng("fit"), share=options.fit_share, strata=strata)
-    count = int(fitted.sum())
-    audit.note("mitigator", f"{mitigator.title} ({options.mitigator})")
-    audit.note(
-        "cues",
-        f"{len(cues)} of {report.title}, found in {report.provenance.samples} samples",
-    )
-    audit.note(
-        "parts",
-        f"the remedy is fitted to {count} samples and measured on {len(samples) - count} others; "
-        "the cues were found in none of them",
-    )
     return Parts(
         audit,
         options,
@@ -165,8 +193,11 @@ def prepare(audit: Audit, options: MitigationOptions) -> Parts:
         outcomes,
         clusters,
         nearness,
-        fitted,
+        split(np.asarray(clusters[:, list(columns)].any(axis=1))),
         audit.labels,
+        features,
+        columns,
+        judged=np.ones((len(samples), len(cues)), bool),
     )
 
 
@@ -193,7 +224,7 @@ def build(audit: Audit, options: MitigationOptions) -> Mitigator:
 def measured_features(parts: Parts) -> Iterator[Feature]:
     """The cues where they are on screen in the samples that are measured, the likest first."""
     first: dict[int, Cue] = {}  # a cue may hurt several labels
-    for cue, cluster in zip(parts.cues, parts.router.cues, strict=True):
+    for cue, cluster in zip(parts.cues, parts.columns, strict=True):
         first.setdefault(cluster, cue)
     for cluster, cue in first.items():
         occurrences = []
@@ -214,7 +245,8 @@ def measured_features(parts: Parts) -> Iterator[Feature]:
         yield cue.feature.model_copy(update=update)
 
 
-def _cues(report: Report, options: MitigationOptions) -> list[Cue]:
+def cues_of(report: Report, options: MitigationOptions) -> list[Cue]:
+    """The first findings of a run; raises UserError for what cannot be mitigated."""
     by_key = {feature.key: feature for feature in report.features}
     findings = report.findings[: options.top]
     given = options.names
@@ -242,9 +274,10 @@ def _cues(report: Report, options: MitigationOptions) -> list[Cue]:
     return cues
 
 
-def _check_labels(audit: Audit) -> None:
+def check_labels(audit: Audit, samples: Sequence[Sample]) -> None:
+    """Raise UserError where some label has no sample to fit on."""
     audit.require_closed_labels("mitigation")
-    there = {sample.label for sample in audit.samples}
+    there = {sample.label for sample in samples}
     missing = [label for label in audit.labels if label not in there]
     if missing:
         raise UserError(
@@ -289,10 +322,10 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> list[Sample]:
     """
     # None is no group: it must not join all samples without one
     groups = {sample.group for sample in seen} - {None}
-    frames = set(map(_frame_keys, seen))
+    frames = set(map(frame_keys, seen))
     samples = [sample for sample in audit.samples if sample.group not in groups]
     # the same frames under another key are the same sample
-    kept = [sample for sample in samples if _frame_keys(sample) not in frames]
+    kept = [sample for sample in samples if frame_keys(sample) not in frames]
     count = len(audit.samples)
     left_out = count - len(kept)
     # so many are no accident: it is the split that was seen
@@ -312,7 +345,8 @@ def _samples_held_out(audit: Audit, seen: Sequence[Sample]) -> list[Sample]:
     return sorted(kept, key=lambda sample: sample.key)
 
 
-def _frame_keys(sample: Sample) -> tuple[str, ...]:
+def frame_keys(sample: Sample) -> tuple[str, ...]:
+    """What a model is shown."""
     return tuple(frame.key for frame in sample.frames)
 
 
@@ -354,6 +388,11 @@ class Comparison:
         return np.asarray(self.parts.clusters[~self.parts.fitted])
 
     @property
+    def judged(self) -> Shows:
+        """For which cues somebody knows whether they show them."""
+        return np.asarray(self.parts.judged[~self.parts.fitted])
+
+    @property
     def groups(self) -> Groups:
         """The groups of the measured samples."""
         return self.parts.groups.take(~self.parts.fitted)
@@ -361,12 +400,12 @@ class Comparison:
 
 def try_remedy(parts: Parts) -> Comparison | None:
     """What the mitigator does; None where it fails, which costs the remedy and not the report."""
-    with parts.audit.spare(part_of(parts.options), _plain(parts)):
+    with parts.audit.spare(part_of(parts.options), plain(parts)):
         return compare(parts)
     return None
 
 
-def _plain(parts: Parts) -> Trial:
+def plain(parts: Parts) -> Trial:
     """A sample as it is."""
     [trial] = Answers.trials(parts.samples[:1])
     return trial
@@ -384,27 +423,13 @@ def compare(parts: Parts) -> Comparison:
     mitigator = build(audit, options)
     measured = ~parts.fitted
 
-    def ask(trials: Sequence[Trial]) -> list[Response]:
-        return [outcome.response for outcome in audit.respond(trials)]
-
     def fit(shows: Shows, router: Router, names: Sequence[str | None]) -> Mitigation:
-        task = Task(
-            labels=parts.labels,
-            samples=tuple(compress(parts.samples, parts.fitted)),
-            shows=shows[parts.fitted],
-            hurts=tuple(cue.label for cue in parts.cues),
-            router=router,
-            ask=ask,
-            context=audit.context,
-            names=tuple(names),
-            capabilities=audit.capabilities,
-        )
-        return mitigator.fit(task)
+        return mitigator.fit(task_of(parts, shows, router, names))
 
     def logits(mitigation: Mitigation) -> Logits:
         trials = list(Answers.trials(parts.samples))
         # of all samples: those of the fitting part tell how far answers shift
-        answers = mitigation.answer(trials, ask)
+        answers = mitigation.answer(trials, asking(audit))
         return Answers.stack_logits(list(map(Outcome, trials, answers)), parts.labels)
 
     def right(scores: Logits) -> PerSample:
@@ -415,13 +440,7 @@ def compare(parts: Parts) -> Comparison:
     words = [cue.word for cue in parts.cues]
     learned = fit(parts.shows, parts.router, words)
     after = logits(learned)
-    if options.save is not None:
-        with audit.spare(SAVING):
-            learned.save(
-                options.save,
-                mitigator=mitigator_name(options),
-                model=options.model,
-            )
+    save(parts, learned)
     draws = []
     keys = [sample.key for sample in parts.samples]
     # without changed answers a placebo would show nothing
@@ -435,13 +454,13 @@ def compare(parts: Parts) -> Comparison:
         shown = dict(zip(keys, shows.tolist(), strict=True))
         rng = audit.rng("placebo", "names", str(number))
         names = other_words(words, parts.labels, rng)
-        with audit.spare(f"placebo {number + 1}", _plain(parts)):
+        with audit.spare(f"placebo {number + 1}", plain(parts)):
             placebo = fit(shows, FixedRouter(shown), names)
             draws.append(right(logits(placebo)))
     refit = None
     # weights for a training leave the answers as they are: there is nothing to compare
     if mitigator.changes_answers:
-        with audit.spare("plain refit", _plain(parts)):
+        with audit.spare("plain refit", plain(parts)):
             refit = right(refit_logits(parts, before))
     # of the fitting part: a shift that is fitted to measured samples knows too much
     wanted = after[parts.fitted].argmax(axis=1)
@@ -458,6 +477,44 @@ def compare(parts: Parts) -> Comparison:
         shifted=right(before + shift),
         refit=refit,
     )
+
+
+def asking(audit: Audit) -> Ask:
+    """What puts trials to the model, as mitigators ask."""
+
+    def ask(trials: Sequence[Trial]) -> list[Response]:
+        return [outcome.response for outcome in audit.respond(trials)]
+
+    return ask
+
+
+def task_of(
+    parts: Parts, shows: Shows, router: Router, names: Sequence[str | None]
+) -> Task:
+    """What a mitigator is given: the samples for fitting, and the cues that they show."""
+    return Task(
+        labels=parts.labels,
+        samples=tuple(compress(parts.samples, parts.fitted)),
+        shows=shows[parts.fitted],
+        hurts=tuple(cue.label for cue in parts.cues),
+        router=router,
+        ask=asking(parts.audit),
+        context=parts.audit.context,
+        names=tuple(names),
+        capabilities=parts.audit.capabilities,
+    )
+
+
+def save(parts: Parts, learned: Mitigation) -> None:
+    """Keep what was learned, where the options name a folder."""
+    options = parts.options
+    if options.save is not None:
+        with parts.audit.spare(SAVING):
+            learned.save(
+                options.save,
+                mitigator=mitigator_name(options),
+                model=options.model,
+            )
 
 
 def refit_logits(parts: Parts, logits: Logits) -> Logits:

@@ -10,6 +10,7 @@ import typer
 
 from cuescope.application import (
     AskedAgain,
+    Folds,
     Output,
     Pairs,
     Run,
@@ -20,14 +21,16 @@ from cuescope.application import (
     beside,
     by_role,
     find_then_test,
+    make_runs,
     open_runner,
     pairs,
     require_same_data,
+    require_whole,
     spread,
+    without_each_fold,
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
-from cuescope_confirm.command.folds import make_runs, require_whole, without_each_fold
 from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
 
 ByRole = dict[str, str]
@@ -77,15 +80,7 @@ def confirm(
             "These alone decide.",
         ),
     ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            min=3,
-            metavar="N",
-            help="For few samples: make the run N times, each without one part of its data, and "
-            "test each part by what was found in the others.",
-        ),
-    ] = None,
+    folds: Folds = None,
     tool: Annotated[
         Pairs,
         typer.Option(

@@ -3,15 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from cuescope.application import AskedAgain, Output, Runner, complement, show_plan
-from cuescope_sdk import Request, UserError
+import typer
 
-MadeAnew = Mapping[Path, Request]
+from cuescope.cli.asked_again import AskedAgain, complement
+from cuescope.cli.bundles import Output
+from cuescope.errors import UserError
+
+if TYPE_CHECKING:
+    from cuescope.request import Request
+    from cuescope.runner import Runner
+
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        min=3,
+        metavar="N",
+        help="For few samples: make the run N times, each without one part of its data, and "
+        "test each part by what was found in the others.",
+    ),
+]
 
 
 def require_whole(
-    run: Path, request: Request, asked: AskedAgain, beside: str | None
+    run: Path, request: "Request", asked: AskedAgain, beside: str | None = None
 ) -> None:
     """Raise UserError where the run has no parts to leave out, or `beside` is asked for as well."""
     if asked.on is not None:
@@ -30,7 +47,9 @@ def require_whole(
         )
 
 
-def without_each_fold(request: Request, count: int, folder: Path) -> MadeAnew:
+def without_each_fold(
+    request: "Request", count: int, folder: Path
+) -> Mapping[Path, "Request"]:
     """A request for each fold, on all but this fold, by the folder of its run."""
     requests = {}
     for fold in range(1, count + 1):
@@ -40,12 +59,14 @@ def without_each_fold(request: Request, count: int, folder: Path) -> MadeAnew:
 
 
 def make_runs(
-    runner: Runner,
-    runs: MadeAnew,
+    runner: "Runner",
+    runs: Mapping[Path, "Request"],
     asked: AskedAgain,
     output: Output,
 ) -> bool:
     """Make the runs, which ask nothing that the first run has asked; False for their plan."""
+    from cuescope.cli.planning import show_plan
+
     announce = runner.context.announce
     announce(
         f"The run is made again {len(runs)} times, each without one part of its data, and "

@@ -1,0 +1,319 @@
+"""Cross-fitting: a remedy is learned on all parts of the data but one, and measured on that one.
+
+Of few samples thirds are too small: one to find a cue, one to learn a remedy, one to measure it.
+Of several runs each leaves one part out. What was found and learned without a part answers there,
+and what all parts say is one measurement (after Chernozhukov et al., 2018; docs/adr/0043).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, compress
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from cuescope_mitigation import trials
+from cuescope_mitigation.options import MitigationOptions
+from cuescope_mitigation.trials import (
+    Comparison,
+    Cue,
+    Parts,
+    check_labels,
+    compare,
+    cues_of,
+    frame_keys,
+    measured_features,
+    note_subject,
+    part_of,
+    route,
+    save,
+    task_of,
+)
+from cuescope_sdk import Audit, Feature, Occurrence, Sample, StoredRun, UserError
+
+SHARED = 0.5  # of the frames of two findings (Dice): they are one cue
+Frames = frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """All parts of the data, each measured by what was learned in the others.
+
+    `joined` has all measured samples with the cues as they are one of all runs; of each part
+    `columns` names which of these its own cues are. `whole` is the run on all data, by which the
+    remedy is learned that is kept.
+    """
+
+    joined: Parts
+    parts: Sequence[Parts]
+    columns: Sequence[Sequence[int]]
+    whole: Parts
+
+    def shown_features(self) -> Iterator[Feature]:
+        """The cues where they are on screen, as the run says that has not seen the sample."""
+        found: dict[int, list[Occurrence]] = {}
+        for parts, columns in zip(self.parts, self.columns, strict=True):
+            by_key = {feature.key: feature for feature in measured_features(parts)}
+            for cue, column in zip(parts.cues, columns, strict=True):
+                shown = by_key[cue.feature.key].occurrences
+                found.setdefault(column, []).extend(shown)
+        told = set[str]()
+        for column, cue in enumerate(self.joined.cues):
+            # a cue may hurt several labels
+            if cue.feature.key in told:
+                continue
+            told.add(cue.feature.key)
+            occurrences = found.get(column, [])
+            occurrences.sort(key=lambda occurrence: -(occurrence.strength or 0.0))
+            update = {"occurrences": tuple(occurrences), "name": cue.name}
+            yield cue.feature.model_copy(update=update)
+
+
+def prepare(audit: Audit, options: MitigationOptions) -> Parts | Folds:
+    """What is learned where, and measured where; raises UserError where cues cannot be told."""
+    if not options.folds:
+        return trials.prepare(audit, options)
+    run = StoredRun(options.run, audit.context)
+    runs = [StoredRun(folder, audit.context) for folder in options.folds]
+    found = [fold for fold in runs if fold.report.findings]
+    if not found:
+        raise UserError(
+            f"none of the {len(runs)} runs has a finding",
+            expected="a run that found a cue",
+            remedy="There is nothing to mitigate; take more samples",
+        )
+    samples = sorted(audit.samples, key=lambda sample: sample.key)
+    cues, columns = match(options, run, found)
+    parts = []
+    for fold, of_fold in zip(found, columns, strict=True):
+        parts.append(part_without(audit, options, fold, of_fold, samples))
+    everything = np.ones(len(samples), bool)
+    its_cues = cues_of(run.report, options)
+    whole = route(audit, options, run, its_cues, samples, lambda shows: everything)
+    joined = in_one(whole, parts, cues, [list(of_fold) for of_fold in columns])
+    note_subject(audit, options, run.report, its_cues)
+    counts = ", ".join(str(len(fold.report.findings)) for fold in runs)
+    audit.note(
+        "parts",
+        f"findings: {counts} in {len(runs)} runs, each of which left one part of "
+        f"{len(samples)} samples out; there the remedy is measured that was learned of the others",
+    )
+    if missed := len(samples) - len(joined.samples):
+        audit.note(
+            "left out", f"{missed} samples of parts without which no cue was found"
+        )
+    return Folds(joined, parts, [list(of_fold) for of_fold in columns], whole)
+
+
+def part_without(
+    audit: Audit,
+    options: MitigationOptions,
+    run: StoredRun,
+    cues: Mapping[int, Cue],
+    samples: Sequence[Sample],
+) -> Parts:
+    """One run's cues, with the samples that it has seen to learn of, and others to measure on."""
+    seen = run.part
+    contents = set(map(frame_keys, seen.values()))
+    # None is no group: it must not join all samples without one
+    groups = {sample.group for sample in seen.values()} - {None}
+    kept = []
+    for sample in samples:
+        is_alike = sample.group in groups or frame_keys(sample) in contents
+        # the same frames under another key are the same sample
+        if sample.key in seen or not is_alike:
+            kept.append(sample)
+    fitted = np.array([sample.key in seen for sample in kept])
+    check_labels(audit, list(compress(kept, fitted)))
+    if fitted.all():
+        raise UserError(
+            f"{run.path} has looked at all samples",
+            expected="a run that leaves a part out, as one with --part 2+3/3",
+            remedy="`cuescope mitigate RUN --with NAME --folds N` makes them",
+        )
+    return route(audit, options, run, list(cues.values()), kept, lambda shows: fitted)
+
+
+# ---------------------------------------------------------------------------- one cue of all runs
+
+
+def match(
+    options: MitigationOptions, run: StoredRun, folds: Sequence[StoredRun]
+) -> tuple[list[Cue], list[dict[int, Cue]]]:
+    """The cues of all runs, those of the run on all data first; and each fold's own by these.
+
+    What the run on all data calls a cue, or a person, it is called in all folds.
+    """
+    # keys of one run may be something else in another
+    unnamed = options.model_copy(update={"names": {}})
+    found = [cues_of(run.report, options)]
+    found += [cues_of(fold.report, unnamed) for fold in folds]
+    flat = list(chain.from_iterable(found))
+    source = np.repeat(np.arange(len(found)), list(map(len, found)))
+    seen = [frozenset(each.part) for each in (run, *folds)]
+    cues: list[Cue] = []
+    columns: list[dict[int, Cue]] = [{} for _ in folds]
+    for rows in one_cue(flat, source, seen):
+        first = flat[rows[0]]
+        number = int(source[rows[0]])
+        if number:
+            # the run on all data has not found it, and another cue of it may have this key
+            key = f"{first.feature.key}, without part {number}"
+            feature = first.feature.model_copy(update={"key": key})
+            name = key if first.name == first.feature.key else first.name
+            first = replace(first, feature=feature, name=name)
+        for row in rows:
+            # of two of one fold the first is the stronger finding
+            if source[row]:
+                called = replace(flat[row], name=first.name, word=first.word)
+                columns[source[row] - 1].setdefault(len(cues), called)
+        cues.append(first)
+    return cues, columns
+
+
+def one_cue(
+    cues: Sequence[Cue], source: np.ndarray, seen: Sequence[frozenset[str]]
+) -> list[list[int]]:
+    """The rows of findings that are one cue: the same label, and half of the frames (Dice, 1945).
+
+    Of samples that both of their runs have seen. No answer has a say in it.
+    """
+    if len(cues) == 1:
+        return [[0]]
+    apart = np.ones((len(cues), len(cues)))
+    frames = list(map(_frames, cues))
+    for one, other in combinations(range(len(cues)), 2):
+        if cues[one].label == cues[other].label and source[one] != source[other]:
+            both = seen[source[one]] & seen[source[other]]
+            share = _dice(frames[one], frames[other], both)
+            apart[one, other] = apart[other, one] = 1 - share
+    np.fill_diagonal(apart, 0.0)
+    tree = linkage(squareform(apart), "average")
+    numbers = fcluster(tree, 1 - SHARED, "distance")
+    groups: dict[int, list[int]] = {}
+    for row, number in enumerate(numbers.tolist()):
+        groups.setdefault(number, []).append(row)
+    # in the order of the run on all data, then of the parts
+    return sorted(groups.values())
+
+
+def _frames(cue: Cue) -> Frames:
+    return frozenset(
+        (occurrence.sample, occurrence.frame or 0)
+        for occurrence in cue.feature.occurrences
+    )
+
+
+def _dice(one: Frames, other: Frames, seen: frozenset[str]) -> float:
+    first = {frame for frame in one if frame[0] in seen}
+    second = {frame for frame in other if frame[0] in seen}
+    return 2 * len(first & second) / max(len(first) + len(second), 1)
+
+
+def in_one(
+    whole: Parts,
+    parts: Sequence[Parts],
+    cues: Sequence[Cue],
+    columns: Sequence[Sequence[int]],
+) -> Parts:
+    """The measured samples of all parts, with cues in columns; then all features of the whole run.
+
+    By the latter it is seen whether another feature takes a cue's place.
+    """
+    keys = {cue.feature.key for cue in cues}
+    others = [
+        row for row, feature in enumerate(whole.features) if feature.key not in keys
+    ]
+    row_of = {sample.key: row for row, sample in enumerate(whole.samples)}
+    shows: list[Bool[np.ndarray, "sample cluster"]] = []
+    judged: list[Bool[np.ndarray, "sample cue"]] = []
+    for part, of_part in zip(parts, columns, strict=True):
+        measured = ~part.fitted
+        count = int(measured.sum())
+        shown = np.zeros((count, len(cues)), bool)
+        known = np.zeros((count, len(cues)), bool)
+        for column, cluster in zip(of_part, part.columns, strict=True):
+            shown[:, column] = part.clusters[measured, cluster]
+            known[:, column] = True
+        rows = [row_of[sample.key] for sample in compress(part.samples, measured)]
+        shows.append(np.hstack([shown, whole.clusters[np.ix_(rows, others)]]))
+        judged.append(known)
+    measured_samples = [list(compress(part.samples, ~part.fitted)) for part in parts]
+    outcomes = [list(compress(part.outcomes, ~part.fitted)) for part in parts]
+    samples = list(chain.from_iterable(measured_samples))
+    return replace(
+        whole,
+        cues=cues,
+        samples=samples,
+        outcomes=list(chain.from_iterable(outcomes)),
+        clusters=np.vstack(shows),
+        nearness=(),
+        fitted=np.zeros(len(samples), bool),
+        features=[
+            *(cue.feature for cue in cues),
+            *(whole.features[row] for row in others),
+        ],
+        columns=tuple(range(len(cues))),
+        judged=np.vstack(judged),
+    )
+
+
+# ---------------------------------------------------------------------------- fit and compare
+
+
+def try_remedy(study: Parts | Folds) -> Comparison | None:
+    """What the mitigator does; None where it fails, which costs the remedy and not the report."""
+    if isinstance(study, Parts):
+        return trials.try_remedy(study)
+    audit = study.joined.audit
+    with audit.spare(part_of(study.joined.options), trials.plain(study.joined)):
+        return compare_folds(study)
+    return None
+
+
+def compare_folds(folds: Folds) -> Comparison:
+    """Each part's answers by what was learned without it, as one; the remedy of all is kept."""
+    unsaved = folds.joined.options.model_copy(update={"save": None})
+    of_parts = [compare(replace(part, options=unsaved)) for part in folds.parts]
+    first = of_parts[0]
+    if folds.whole.options.save is not None:
+        whole = folds.whole
+        words = [cue.word for cue in whole.cues]
+        task = task_of(whole, whole.shows, whole.router, words)
+        save(whole, first.mitigator.fit(task))
+
+    def all_of(name: str) -> Float[np.ndarray, "sample ..."]:
+        return np.concatenate([getattr(each, name) for each in of_parts])
+
+    def of_control(name: str) -> Float[np.ndarray, " sample"] | None:
+        # a control that failed in one part is none
+        values = [getattr(each, name) for each in of_parts]
+        return (
+            None if any(value is None for value in values) else np.concatenate(values)
+        )
+
+    return Comparison(
+        parts=folds.joined,
+        mitigator=first.mitigator,
+        logits_before=all_of("logits_before"),
+        logits_after=all_of("logits_after"),
+        before=all_of("before"),
+        after=all_of("after"),
+        random=of_control("random"),
+        shifted=all_of("shifted"),
+        refit=of_control("refit"),
+    )
+
+
+def parts_of(study: Parts | Folds) -> Parts:
+    """What is measured, in one."""
+    return study.joined if isinstance(study, Folds) else study
+
+
+def shown_features(study: Parts | Folds) -> Iterator[Feature]:
+    """The cues where they are on screen in what is measured."""
+    if isinstance(study, Folds):
+        return study.shown_features()
+    return measured_features(study)
