@@ -146,8 +146,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place
 
 
-def line(folder: Path, *words: str, model: str = "talker") -> tuple[str, ...]:
-    given = ("--model", model, "--data", "fakes", "-D", "samples=600", "-D", "scale=4")
+def line(
+    folder: Path, *words: str, model: str = "talker", samples: int = 600
+) -> tuple[str, ...]:
+    data = ("--data", "fakes", "-D", f"samples={samples}", "-D", "scale=4")
+    given = ("--model", model, *data)
     ways = ("-O", "confirm.samples=60", "-O", "confirm.interventions=blank,transplant")
     return (
         "investigate",
@@ -216,6 +219,35 @@ def test_what_was_left_out_is_told_in_a_line(dossier: Report) -> None:
         methods["needy"]["left out because"] == "options of its own: wish (-O wish=...)"
     )
     assert methods["broken"]["left out because"] == "it failed: broken on purpose"
+
+
+@pytest.mark.long
+def test_few_samples_are_tested_by_what_was_found_in_the_others(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ("--methods", "halves,regions,broken", "-q", "--folds", "3")
+    run(*line(tmp_path / "few", *few, samples=150))
+    report = load_report(tmp_path / "few")
+    found = {str(row["cue"]): row for row in table(report, "What found each cue")}
+    assert found.keys() == {"red corner", "blue corner"}
+    verdicts = {row["cue"]: row["verdict"] for row in table(report, "Cues by harm")}
+    assert verdicts["red corner"] == "causes"
+    assert verdicts["blue corner"] != "causes"
+    left_out = {row["method"]: row for row in table(report, "Methods")}
+    assert left_out["broken"]["left out because"] == "it failed: broken on purpose"
+    # nothing was found where it was tested: three runs of each method, of two thirds each
+    parts = {
+        load_report(file).provenance.part
+        for file in (tmp_path / "few" / "found").glob("*/halves/report.json")
+    }
+    assert parts == {"2+3/3", "1+3/3", "1+2/3"}
+    capsys.readouterr()
+    sound = ("--methods", "halves,regions", *few[2:])
+    run(*line(tmp_path / "few", *sound, "--plan", samples=150))
+    assert "has run" in capsys.readouterr().out
+    nothing = ("-O", "halves.finds=false", "-O", "regions.finds=false")
+    run(*line(tmp_path / "none", *sound, *nothing, samples=150))
+    assert not load_report(tmp_path / "none").findings
 
 
 @pytest.mark.long
@@ -301,6 +333,7 @@ def test_the_plan_says_what_would_run(
         (("-O", "samples=1"), "-O samples=1: expected method.key=value"),
         (("--tool", "judge=x"), "a role that one of the methods has use for"),
         (("--on", "val", "--methods", "halves"), "the run's own split 'val'"),
+        (("--on", "test", "--folds", "4"), "--folds and --on are two tests"),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -26,7 +26,7 @@ class Stage:
 
     `most` are the inputs that it is asked for at most, of which a `share` is likely; its own
     seconds grow with `size`. `cues` are those that all of this is foreseen for. What it took is
-    kept for this method on this `data`.
+    kept for this `method`, by default its name, on this `data`.
     """
 
     name: str
@@ -37,22 +37,25 @@ class Stage:
     share: float = ASKED
     cues: int | None = None
     data: str = ""
+    method: str = ""
 
     @classmethod
-    def of_plan(cls, name: str, plan: Plan, cache: ResponseCache, data: str) -> "Stage":
+    def of_plan(
+        cls, name: str, plan: Plan, cache: ResponseCache, data: str, method: str = ""
+    ) -> "Stage":
         """By the plan of an audit, and by earlier ones of this method here."""
         most = float(plan.model_inputs)
         if plan.more and plan.model_calls:
             most += plan.more * plan.model_inputs / plan.model_calls
-        share = share_asked(name, data, cache)
+        share = share_asked(method or name, data, cache)
         inputs = max(float(plan.model_inputs), share * most)
         size = float(plan.frames)
-        seconds = size * own_seconds(name, data, cache)
-        return cls(name, inputs, seconds, most, size, share, data=data)
+        seconds = size * own_seconds(method or name, data, cache)
+        return cls(name, inputs, seconds, most, size, share, data=data, method=method)
 
     def remember(self, cache: ResponseCache, inputs: float, seconds: float) -> None:
         """Keep what it took, for the next one."""
-        for kept in _memory_key(self.name, self.data):
+        for kept in _memory_key(self.method or self.name, self.data):
             if self.most:
                 cache.add_pace(f"{kept} asked", round(self.most), inputs)
             if self.size:

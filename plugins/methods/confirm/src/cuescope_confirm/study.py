@@ -250,7 +250,8 @@ def _across(audit: Audit, options: ConfirmOptions, folds: Sequence[Study]) -> St
         held |= fold.held
         seen |= fold.seen
         cues += fold.cues
-    if not cues:
+    # the dossier of an investigation says so itself
+    if not cues and not (options.run / LISTED).is_file():
         raise UserError(
             f"none of the {len(folds)} runs has a finding",
             expected="a run that found a cue",

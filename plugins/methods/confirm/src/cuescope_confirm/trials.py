@@ -91,6 +91,8 @@ def interventions(audit: Audit, options: ConfirmOptions) -> dict[str, Interventi
 
 def merged(study: Study) -> tuple[Cue, ...]:
     """The findings, those that are one cue as one."""
+    if not study.cues:
+        return ()
     if study.folds:
         return match(study, [merged(fold) for fold in study.folds])
     with study.audit.spare("merging of findings that are one cue", _plain(study)):

@@ -18,6 +18,9 @@ from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
 from cuescope_sdk import Request
 
+WEAK = (
+    "weak data"  # a note of `cuescope_sdk.data`: too few samples for what is not strong
+)
 CUES = 3  # before the methods have run
 KINDS = 6  # of change that apply to a cue, of all that are installed
 # of what a test so foreseen asks for at most: how much it asks, and the seconds beside each input
@@ -32,6 +35,7 @@ class Investigation(Protocol):
     requests: dict[str, Request]
     test: Request
     found: Path
+    lists: list[Path]
     is_tested: bool
 
     def of_method(self, name: str) -> Runner:
@@ -76,8 +80,8 @@ def foresee(work: Investigation, *, again: bool = False) -> Foresight:
             stages.append(Stage(name, 0.0, 0.0))
             continue
         plans[name] = plan = runner.plan(request, counted)
-        stages.append(Stage.of_plan(name, plan, cache, request.data))
-    if not plans and (work.found / LISTED).exists():
+        stages.append(Stage.of_plan(name, plan, cache, request.data, request.method))
+    if not plans and all((home / LISTED).exists() for home in work.lists):
         # what the test asks is known when all methods have run
         plans[METHOD] = plan = work.runner.plan(work.test, counted)
         stages.append(Stage.of_plan(METHOD, plan, cache, work.test.data))

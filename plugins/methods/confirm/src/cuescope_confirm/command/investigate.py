@@ -14,6 +14,7 @@ from cuescope.application import (
     RUNS,
     Asking,
     Choices,
+    Folds,
     Output,
     Pairs,
     Registry,
@@ -34,9 +35,11 @@ from cuescope.application import (
     show_report,
     spread,
     stdout,
+    without_each_fold,
 )
 from cuescope_confirm.command import METHOD, PARTS
 from cuescope_confirm.command.foresight import (
+    WEAK,
     Foresight,
     course_of,
     foresee,
@@ -82,6 +85,7 @@ def investigate(
             "data, and tested in the other]",
         ),
     ] = None,
+    folds: Folds = None,
     again: Annotated[
         bool, typer.Option("--again", help="Run the methods again that have run.")
     ] = False,
@@ -90,8 +94,9 @@ def investigate(
 
     Cues are found in one half of the data. Findings that are one cue are merged, each cue is tested
     in the other half by interventions beside placebos, and one report tells which are causes, the
-    most harmful first. What was interrupted goes on when the same command is given again. With
-    --log cues are found in recorded answers, at no model call, and --model is asked what decides.
+    most harmful first. With --folds each part of the data is tested by what was found in the
+    others. What was interrupted goes on when the same command is given again. With --log cues are
+    found in recorded answers, at no model call, and --model is asked what decides.
     """
     registry = open_registry()
     options = by_role(pairs("-O", method_option or ()), "-O method")
@@ -101,8 +106,9 @@ def investigate(
     folder = asked.out or RUNS / request.slug
     with finding.runner(output, out=folder) as runner:
         names = _names(methods, registry)
+        _require_one_way(folds, on, log)
         choice = choose(request, options, names, runner.context)
-        work = Investigation(runner, request, options, choice, folder, on)
+        work = Investigation(runner, request, options, choice, folder, on, folds)
         if log.log is not None:
             given = of_test(options.get(METHOD, {}), registry)
             tested = None if testing is None else testing.request(METHOD, given)
@@ -154,6 +160,17 @@ def _names(
     for name in names:
         registry.find("method", name)
     return names
+
+
+def _require_one_way(folds: int | None, on: str | None, log: FromLog) -> None:
+    """Raise UserError for two ways to test."""
+    other = "--on" if on is not None else "--log" if log.log is not None else None
+    if folds is not None and other is not None:
+        raise UserError(
+            f"--folds and {other} are two tests",
+            expected="one of them",
+            remedy="Leave --folds out where cues are found elsewhere than they are tested",
+        )
 
 
 # ------------------------------------------------------------------------------ what runs, what not
@@ -268,7 +285,10 @@ def _roles(registry: Registry, method: str) -> frozenset[str]:
 
 
 class Investigation:
-    """The audits of the methods in one half of the data, and that of their cues in the other."""
+    """The audits of the methods in one half of the data, and that of their cues in the other.
+
+    With `folds` the methods run without each part of the data, in a folder of its own each.
+    """
 
     def __init__(
         self,
@@ -278,22 +298,34 @@ class Investigation:
         choice: Choice,
         folder: Path,
         on: str | None,
+        folds: int | None = None,
     ) -> None:
         self.runner = runner
         self.choice = choice
+        self.folds = folds
         self.is_tested = True
         self.features = 0  # with findings, as far as methods have run
         self.found = folder / "found"
         registry = runner.context.registry
         other = apart(folder, request, on, registry, self.found, parts=PARTS)
         # with --on all of the first split is for finding cues
-        first = other.finding or request
-        self.requests: dict[str, Request] = {}
-        for name in choice.run:
-            self.requests[name] = self._of(first, name, options.get(name, {}))
-        given = {"run": str(self.found), **options.get(METHOD, {})}
+        first = {self.found: other.finding or request}
+        tested: dict[str, Any] = {"run": str(self.found)}
         # a limit holds for each half; `apart` drops it
         rest = other.rest.model_copy(update={"limit": request.limit})
+        if folds is not None:
+            first = dict(without_each_fold(request, folds, self.found))
+            run, *others = map(str, first)
+            tested = {"run": run, "others": others, "folds": True}
+            rest = request
+        # by the folder of its run below that of all
+        self.requests: dict[str, Request] = {}
+        for home, part in first.items():
+            for name in choice.run:
+                key = (home / name).relative_to(self.found).as_posix()
+                self.requests[key] = self._of(part, name, options.get(name, {}))
+        self.lists = list(first)
+        given = tested | dict(options.get(METHOD, {}))
         self.test = self._of(rest, METHOD, given)
 
     def _of(
@@ -360,8 +392,9 @@ class Investigation:
         """Run the methods; one that fails is left out. What has run is not run again by itself."""
         announce = self.runner.context.announce
         count = len(self.requests) + 1
-        done = []
-        faults = {}
+        done: list[str] = []
+        faults: dict[str, str] = {}
+        features = 0
         for number, (name, request) in enumerate(self.requests.items(), 1):
             title = f"[{number}/{count}] {name}"
             announce(title)
@@ -373,17 +406,30 @@ class Investigation:
                 announce(f"{title} failed and is left out: {reason_of(error)}")
                 continue
             done.append(name)
-            self.features += len({finding.feature for finding in report.findings})
+            features += len({finding.feature for finding in report.findings})
+            self.features = -(-features // len(self.lists))
             findings = len(report.findings)
             announce(f"{title}: {findings} finding{'s' * (findings != 1)}")
         if not done:
             raise UserError("every method failed", got=_lines(faults))
+        for home in self.lists:
+            self._list(home, done, faults)
+        where = "other samples" if self.folds is None else "what each has not seen"
+        announce(f"[{count}/{count}] {METHOD}: are the cues causes? Tested in {where}")
+
+    def _list(self, home: Path, done: Sequence[str], faults: Mapping[str, str]) -> None:
+        """Write which runs a folder has, and what was left out."""
+        own = home.relative_to(self.found)
+        runs = [Path(name).name for name in done if Path(name).parent == own]
+        failed = {
+            Path(name).name: why
+            for name, why in faults.items()
+            if Path(name).parent == own
+        }
         # sealed: the test opens what this list names, and refuses an edited one
-        listed = {"runs": done, "left_out": self.choice.left_out | faults}
-        write_sealed(self.found / LISTED, json.dumps(listed, indent=1).encode())
-        announce(
-            f"[{count}/{count}] {METHOD}: are the cues causes? Tested in other samples"
-        )
+        listed = {"runs": runs, "left_out": {**self.choice.left_out, **failed}}
+        home.mkdir(parents=True, exist_ok=True)
+        write_sealed(home / LISTED, json.dumps(listed, indent=1).encode())
 
 
 def _lines(reasons: Mapping[str, str]) -> str:
@@ -401,7 +447,7 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
     choice = work.choice
     foresight = foresee(work)
     plans = foresight.plans
-    done = [name for name in choice.run if name not in plans]
+    done = [name for name in work.requests if name not in plans]
     if as_json:
         planned = InvestigationPlan(
             done=tuple(done),
@@ -423,7 +469,12 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         table.add_column(column, overflow="fold")
     for name in done:
         table.add_row(name, "", "has run", "", "", "")
+    silent = 0
     for name, plan in plans.items():
+        # without another part the same is asked, and was counted there
+        if "/" in name and not plan.model_calls and plan.until is None:
+            silent += 1
+            continue
         calls = f"{plan.model_calls:,}"
         until = ""
         if plan.until is not None and plan.more != 0:
@@ -442,6 +493,8 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         )
         table.add_row(*map(Text, cells))
     stdout().print(table)
+    if silent:
+        echo(f"{silent} runs more, each without one part of the data, ask nothing new.")
     if METHOD not in plans and work.is_tested:
         top, ways, samples = most_of_test(work)
         echo(
@@ -450,6 +503,12 @@ def show_plan(work: Investigation, *, as_json: bool) -> None:
         )
     echo("What several methods ask is asked once, and counted where it is asked first.")
     echo(_time_words(foresight))
+    weak = [name for name, plan in plans.items() if WEAK in plan.notes]
+    if weak and work.folds is None:
+        echo(
+            f"A half is small for {', '.join(weak)}. With --folds 4 cues are found in three "
+            "quarters of the data, and each part is tested by what was found in the others."
+        )
     for name, why in choice.left_out.items():
         echo(f"left out: {name}: {why}")
 
