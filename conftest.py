@@ -39,6 +39,17 @@ def unread(request: pytest.FixtureRequest) -> Generator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def coarse(request: pytest.FixtureRequest) -> Generator[None]:
+    """Pictures of reports have few dots here, where no test looks at them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.node.path.name != "test_figures.py":
+            from cuescope_sdk.report import _figures
+
+            patch.setattr(_figures, "DENSITY", 40)
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Twelve thousand tests and torch stay until the end: looking for garbage among them takes

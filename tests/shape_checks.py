@@ -1,6 +1,6 @@
 """Checks the shapes in signatures while tests run: a plugin of pytest that conftest.py names.
 
-Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at its first 200
+Every function of `cuescope_*` whose signature names a jaxtyping shape is checked at its first 20
 calls of each test, with one size for each name of an axis, and in every element of a list or a
 dictionary, each of which may have sizes of its own. Nothing random is drawn, so that tests that
 watch the global generators run under the checks too. Types without a shape are left to mypy; what
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import cache_from_source
-from inspect import isfunction, isgeneratorfunction, signature
+from inspect import isfunction, isgeneratorfunction
 from types import CodeType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
 from unittest.mock import patch
@@ -31,7 +31,7 @@ CHECKER = f"{__name__}.checked"
 FOLDERS = ("sdk/tests", "plugins/methods", "plugins/datasets", "plugins/models/toy")
 LONG = ("long", "real", "browser", "wrong_shapes")
 NAMES = ("contract", "bench", "audit", "command", "proofs", "scaffold")
-CALLS = 200  # of each function that are checked in each test: loops stay fast
+CALLS = 20  # of each function that are checked in each test: loops stay fast
 MISSING = object()
 calls_left: dict[Callable[..., Any], int] = {}  # of the functions that were called
 
@@ -52,7 +52,10 @@ def checked(thing: T) -> T:
     returned = hints.pop("return", None)
     if isgeneratorfunction(thing):
         returned = None
-    places = {name: place for place, name in enumerate(signature(thing).parameters)}
+    code = thing.__code__
+    # a function within another is made anew at each call: no signature is read
+    positional = code.co_varnames[: code.co_argcount]
+    places = {name: place for place, name in enumerate(positional)}
 
     @functools.wraps(thing)
     def check(*args: Any, **kwargs: Any) -> Any:
@@ -61,7 +64,7 @@ def checked(thing: T) -> T:
         calls_left[check] = calls_left.get(check, CALLS) - 1
         with jaxtyped("context"):
             for name, hint in hints.items():
-                place = places[name]
+                place = places.get(name, len(args))
                 given = args[place] if place < len(args) else kwargs.get(name, MISSING)
                 if given is not MISSING and not fits(given, hint):
                     raise wrong(thing, name, hint, given)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cuescope_sdk.statistics._groups import Groups, level_indices
-from cuescope_sdk.statistics._intervals import change_interval
+from cuescope_sdk.statistics._intervals import change_interval, change_limits
 from cuescope_sdk.statistics._inversion import inverted_p_value
 from cuescope_sdk.statistics._shapes import IntPerSample, PerSample
 
@@ -68,13 +68,8 @@ def change_p_value(
     wrong_side = "less" if mean > 0 else "greater"
     if mean == 0 or alternative == wrong_side:
         return 1.0
-    gain = change if mean > 0 else -change
-
-    def low_end(confidence: float) -> float:
-        low, _ = change_interval(gain, groups, confidence=confidence)
-        return low or 0.0
-
-    return inverted_p_value(low_end)
+    limits = change_limits(change if mean > 0 else -change, groups)
+    return inverted_p_value(lambda confidence: limits(confidence)[0])
 
 
 def paired_flips(

@@ -97,14 +97,17 @@ def gap_variance(
     """
     if stratum is None:
         stratum = np.zeros(len(rates), dtype=int)
-    variance = np.zeros(len(weights))
-    for units in (stratum == number for number in np.unique(stratum)):
-        count = int(units.sum())
-        if count > 1:
-            of_weights = weights[:, units].var(axis=1) * count
-            of_rates = rates[units].var() * count
-            variance += of_weights * of_rates / (count - 1)
-    return variance
+    member = np.eye(stratum.max() + 1)[stratum]
+    count = member.sum(axis=0)
+
+    def squares(values: CueByUnit) -> Float[np.ndarray, "cue stratum"]:
+        """Sums about the mean of each stratum."""
+        means = values @ member / np.maximum(count, 1)
+        return np.asarray(np.square(values - means[:, stratum]) @ member)
+
+    # a unit alone in its stratum stays where it is
+    by_stratum = squares(weights) * squares(rates[None]) / np.maximum(count - 1, 1)
+    return np.asarray(by_stratum.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
