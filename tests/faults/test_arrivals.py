@@ -28,7 +28,7 @@ AUDIT = (
     "audit step-grounding --model scripted -M grounding=0.6 --data shape-world -D val=6"
 )
 LONGEST = 60.0  # seconds of one command
-SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 4.0
+SECONDS = 600.0 if os.environ.get("CUESCOPE_FAULTS") else 2.0
 
 
 def words(bait: Bait) -> list[Any]:

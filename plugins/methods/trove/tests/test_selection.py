@@ -172,7 +172,7 @@ def test_a_planted_cue_is_still_found(discover: float) -> None:
 
 def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
     found = np.zeros(2, dtype=int)
-    for audit in range(20):
+    for audit in range(10):
         rng = np.random.default_rng([5, audit])
         scene = simulate(WORLD(cue_share=0.1, cue_loss=0.25, harmed=3), rng)
         for way in (0, 1):
@@ -180,7 +180,7 @@ def test_a_cue_that_harms_several_labels_is_found_by_all_of_them() -> None:
             table = SIMULATIONS.audit(scene, options, rng)
             is_cue = (table.pairs.label > 0) & (table.pairs.cluster == SIMULATIONS.CUE)
             found[way] += (table.finding & is_cue).sum()
-    assert found[1] >= found[0] + 10  # of 60
+    assert found[1] >= found[0] + 5  # of 30
     # where a group lies in several labels, these are not independent, and nothing is pooled
     across = replace(scene, groups=Groups(np.arange(1200) % 300, 300, True))
     pairs = compare(across)
