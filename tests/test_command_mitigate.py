@@ -330,6 +330,10 @@ def test_few_samples_find_a_cue_learn_a_remedy_and_measure_it(
     run(*words, "--out", str(tmp_path / "few"))
     whole = load_report(tmp_path / "few")
     mitigate = ("mitigate", str(tmp_path / "few"), "--with", "last-layer", "-q")
+    capsys.readouterr()
+    run(*mitigate[:-1], "--plan", "--out", str(tmp_path / "thirds"))
+    said = capsys.readouterr().err
+    assert "are held out, too few (5 are the fewest" in " ".join(said.split())
     run(*mitigate, "--out", str(tmp_path / "thirds"))
     assert all(score.value is None for score in load_report(tmp_path / "thirds").scores)
     run(*mitigate, "--folds", "4", "--out", str(tmp_path / "folds"))

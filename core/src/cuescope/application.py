@@ -29,7 +29,13 @@ from cuescope.cli.audit import audit_and_show, show_report
 from cuescope.cli.bundles import Asked, Asking, Output, spread
 from cuescope.cli.calling import as_asked, open_registry
 from cuescope.cli.echo import echo, echo_json
-from cuescope.cli.folds import Folds, make_runs, require_whole, without_each_fold
+from cuescope.cli.folds import (
+    Folds,
+    foretell,
+    make_runs,
+    require_whole,
+    without_each_fold,
+)
 from cuescope.cli.options import (
     DATA,
     MODEL,
@@ -150,6 +156,7 @@ __all__ = [
     "figure",
     "find_then_test",
     "following",
+    "foretell",
     "find_installed",
     "is_made_here",
     "list_run",

@@ -1,6 +1,6 @@
 """A run made several times, each without one part of its data: few samples serve both jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,7 +14,9 @@ from cuescope.errors import UserError
 if TYPE_CHECKING:
     from cuescope.request import Request
     from cuescope.runner import Runner
+    from cuescope.stored_run import StoredRun
 
+MOST = 0.4  # of the samples of a run: a feature in more of them ranks them all
 Folds = Annotated[
     int | None,
     typer.Option(
@@ -25,6 +27,38 @@ Folds = Annotated[
         "test each part by what was found in the others.",
     ),
 ]
+
+
+def foretell(
+    run: "StoredRun", top: int, *, parts: int, folds: int | None, least: int
+) -> Iterator[str]:
+    """How many samples will show each cue where it is tested, a line each.
+
+    By the samples of its label that show it in the run; of equal `parts` one is held out.
+    """
+    # a method that asks nothing has no answers, which name the labels
+    if not (run.folder / "answers.parquet").is_file():
+        return
+    report = run.report
+    labels = {row["sample"]: row["label"] for row in run.answers}
+    features = {feature.key: feature for feature in report.features}
+    for finding in report.findings[:top]:
+        feature = features[finding.feature]
+        shown = {occurrence.sample for occurrence in feature.occurrences}
+        of_label = [key for key in shown if finding.label in (None, labels.get(key))]
+        count = len(of_label)
+        # features without places have no samples to count; those that rank all list all
+        if not count or len(shown) > MOST * len(labels):
+            continue
+        name = report.names[feature.key]
+        about = name if finding.label is None else f"{name} on '{finding.label}'"
+        held = count if folds else count // parts
+        where = "each is tested once" if folds else f"about {held} of them are held out"
+        line = f"{about}: {count} samples of the run show it, and {where}"
+        if held < least:
+            remedy = "; --folds 4 tests all" if not folds and count >= least else ""
+            line += f", too few ({least} are the fewest{remedy})"
+        yield f"{line}."
 
 
 def require_whole(

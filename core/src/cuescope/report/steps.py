@@ -7,6 +7,7 @@ from collections.abc import Collection
 from cuescope.conclusions import Report
 
 Step = tuple[str, str | None]
+HALVED = 20  # samples with a cue: of fewer a half has too few to find it, or to test it
 OWN_STEP = "next step"  # a note of the method
 
 
@@ -86,16 +87,12 @@ def next_steps(report: Report, run: str = "RUN") -> list[Step]:
             steps += [("See what another model does:", other), compare]
     elif report.findings:
         # without places there is nothing to look at, take out or save
-        if _has_occurrences(report):
+        if _samples_with_first(report):
             words = "Look at the samples first: is the cue really what its name says?"
             steps.append(
                 (f"{words} A finding is an association, not yet a cause.", None)
             )
-            words = (
-                "Test whether the cues cause the answers, by taking them out "
-                "(cuescope-confirm):"
-            )
-            steps.append((words, f"cuescope confirm {run}"))
+            steps.append(_test_step(report, run))
             # of a method that asked nothing there are no answers to save
             if report.cost.trials:
                 words = (
@@ -133,8 +130,30 @@ def _own_step(report: Report, run: str) -> str | None:
     return None if own is None else re.sub(r"\bRUN\b", lambda _: run, own)
 
 
-def _has_occurrences(report: Report) -> bool:
-    first = report.findings[0].feature
-    return any(
-        feature.occurrences for feature in report.features if feature.key == first
+def _test_step(report: Report, run: str) -> Step:
+    """How the first cue is tested: in a half of the data, or where that has too few, by folds."""
+    asked = report.provenance
+    words = (
+        "Test whether the cues cause the answers, by taking them out (cuescope-confirm)"
     )
+    count = len(_samples_with_first(report))
+    if count >= HALVED:
+        return f"{words}:", f"cuescope confirm {run}"
+    few = f"Only {count} sample{'s show' if count > 1 else ' shows'} the first cue."
+    if asked.limit is not None:
+        whole = shlex.join(words_without(asked.command, {"--limit", "--out"}))
+        return f"{few} To test it, take more: leave --limit out:", whole
+    if asked.part is not None:
+        return f"{words}. {few}", f"cuescope confirm {run}"
+    words = f"{words}. {few} So each part of the data is tested by what was found in the others:"
+    return words, f"cuescope confirm {run} --folds 4"
+
+
+def _samples_with_first(report: Report) -> set[str]:
+    first = report.findings[0].feature
+    return {
+        occurrence.sample
+        for feature in report.features
+        if feature.key == first
+        for occurrence in feature.occurrences
+    }

@@ -22,6 +22,7 @@ from cuescope_sdk.statistics._shapes import (
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
 RESAMPLES = 2000  # of a bootstrap
+MOST_NEEDED = 10_000  # samples: where more are needed, nobody counts on
 
 
 def portions(total: int, width: int) -> list[int]:
@@ -72,6 +73,23 @@ class Bootstrap:
     def interval(self, figures: PerDraw) -> tuple[float, float]:
         """`percentile_interval` of a figure that each draw has."""
         return percentile_interval(figures, self.confidence)
+
+    @staticmethod
+    def samples_needed(
+        gain: float, confidence: float = 0.95, power: float = 0.8, least: int = 5
+    ) -> int:
+        """The fewest samples, from `least` on, that so often put an interval of a gain above 0.
+
+        Each sample gains 1 or nothing, the former with the chance `gain`. A draw of as many samples
+        misses all m that gained with the chance (1 - m/n)^n.
+        """
+        for count in range(least, MOST_NEEDED):
+            gained = np.arange(count + 1)
+            missed = (1 - gained / count) ** count
+            is_above = missed < (1 - confidence) / 2
+            if stats.binom.pmf(gained, count, gain)[is_above].sum() >= power:
+                return count
+        return MOST_NEEDED
 
     @staticmethod
     def bca_interval(

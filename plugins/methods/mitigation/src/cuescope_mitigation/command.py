@@ -1,5 +1,6 @@
 """`cuescope mitigate RUN --with NAME`: a remedy for a run's cues, tried on samples held out."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from cuescope.application import (
     ask_again,
     beside,
     find_then_test,
+    foretell,
     make_runs,
     open_runner,
     pairs,
@@ -110,6 +112,9 @@ def mitigate(
         }
         # in three parts, for what is learned must not be measured on its own samples
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if other.finding is not None:
+            for line in _prospects(StoredRun(run, runner.context), top, folds):
+                runner.context.announce(line)
         if folds is not None:
             require_whole(run, request, asked)
             runs = without_each_fold(request, folds, folder / "found")
@@ -160,3 +165,24 @@ def mitigate(
     if tried is not None and NOT_TRIED in tried.notes:
         # the page tells the cues all the same
         raise UserError(f"{mitigator} failed: {tried.notes[NOT_TRIED]}")
+
+
+def _prospects(run: StoredRun, top: int, folds: int | None) -> Iterator[str]:
+    """How many samples will show each cue, and how many are needed to show a gain."""
+    from cuescope_sdk.statistics import Bootstrap
+
+    options = MitigationOptions.model_fields
+    least = options["least"].default
+    lines = list(foretell(run, top, parts=PARTS, folds=folds, least=least))
+    yield from lines
+    if lines:
+        # all cues are tested together
+        confidence = 1 - (1 - options["confidence"].default) / len(lines)
+        half, whole = (
+            Bootstrap.samples_needed(gain, confidence, least=least)
+            for gain in (0.5, 0.9)
+        )
+        yield (
+            f"A gain of 50 points is shown with about {half} of them, one of 90 points "
+            f"with {whole}."
+        )

@@ -21,6 +21,7 @@ from cuescope.application import (
     beside,
     by_role,
     find_then_test,
+    foretell,
     make_runs,
     open_runner,
     pairs,
@@ -31,6 +32,7 @@ from cuescope.application import (
 )
 from cuescope_confirm import Confirm
 from cuescope_confirm.command import METHOD, PARTS
+from cuescope_confirm.options import ConfirmOptions
 from cuescope_sdk import Context, Request, StoredRun, UserError, nearest
 
 ByRole = dict[str, str]
@@ -128,6 +130,11 @@ def confirm(
             raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner, request)
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if other.finding is not None:
+            least = ConfirmOptions.model_fields["least"].default
+            stored = StoredRun(run, runner.context)
+            for line in foretell(stored, top, parts=PARTS, folds=folds, least=least):
+                runner.context.announce(line)
         given: dict[str, Any] = {"run": str(other.found)}
         if interventions:
             given["interventions"] = interventions
