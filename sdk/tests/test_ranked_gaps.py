@@ -9,7 +9,7 @@ from scipy import stats
 from cuescope_sdk import generator
 from cuescope_sdk.statistics import GapTest
 from cuescope_sdk.statistics._ranked_gaps import (
-    gap_variance,
+    gap_moments,
     gap_weights,
     maxima_p_values,
     shuffled_gaps,
@@ -56,11 +56,14 @@ def test_the_spread_without_drawing_is_that_of_all_deals() -> None:
             order[[0, 2, 4]] = first
             order[[1, 3]] = second
             deals.append(weights @ rates[order])
-    assert gap_variance(rates, weights, stratum) == pytest.approx(np.var(deals, axis=0))
+    of_both = np.stack([rates, rates])
+    mean, variance = gap_moments(of_both, weights, stratum)
+    assert mean == pytest.approx(np.mean(deals, axis=0))
+    assert variance == pytest.approx(np.var(deals, axis=0))
     drawn = GapTest.of(rates, *sides, 20_000, rng("spread"), stratum=stratum)
-    undrawn = GapTest.undrawn(rates, *sides, 20_000, stratum=stratum)
+    undrawn = GapTest.undrawn(of_both, *sides, 20_000, stratum=stratum)
     assert undrawn.strength == pytest.approx(drawn.strength, rel=0.02)
-    assert undrawn.gap.tolist() == drawn.gap.tolist()
+    assert undrawn.gap == pytest.approx(drawn.gap)
 
 
 def test_units_that_do_not_count_have_no_weight() -> None:
@@ -77,7 +80,7 @@ def test_answers_that_are_all_alike_prove_nothing(rate: float) -> None:
     sides = np.array([[0, 1]]), np.array([[2, 3]])
     test = GapTest.of(np.full(4, rate), *sides, 50, rng("alike"))
     assert test.p_value.tolist() == [1.0]
-    assert GapTest.undrawn(np.full(4, rate), *sides, 50).strength.tolist() == [0.0]
+    assert GapTest.undrawn(np.full((1, 4), rate), *sides, 50).strength.tolist() == [0.0]
 
 
 def test_random_rankings_are_draws_without_replacement() -> None:

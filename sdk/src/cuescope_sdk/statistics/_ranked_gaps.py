@@ -86,28 +86,29 @@ def shuffled_gaps(
     return np.concatenate(gaps)
 
 
-def gap_variance(
-    rates: PerUnit,
+def gap_moments(
+    rates: CueByUnit,
     weights: CueByUnit,
     stratum: IntPerUnit | None,
-) -> PerCue:
-    """Of each gap over all deals of the rates within the strata, in closed form.
+) -> tuple[PerCue, PerCue]:
+    """Mean and variance of each gap over all deals of its rates within the strata.
 
     A gap is linear in the rates that are dealt (Strasser and Weber, 1999, theorem 2.3).
     """
     if stratum is None:
-        stratum = np.zeros(len(rates), dtype=int)
+        stratum = np.zeros(rates.shape[1], dtype=int)
     member = np.eye(stratum.max() + 1)[stratum]
     count = member.sum(axis=0)
-
-    def squares(values: CueByUnit) -> Float[np.ndarray, "cue stratum"]:
-        """Sums about the mean of each stratum."""
+    sums = []
+    squares = []
+    for values in (weights, rates):
         means = values @ member / np.maximum(count, 1)
-        return np.asarray(np.square(values - means[:, stratum]) @ member)
-
+        sums.append(means * count)
+        squares.append(np.square(values - means[:, stratum]) @ member)
+    mean = sums[0] * sums[1] / np.maximum(count, 1)
     # a unit alone in its stratum stays where it is
-    by_stratum = squares(weights) * squares(rates[None]) / np.maximum(count - 1, 1)
-    return np.asarray(by_stratum.sum(axis=1))
+    variance = squares[0] * squares[1] / np.maximum(count - 1, 1)
+    return mean.sum(axis=1), variance.sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,7 @@ class GapTest:
     @classmethod
     def undrawn(
         cls,
-        rates: PerUnit,
+        rates: CueByUnit,
         top: IntPerSide,
         bottom: IntPerSide,
         draws: int,
@@ -165,12 +166,17 @@ class GapTest:
         stratum: IntPerUnit | None = None,
         kept: Bool[np.ndarray, " unit"] | None = None,
     ) -> "GapTest":
-        """What `of` gives by so many draws, without one: there are no p-values and no maxima."""
-        weights = gap_weights(top, bottom, len(rates), kept)
-        expected = expected_gaps(rates, weights, stratum)
-        gaps = weights @ rates - expected
-        squares = draws * gap_variance(rates, weights, stratum)
-        strength = np.round(gaps / _spread(squares, gaps, draws), DIGITS)
+        """What `of` gives by so many draws, without one: there are no p-values and no maxima.
+
+        Each cue has rates of its own.
+        """
+        weights = gap_weights(top, bottom, rates.shape[1], kept)
+        expected, variance = gap_moments(rates, weights, stratum)
+        # without strata no gap is set aside
+        if stratum is None:
+            expected = np.zeros(len(weights))
+        gaps = (weights * rates).sum(axis=1) - expected
+        strength = np.round(gaps / _spread(draws * variance, gaps, draws), DIGITS)
         unknown = np.full(len(gaps), np.nan)
         return cls(gaps, strength, unknown, expected, maxima=np.empty(0))
 

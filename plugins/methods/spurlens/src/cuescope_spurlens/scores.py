@@ -16,7 +16,9 @@ from cuescope_sdk.statistics import (
 )
 from cuescope_spurlens.spuriosity.shapes import (
     BoolPerUnit,
+    CueByUnit,
     IntCueByK,
+    IntPerCue,
     IntPerK,
     IntPerUnit,
     PerCue,
@@ -116,9 +118,9 @@ class RankedSides:
     stratum: IntPerUnit | None = None
     kept: BoolPerUnit | None = None
 
-    def of_cue(self, cue: int) -> "RankedSides":
-        """That of one cue alone."""
-        return replace(self, top=self.top[[cue]], bottom=self.bottom[[cue]])
+    def of_cues(self, cues: IntPerCue) -> "RankedSides":
+        """That of some cues, which may be the same."""
+        return replace(self, top=self.top[cues], bottom=self.bottom[cues])
 
     def test(self, rates: PerUnit, draws: int, rng: Generator) -> GapTest:
         """The gaps of these rates against those that chance makes."""
@@ -128,8 +130,11 @@ class RankedSides:
         )
         return test if self.stratum is None else against_noisy_sizes(test)
 
-    def strength(self, rates: PerUnit, draws: int) -> PerCue:
-        """The gaps in standard deviations of chance, as `test` takes them by so many draws."""
+    def strengths(self, rates: CueByUnit, draws: int) -> PerCue:
+        """The gaps in standard deviations of chance, as `test` takes them by so many draws.
+
+        Each cue has rates of its own.
+        """
         sides = self.top, self.bottom
         test = GapTest.undrawn(
             rates, *sides, draws, stratum=self.stratum, kept=self.kept

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.random import Generator
 
-from cuescope_spurlens.scores import RankedSides, spurious_gaps
-from cuescope_spurlens.spuriosity.shapes import IntPerUnit, PerUnit, UnitByCue
+from cuescope_spurlens.scores import RankedSides
+from cuescope_spurlens.spuriosity.shapes import CueByUnit, PerCue, PerUnit, UnitByCue
 
 POWER = 0.8
 PLANTED = 40  # cues
@@ -29,33 +29,33 @@ def shows_cue(scores: UnitByCue, ranked: RankedSides) -> BoolUnitByCue:
 
 
 @dataclass(frozen=True, eq=False)
-class PlantedCue:
-    """Answers that are dealt anew, and the units in which a cue changes them to `answer`.
+class PlantedCues:
+    """Answers that are dealt anew for each cue, and the units in which it changes them to `answer`.
 
     A unit is changed by cues that change a larger share of the units than its `luck`.
     """
 
-    cue: int
-    rates: PerUnit
-    changes: Bool[np.ndarray, " unit"]
-    luck: PerUnit
+    ranked: RankedSides
+    rates: CueByUnit
+    changes: Bool[np.ndarray, "cue unit"]
+    luck: CueByUnit
     answer: float
 
-    def at(self, share: float) -> PerUnit:
-        """The answers with a cue that changes this share."""
+    def at(self, share: float) -> CueByUnit:
+        """The answers with cues that change this share."""
         changed = self.changes & (self.luck < share)
         return np.where(changed, self.answer, self.rates)
 
-    def gap(self, share: float, ranked: RankedSides) -> float:
-        """The gap that the cue makes."""
+    def gaps(self, share: float) -> PerCue:
+        """The gaps that the cues make."""
         change = self.at(share) - self.rates
-        sides = ranked.top[[self.cue]], ranked.bottom[[self.cue]]
-        return float(spurious_gaps(change, *sides)[0])
+        cue = np.arange(len(change))[:, None]
+        with_cue = change[cue, self.ranked.top].mean(axis=1)
+        return np.asarray(with_cue - change[cue, self.ranked.bottom].mean(axis=1))
 
-    def strength(self, share: float, ranked: RankedSides, draws: int) -> float:
-        """The gap in standard deviations of chance, as the test takes it by so many draws."""
-        of_cue = ranked.of_cue(self.cue)
-        return float(of_cue.strength(self.at(share), draws)[0])
+    def strengths(self, share: float, draws: int) -> PerCue:
+        """The gaps in standard deviations of chance, as the test takes it by so many draws."""
+        return self.ranked.strengths(self.at(share), draws)
 
 
 def smallest_gap(
@@ -75,17 +75,15 @@ def smallest_gap(
     of the answers with the cue: where all were alike, those that it changes make the null. None
     where even the largest gap is missed too often.
     """
-    planted = [
-        _plant(rates, shows, ranked.stratum, rng, lowers=lowers) for _ in range(PLANTED)
-    ]
-    if not any(cue.gap(1.0, ranked) > 0 for cue in planted):
+    planted = _plant(rates, shows, ranked, rng, lowers=lowers)
+    if not (planted.gaps(1.0) > 0).any():
         return None
 
     def critical(share: float) -> float:
         maxima = np.concatenate(
             [
-                ranked.test(cue.at(share), draws // NULLS, rng).maxima
-                for cue in planted[:NULLS]
+                ranked.test(answers, draws // NULLS, rng).maxima
+                for answers in planted.at(share)[:NULLS]
             ]
         )
         # the answers as they are count as one of the deals, and a tie counts as reached
@@ -93,8 +91,7 @@ def smallest_gap(
         return float(np.sort(maxima)[::-1][max(reached, 0)])
 
     def chance_to_find(share: float, least: float) -> float:
-        strengths = [cue.strength(share, ranked, draws) for cue in planted]
-        return float(np.mean(np.array(strengths) > least))
+        return float((planted.strengths(share, draws) > least).mean())
 
     share = 1.0
     for _ in range(ROUNDS):
@@ -109,24 +106,33 @@ def smallest_gap(
                 share = middle
             else:
                 low = middle
-    return float(np.mean([cue.gap(share, ranked) for cue in planted]))
+    return float(planted.gaps(share).mean())
 
 
 def _plant(
     rates: PerUnit,
     shows: BoolUnitByCue,
-    stratum: IntPerUnit | None,
+    ranked: RankedSides,
     rng: Generator,
     *,
     lowers: bool,
-) -> PlantedCue:
-    """One of the cues, in answers that are dealt within the strata."""
-    strata = np.zeros(len(rates), dtype=int) if stratum is None else stratum
-    dealt = np.empty(len(rates))
-    dealt[np.argsort(strata, kind="stable")] = rates[
-        np.lexsort((rng.random(len(rates)), strata))
-    ]
-    cue = int(rng.integers(shows.shape[1]))
-    changes = ~shows[:, cue] if lowers else shows[:, cue]
-    luck = rng.random(len(rates))
-    return PlantedCue(cue, dealt, changes, luck, answer=0.0 if lowers else 1.0)
+) -> PlantedCues:
+    """Some of the cues, in answers that are dealt within the strata."""
+    units = len(rates)
+    strata = np.zeros(units, int) if ranked.stratum is None else ranked.stratum
+    places = np.argsort(strata, kind="stable")
+    dealt = np.empty((PLANTED, units))
+    luck = np.empty((PLANTED, units))
+    cues = np.empty(PLANTED, dtype=int)
+    for number in range(PLANTED):
+        dealt[number, places] = rates[np.lexsort((rng.random(units), strata))]
+        cues[number] = rng.integers(shows.shape[1])
+        luck[number] = rng.random(units)
+    changes = shows[:, cues].T
+    return PlantedCues(
+        ranked.of_cues(cues),
+        dealt,
+        ~changes if lowers else changes,
+        luck,
+        answer=0.0 if lowers else 1.0,
+    )
