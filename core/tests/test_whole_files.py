@@ -76,7 +76,7 @@ def test_threads_that_write_one_file_leave_one_whole(tmp_path: Path) -> None:
 
     def write(content: bytes) -> None:
         try:
-            write_often(target, content, 200)
+            write_often(target, content, 60)
         except BaseException as error:
             faults.append(error)
 
