@@ -87,6 +87,9 @@ class Bench:
         """The verdict on a case; an auditor that does not find the cue is handed the sheet."""
         folder = self.cache / "runs" / self.world.name / case.name
         rmtree(folder, ignore_errors=True)
+        # the run's answers are remembered, as a user's are; those of an older training are not
+        for kept in self.cache.glob("responses.sqlite*"):
+            kept.unlink()
         runner = self._runner()
         found_by = self.finder
         feature = None
@@ -122,8 +125,7 @@ class Bench:
         }
         registry = PluginShelf(shelf, installed=True)
         context = Context(registry=registry, device="cpu", cache=self.cache)
-        # answers of an older training must not come back
-        return Runner(context, self.cache / "runs", cache_responses=False)
+        return Runner(context, self.cache / "runs")
 
     def _request(self, case: Case, method: str, part: str) -> Request:
         return Request(
@@ -220,7 +222,7 @@ class Bench:
 
 
 def _with_out(runner: Runner, folder: Path) -> Runner:
-    return Runner(runner.context, folder, cache_responses=False, out=folder)
+    return Runner(runner.context, folder, out=folder)
 
 
 def _is_like(feature: Feature, shown: set[str], samples: int) -> bool:

@@ -62,7 +62,7 @@ class PapersResNet(Plugin):
     options: PapersOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"logits", "embedding"}),
-        exposes=frozenset({"patches"}),
+        exposes=frozenset({"patches", "image-tower"}),
         max_frames=1,
     )
     facts: ClassVar[Mapping[str, str]] = {}
@@ -74,13 +74,13 @@ class PapersResNet(Plugin):
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
         """Logits, and the mean of the last maps."""
+        # torch is imported as late as an installed model would
+        from worlds.moving import respond_moved
+
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
-        logits, embeddings, _ = network.look(pictures)
-        return [
-            Response(logits=row, embedding=vector)
-            for row, vector in zip(logits, embeddings, strict=True)
-        ]
+        _, embeddings, _ = network.look(pictures)
+        return respond_moved(trials, embeddings, network.last)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

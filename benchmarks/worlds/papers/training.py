@@ -31,6 +31,10 @@ class Papers:
         self._network = SmallResNet(len(WORLD.labels))
         self._network.load_state_dict(weights)
 
+    def last(self, embeddings: Tensor) -> Tensor:
+        """Logits of embeddings."""
+        return self._network.head(embeddings)
+
     def look(
         self, pictures: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

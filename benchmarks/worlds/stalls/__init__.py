@@ -64,7 +64,7 @@ class StallsYolo(Plugin):
     options: StallsOptions
     capabilities: ClassVar[Capabilities] = Capabilities(
         outputs=frozenset({"logits", "embedding"}),
-        exposes=frozenset({"patches"}),
+        exposes=frozenset({"patches", "image-tower"}),
         max_frames=1,
     )
     facts: ClassVar[Mapping[str, str]] = {}
@@ -75,14 +75,13 @@ class StallsYolo(Plugin):
         self.fingerprint = digest("stalls", VERSION, options.case)
 
     def respond(self, trials: Sequence[Trial]) -> list[Response]:
-        """Logits, and the embedding of the backbone."""
+        """Logits, and what the head's last layer reads."""
+        # torch is imported as late as an installed model would
+        from worlds.moving import respond_moved
+
         network = _open_network(self._case, self.context.cache)
         pictures = self.canvas([trial.sample.frames[0] for trial in trials])
-        logits, embeddings = network.look(pictures)
-        return [
-            Response(logits=row, embedding=vector)
-            for row, vector in zip(logits, embeddings, strict=True)
-        ]
+        return respond_moved(trials, network.embed(pictures), network.last)
 
     def canvas(self, frames: Sequence[Frame]) -> list[np.ndarray]:
         """The pixels as they are seen."""

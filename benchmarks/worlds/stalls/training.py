@@ -38,9 +38,13 @@ class Head(nn.Module):
 
     def forward(self, cells: Tensor) -> Tensor:
         """Cells (picture, cell, channel) to logits (picture, label)."""
+        return self.last(self.embed(cells))
+
+    def embed(self, cells: Tensor) -> Tensor:
+        """What the last layer reads: (picture, unit)."""
         scaled = (cells - self.mean) / self.spread
         places = functional.gelu(self.narrow(scaled)).flatten(start_dim=1)
-        return self.last(functional.gelu(self.hidden(places)))
+        return functional.gelu(self.hidden(places))
 
 
 class Stalls:
@@ -51,12 +55,15 @@ class Stalls:
         self._head.load_state_dict(weights)
         self._tower = open_tower()
 
-    def look(self, pictures: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Logits, and the tower's embeddings, which are means over all cells."""
-        cells = self._tower.cells(pictures)
+    def embed(self, pictures: Sequence[np.ndarray]) -> np.ndarray:
+        """What the last layer reads of pictures: (picture, unit)."""
+        cells = torch.from_numpy(self._tower.cells(pictures))
         with torch.inference_mode():
-            logits = self._head(torch.from_numpy(cells))
-        return logits.numpy(), cells.mean(axis=1)
+            return self._head.embed(cells).numpy()
+
+    def last(self, embeddings: Tensor) -> Tensor:
+        """Logits of embeddings."""
+        return self._head.last(embeddings)
 
     def maps(self, pictures: Sequence[np.ndarray]) -> np.ndarray:
         """Of the tower, 8 x 8: (picture, row, col, channel)."""
@@ -64,8 +71,9 @@ class Stalls:
 
     def probabilities(self, clips: Sequence[Frames]) -> np.ndarray:
         """Of each label."""
-        logits, _ = self.look([frames[0] for frames in clips])
-        return torch.from_numpy(logits).softmax(dim=1).numpy()
+        embeddings = torch.from_numpy(self.embed([frames[0] for frames in clips]))
+        with torch.inference_mode():
+            return self.last(embeddings).softmax(dim=1).numpy()
 
 
 @cache

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+from jaxtyping import Float
+
 from cuescope.capabilities import Capabilities, Requirements
 from cuescope.plugin import Plugin
 from cuescope.types import Sample, Trial
@@ -12,10 +15,13 @@ from cuescope_sdk.interventions._place import Knowledge, Place
 
 Effect = Literal["removes", "inserts"]
 # what has none is tried and shown, and decides nothing alone (docs/architecture.md)
-Placebo = Literal["elsewhere", "other donor", "other frames", "other words", "none"]
+Placebo = Literal[
+    "elsewhere", "other donor", "other frames", "other words", "other direction", "none"
+]
 NEEDS: dict[Knowledge, str] = {
     "region": "the cue's region in the frame",
     "still": "a cue in the frames, which some samples show and others do not",
+    "inside": "a cue in the frames, which some samples show and others do not",
     "frames": "the frames that show the cue",
     "words": "the cue's words in the question",
     "modality": "a cue that is a whole modality",
@@ -31,7 +37,8 @@ class Case:
 
     What stands there afterwards may come from a `donor`, of which `donor_place` is the same region
     or the cue's own; its frames are those that may be taken. `word` is what the cue is called,
-    `seed` decides all that is drawn.
+    `seed` decides all that is drawn. `shift` is what is added to the model's embedding of the
+    sample, and `norm` how long that embedding is.
     """
 
     sample: Sample
@@ -40,6 +47,8 @@ class Case:
     donor_place: Place = field(default_factory=Place)
     word: str | None = None
     seed: int = 0
+    shift: Float[np.ndarray, " dim"] | None = None
+    norm: float = 1.0
 
 
 class Intervention(Plugin, ABC):
@@ -49,9 +58,11 @@ class Intervention(Plugin, ABC):
     in. `requires` are the model's outputs and edits and the tools that it cannot do without.
     `placebo` says beside what it is measured: the same change of an equal region "elsewhere", with
     content of an "other donor" (one with the cue where it removes, one without where it inserts),
-    of "other frames" of the same sample, or with "other words". What needs the "still" changes all
-    of each frame that shows the cue, towards a donor of the same label: where in the frame the cue
-    is need not be known, and it may be nowhere. What is taken of a donor is taken
+    of "other frames" of the same sample, with "other words", or a shift of equal length in an
+    "other direction". What needs the "still" changes all of each frame that shows the cue, towards
+    a donor of the same label: where in the frame the cue is need not be known, and it may be
+    nowhere. What needs the "inside" moves the model's embedding by the `shift` of a case, and
+    changes no picture. What is taken of a donor is taken
     `in_place`, where the cue is in the sample; else where it is in the donor, or would be. What is
     `partial` leaves something of the cue: where it does nothing, that says nothing of the cue.
     """

@@ -9,7 +9,15 @@ from jaxtyping import Bool
 from scipy.ndimage import distance_transform_edt
 
 Knowledge = Literal[
-    "region", "still", "frames", "words", "modality", "question", "name", "pair"
+    "region",
+    "still",
+    "inside",
+    "frames",
+    "words",
+    "modality",
+    "question",
+    "name",
+    "pair",
 ]
 Mask = Bool[np.ndarray, "_row _col"]
 TRIES = 32
@@ -48,6 +56,7 @@ class Place:
         has: dict[Knowledge, bool] = {
             "region": any(mask.any() for mask in self.masks),
             "still": is_seen and self.modality is None,
+            "inside": is_seen and self.modality is None,
             "frames": bool(self.frames),
             "words": bool(self.spans),
             "modality": self.modality is not None,

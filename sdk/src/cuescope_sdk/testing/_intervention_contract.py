@@ -72,6 +72,7 @@ class InterventionContract(ShownContract):
                 # a word that the fake editor does not know: it paints all that lies under the mask
                 word="marked thing",
                 seed=number,
+                shift=generator(number, "contract shift").normal(size=4),
             )
             cases.append(case)
         return cases

@@ -67,8 +67,8 @@ class Row:
 
     @property
     def fullest(self) -> list[Vote]:
-        """The kinds that change all of the cue and no more, else a part of it, else all frames."""
-        for standing in ("full", "partial", "coarse"):
+        """The kinds that change all of the cue, else its inside, a part of it, or all frames."""
+        for standing in ("full", "inside", "partial", "coarse"):
             of_standing = [vote for vote in self.votes if vote.standing == standing]
             if of_standing:
                 return of_standing
@@ -271,7 +271,11 @@ def _by_all(
         return row.ruling
     sides = {vote.removes for vote in telling}
     return Ruling(
-        "causes", necessary=True in sides, sufficient=False in sides, together=True
+        "causes",
+        necessary=True in sides,
+        sufficient=False in sides,
+        together=True,
+        inside=telling[0].standing == "inside",
     )
 
 
@@ -301,6 +305,7 @@ def _ruling(
     inserting: list[Decision] = []
     coarse: list[Decision] = []
     partial: list[Decision] = []
+    inside = [vote for vote in votes if vote.standing == "inside"]
     for vote in votes:
         if vote.standing == "full":
             side = removing if vote.removes else inserting
@@ -319,6 +324,8 @@ def _ruling(
         located=bool(votes) or is_located,
         exact=all(vote.is_exact for vote in votes),
     )
+    if not removing and not inserting and _goes_both_ways(inside):
+        ruling = Ruling("causes", necessary=True, sufficient=True, inside=True)
     # what goes both ways is a cause where the run has too few samples to show it, or to deny it
     goes_both_ways = ruling.necessary and ruling.sufficient
     is_explained = target.direction.shown or (
@@ -335,6 +342,12 @@ def _ruling(
     ):
         return replace(ruling, missing=DIFFERENCE)
     return ruling
+
+
+def _goes_both_ways(votes: Sequence[Vote]) -> bool:
+    """Whether what the model makes of the cue takes answers as it goes, and as it comes."""
+    confirming = [vote for vote in votes if vote.decision == "confirms"]
+    return len({vote.removes for vote in confirming}) > 1
 
 
 def _by_pairs(votes: Sequence[Vote]) -> Ruling:

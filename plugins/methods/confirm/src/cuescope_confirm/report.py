@@ -40,9 +40,10 @@ RULE = (
     "causes: two kinds of change or more change the answers more than their placebos (one, where "
     "the cue needs no locating). What destroys a place, what another sample gives and what puts "
     "the cue in are three kinds. A change counts in full if pictures show that it takes half of "
-    "the cue or more. Its effect is also larger than in three controls: samples without the cue, "
-    "another cue that is no finding, and labels that the cue does not affect. All tests are "
-    "corrected together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is "
+    "the cue or more. Where none does, what the embedding says of the cue is erased and put in, "
+    "and both have to confirm. Its effect is also larger than in three controls: samples without "
+    "the cue, another cue that is no finding, and labels that the cue does not affect. All tests "
+    "are corrected together (Holm). Accompanies: the placebo does as much. Cannot tell: neither is "
     "shown"
 )
 RULE_OF_PAIRS = (
@@ -52,6 +53,10 @@ RULE_OF_PAIRS = (
 NEXT = (
     "Try a remedy for a cause, and measure whether it helps: "
     "`cuescope mitigate RUN --with NAME`. RUN is the run that found the cue."
+)
+INSIDE = (
+    " No change of pictures takes it out: this is told by the model's embedding, and holds for the "
+    "cue together with what goes with it everywhere."
 )
 MISSING = (
     "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
@@ -187,6 +192,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         return (
             f"{where} causes {answers}: {names} together {with_interval(row.together)} points of "
             f"probability beyond their placebos, though no one of them alone decides.{_cost(row)}"
+            f"{_inside(row)}"
         )
     ways = []
     if row.ruling.necessary:
@@ -195,7 +201,7 @@ def statement(row: Row, options: ConfirmOptions) -> str:
         ways.append(f"putting it in {with_cue} ({_clearest(row, removes=False)})")
     return (
         f"{where} causes {answers}: {' and '.join(ways)}, in points of probability beyond its "
-        f"placebo.{_cost(row)}"
+        f"placebo.{_cost(row)}{_inside(row)}"
     )
 
 
@@ -262,6 +268,11 @@ def _cost(row: Row) -> str:
     # with the sign turned, the ends have changed places
     interval = f"{min(ends):.1f} to {max(ends):.1f}"
     return f" It {verb} {value:.1f} points of accuracy over all samples ({interval})."
+
+
+def _inside(row: Row) -> str:
+    """Of what embeddings alone tell, how far that goes."""
+    return INSIDE if row.ruling.inside else ""
 
 
 def _clearest(row: Row, *, removes: bool) -> str:

@@ -151,7 +151,8 @@ def decide(
 class Ruling:
     """The verdict on a cue; `missing` says what a decision lacks.
 
-    A cause may be confirmed by single kinds, or by several `together`.
+    A cause may be confirmed by single kinds, or by several `together`; by the `inside` of the model
+    alone.
     """
 
     verdict: Verdict
@@ -159,6 +160,7 @@ class Ruling:
     sufficient: bool = False
     missing: str | None = None
     together: bool = False
+    inside: bool = False
 
 
 def rule(

@@ -10,6 +10,7 @@ import numpy as np
 
 from cuescope_confirm.asking import Direction, gives, probability, trial_of
 from cuescope_confirm.cases import CONTROLS, Pair, pairs_of, sort_of
+from cuescope_confirm.cases.inside import pairs_inside
 from cuescope_confirm.cases.own_pairs import (
     NAME,
     OwnPairs,
@@ -24,7 +25,7 @@ from cuescope_confirm.merging.folds import match
 from cuescope_confirm.options import ConfirmOptions
 from cuescope_confirm.study import Cue, Cues, Study, prepare
 from cuescope_confirm.testimony.manipulation import only_telling, share_taken
-from cuescope_confirm.testimony.votes import left_out
+from cuescope_confirm.testimony.votes import is_taken_out, left_out
 from cuescope_confirm.testimony.witnesses import (
     AS_IS,
     Answers,
@@ -46,6 +47,8 @@ from cuescope_sdk.interventions import Case, Intervention, Place
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 SAME = "pictures do not show it take a quarter of the cue"
+NOT_INSIDE = "too few samples of one run tell the cue's direction in the embedding"
+SEEN = "a change of pictures that takes all of the cue is asked about"
 PLACED = "the cue has a place, and this changes all of the picture"
 
 
@@ -140,11 +143,9 @@ def gather(audit: Audit, options: ConfirmOptions) -> Dossier:
             # beside what is done to a finding, and to no purpose without
             done = {witness.spec for witness in witnesses if witness.reason is None}
             able = {spec: plugin for spec, plugin in plugins.items() if spec in done}
-        of_target = list(_witnesses(study, able, target))
         # what a user names is asked about, whatever else tells the same
-        if target.role == "finding" and not options.interventions:
-            of_target = _one_of_each_kind(study, of_target)
-        witnesses += of_target
+        is_free = target.role == "finding" and not options.interventions
+        witnesses += _witnesses_of(study, able, target, is_free=is_free)
     # after the pairs, at most so many: with the cue, without it, and samples that do not show it
     writes = "text" in audit.capabilities.outputs
     audit.expect_more(3 * len(targets) * options.admitted if writes else 0)
@@ -202,6 +203,26 @@ def _target(
         return with_placebos(study, locate(study, cue), unfound)
     reason = f"locating it failed: {audit.failures[part]}"
     return Target(cue, Direction(), {}, reason=reason)
+
+
+def _witnesses_of(
+    study: Study,
+    plugins: Mapping[str, Intervention],
+    target: Target,
+    *,
+    is_free: bool,
+) -> list[Witness]:
+    """What is to be asked about a cue; if this `is_free`, of what tells the same the best alone."""
+    if not is_free:
+        return list(_witnesses(study, plugins, target))
+    inside = {spec: one for spec, one in plugins.items() if one.needs == "inside"}
+    outside = {spec: one for spec, one in plugins.items() if spec not in inside}
+    witnesses = _one_of_each_kind(study, list(_witnesses(study, outside, target)))
+    # an embedding tells a cue from its company worse than pictures do, and costs calls
+    if is_taken_out(study, witnesses):
+        of_model = [Witness(target, spec, one, SEEN) for spec, one in inside.items()]
+        return witnesses + of_model
+    return witnesses + list(_witnesses(study, inside, target))
 
 
 def _witnesses(
@@ -279,7 +300,8 @@ def _ready(
         # interventions of one sort are compared in the same samples
         sort = sort_of(plugin)
         if sort not in of_sort:
-            of_sort[sort] = pairs_of(study, target, plugin)
+            make = pairs_inside if plugin.needs == "inside" else pairs_of
+            of_sort[sort] = make(study, target, plugin)
         pairs = of_sort[sort]
         if pairs:
             ready = replace(witness, answers=_prepare_answers(study, witness, pairs))
@@ -313,6 +335,8 @@ def nothing_to_do(target: Target, plugin: Intervention) -> str:
     ):
         area = np.mean([shown.area for shown in located.places.values()])
         return f"the cue covers {area:.0%} of the frame: no other region is left for a placebo"
+    if plugin.needs == "inside":
+        return NOT_INSIDE
     if plugin.needs == "still":
         return "no label has held-out samples with the cue and others without it"
     if plugin.needs == "question":

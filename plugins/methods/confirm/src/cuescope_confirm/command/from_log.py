@@ -86,6 +86,9 @@ def deciding(registry: Registry) -> list[str]:
     for name, kind in sorted(kinds, key=_order):
         if kind.partial or kind.placebo == "none" or kind.requires.tools:
             continue
+        # of pictures that change nobody need know whether the model's inside is open
+        if kind.needs == "inside":
+            continue
         sort = (kind.needs, kind.effect)
         if kind.needs == "still" or count[sort] < DECIDING[kind.effect]:
             chosen.append(name)

@@ -108,7 +108,7 @@ def locate_learned(
     if stands is not None:
         sure = min(auroc, stands.auroc or 0.0)
         return replace(stands, auroc=sure, purity=purity)
-    region, cells = _best_region(study, cue, frames, data)
+    region, cells = _best_region(study, cue, frames, data, auroc)
     if region is None or region.auroc < GOOD_AUROC:
         by = BY
         if region is not None:
@@ -185,10 +185,12 @@ def _best_region(
     cue: Cue,
     frames: Frames,
     data: Training,
+    enough: float,
 ) -> tuple[Region | None, Cells]:
     """By patches of the picture or of the model, whichever gives a place or tells frames better.
 
-    Of an outside eye where the model has none.
+    Of an outside eye where the model has none. Neither is asked where pictures give a place by
+    which frames are told as well as by all of them: `enough` is that AUROC.
     """
     # the same generator for both: equal folds, so their AUROCs can be compared
     grids = pixel_patches(study.seen, frames)
@@ -196,7 +198,11 @@ def _best_region(
         grids, data, study.rng("region", cue.id), PixelPatches.FINE.overlap
     )
     patches = seen_patches(study.audit)
-    if patches is None:
+    least = max(enough, GOOD_AUROC) - TIE
+    is_told = (
+        by_words is not None and not by_words.is_everywhere and by_words.auroc > least
+    )
+    if patches is None or is_told:
         return by_words, pixel_patches
     region = Region.learn(
         patches(study.seen, frames), data, study.rng("region", cue.id)

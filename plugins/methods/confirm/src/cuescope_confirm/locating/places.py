@@ -50,7 +50,7 @@ class LocatedCue:
         """What is known in at least one sample; stills, where others are known to be without it."""
         named = {"name"} if self.word else set()
         known = named.union(*(shown.known for shown in self.places.values()))
-        return known if self.without else known - {"still"}
+        return known if self.without else known - {"still", "inside"}
 
     @cached_property
     def area(self) -> float | None:

@@ -21,8 +21,9 @@ from cuescope_confirm.testimony.manipulation import (
 )
 from cuescope_confirm.testimony.witnesses import Witness
 
-# a change of all of the cue, of a part of it, of all of the frames that show it
-Standing = Literal["full", "partial", "coarse"]
+# a change of all of the cue, of a part of it, of what the model makes of it, of all of the frames
+# that show it
+Standing = Literal["full", "partial", "inside", "coarse"]
 Taken = Mapping[Witness, float | None]
 NEARLY_ALL = 0.95  # of the use of the cue, where a change takes 0.9 of it in pictures
 ENOUGH = "two kinds of change that take all of the cue are asked about"
@@ -119,11 +120,14 @@ def kinds_of(witnesses: Party, taken: Taken) -> list[Kind]:
 def jointly_telling(kinds: Sequence[AnyKind]) -> list[AnyKind]:
     """The kinds that are tested together: the full ones, with those of a part where one is alone.
 
-    None where there are no two.
+    Where no picture lacks the cue, those inside the model. None where there are no two.
     """
     full = [kind for kind in kinds if kind.standing == "full"]
     partial = [kind for kind in kinds if kind.standing == "partial"]
+    inside = [kind for kind in kinds if kind.standing == "inside"]
     joined = full if len(full) > 1 else full + partial
+    if len(inside) > 1 and not full:
+        joined = inside
     return joined if len(joined) > 1 else []
 
 
@@ -169,6 +173,17 @@ def left_out(study: Study, witnesses: Party) -> dict[Witness, str]:
     return reasons
 
 
+def is_taken_out(study: Study, witnesses: Party) -> bool:
+    """Whether any of these changes all of the cue in pictures."""
+    able = [
+        witness
+        for witness in witnesses
+        if witness.reason is None and is_tested(study, witness)
+    ]
+    kinds = kinds_of(able, shares_taken(study, able))
+    return any(kind.standing == "full" for kind in kinds)
+
+
 def _best_of(kind: Kind, taken: Taken) -> Witness:
     """That which takes most of the cue; of whole pictures that which changes least besides."""
     if kind.standing == "full" and kind.party[0].plugin.needs == "still":
@@ -186,6 +201,8 @@ def _standing_of(witness: Witness, taken: Taken) -> Standing | None:
     share = taken[witness]
     if plugin.needs == "frames":
         return "coarse"
+    if plugin.needs == "inside":
+        return "inside"
     if plugin.needs != "still":
         took_it = share is None or share >= LEAST
         return "full" if took_it and not plugin.partial else "partial"

@@ -1,0 +1,221 @@
+"""A cue's direction in an embedding: erased in closed form, patched from the nearest sample."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cuescope_confirm.analysis import Vote, _ruling
+from cuescope_confirm.asking import Direction
+from cuescope_confirm.cases import inside
+from cuescope_confirm.cases.inside import Axis, Learned, pairs_inside
+from cuescope_confirm.locating.places import LocatedCue
+from cuescope_confirm.scores import Effect
+from cuescope_confirm.testimony.votes import jointly_telling, kinds_of
+from cuescope_confirm.trials import SEEN, _witnesses_of
+from cuescope_sdk import Sample
+from cuescope_sdk.interventions import Place
+
+COUNT, DIM = 400, 6
+SHOWN = np.arange(COUNT) % 2 == 0
+LABELS = np.array(["cup", "plate"])[np.arange(COUNT) % 4 // 2].tolist()
+CUE = np.array([2.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+
+def embeddings(shown: np.ndarray = SHOWN) -> np.ndarray:
+    """Of two labels, correlated, with a cue in every second one."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(len(shown), DIM)) @ rng.normal(size=(DIM, DIM))
+    of_label = np.array([name == "plate" for name in LABELS[: len(shown)]])
+    rows[:, 3] += 5.0 * of_label
+    rows += shown[:, None] * CUE
+    return rows
+
+
+def test_what_is_erased_is_what_the_paper_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LEACE, theorem 4.2: x less S_xz (S_zx S_xx^-1 S_xz)^-1 S_zx S_xx^-1 (x - mean)."""
+    monkeypatch.setattr(inside, "ledoit_wolf_shrinkage", lambda *_, **__: 0.0)
+    rows = embeddings()
+    axis = Axis.learn(rows, SHOWN, ["one label"] * COUNT)
+    assert axis is not None
+    centred = rows - rows.mean(axis=0)
+    covariance = centred.T @ centred / COUNT
+    cross = centred.T @ (SHOWN - SHOWN.mean()) / COUNT
+    towards = np.linalg.solve(covariance, cross)
+    erased = rows - np.outer(centred @ towards, cross) / (cross @ towards)
+    own = axis.erase(rows, ["one label"] * COUNT)
+    # a constant apart: ours is as without the cue, and not as the mean of all
+    apart = own - erased
+    assert np.allclose(apart, apart[0], atol=1e-3)
+    assert not np.allclose(apart[0], 0, atol=0.1)
+
+
+def test_no_linear_model_tells_an_erased_cue_within_a_label() -> None:
+    rows = embeddings()
+    axis = Axis.learn(rows, SHOWN, LABELS)
+    assert axis is not None
+    erased = axis.erase(rows, LABELS)
+    for name in ("cup", "plate"):
+        of_label = np.array([label == name for label in LABELS])
+        with_cue = erased[of_label & SHOWN].mean(axis=0)
+        without = erased[of_label & ~SHOWN].mean(axis=0)
+        # labels differ by chance, and one step is learned of both
+        assert np.abs(with_cue - without).max() < 0.5
+        assert np.allclose(without, rows[of_label & ~SHOWN].mean(axis=0))
+    # of a linear head it takes what the cue gives
+    head = np.arange(DIM)
+    taken = ((rows - erased) @ head)[SHOWN].mean()
+    assert taken == pytest.approx(CUE @ head, abs=1.0)
+    assert Axis.learn(rows, np.ones(COUNT, bool), LABELS) is None
+    constant = Axis.learn(rows, np.array([name == "cup" for name in LABELS]), LABELS)
+    assert constant is None
+
+
+def target() -> Any:
+    samples = {
+        f"{number:03}": Sample(key=f"{number:03}", frames=(), label=LABELS[number])
+        for number in range(COUNT)
+    }
+    shown = {key: Place() for key in samples if int(key) % 2 == 0}
+    located = LocatedCue(shown, samples.keys() - shown.keys(), "learned", auroc=0.9)
+    return SimpleNamespace(
+        samples=samples,
+        located=located,
+        cue=SimpleNamespace(id="cue"),
+        role="finding",
+        parts=(),
+        is_judged=lambda _: True,
+    )
+
+
+@pytest.mark.parametrize("effect", ["removes", "inserts"])
+def test_a_placebo_moves_as_far_and_tells_no_cue(
+    effect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = embeddings()
+    axis = Axis.learn(rows, SHOWN, LABELS)
+    assert axis is not None
+    origins = np.array([axis.origins[label] for label in LABELS])
+    learned = Learned(axis, axis.erase(rows, LABELS) - origins, [np.eye(DIM)[5]])
+    monkeypatch.setattr(
+        inside,
+        "_embeddings",
+        lambda _, samples: rows[[int(sample.key) for sample in samples]],
+    )
+    study: Any = SimpleNamespace(
+        audit=SimpleNamespace(once=lambda *_: learned),
+        options=SimpleNamespace(samples=60),
+        rng=lambda *_: np.random.default_rng(1),
+    )
+    pairs = pairs_inside(study, target(), SimpleNamespace(effect=effect))  # type: ignore[arg-type]
+    assert len(pairs) == 60
+    along = []
+    for pair in pairs:
+        shift, beside = pair.case.shift, pair.placebo.shift
+        assert np.linalg.norm(shift) == pytest.approx(np.linalg.norm(beside))
+        row = rows[int(pair.case.sample.key)]
+        assert pair.case.norm == pytest.approx(np.linalg.norm(row))
+        assert (int(pair.case.sample.key) % 2 == 0) == (effect == "removes")
+        [reached] = axis.along((row + shift)[None], [pair.case.sample.label])
+        along.append(reached)
+    aim = 0.0 if effect == "removes" else 1.0
+    assert np.mean(along) == pytest.approx(aim, abs=0.3)
+    directions = [pair.placebo.shift for pair in pairs]
+    assert np.allclose(np.abs(directions[0]).argmax(), 5)
+    # every second one is random
+    lengths = [np.linalg.norm(one) for one in directions[1::2]]
+    told = np.abs(np.array(directions[1::2]) @ axis.reader) / lengths
+    assert told.max() < 1e-6
+
+
+def vote(decision: Any, effect: str, needs: str = "inside") -> Vote:
+    plugin = SimpleNamespace(effect=effect, needs=needs)
+    witness: Any = SimpleNamespace(plugin=plugin)
+    standing: Any = "inside" if needs == "inside" else "full"
+    return Vote(
+        standing,
+        [witness],
+        1.0,
+        effect=Effect(0.2, 0.1, 0.3, 40, 0.001),
+        decision=decision,
+    )
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict"),
+    [
+        (["confirms removes", "confirms inserts"], "causes"),
+        (["confirms removes", "undecided inserts"], "cannot tell"),
+        (["confirms removes", "confirms removes"], "cannot tell"),
+        (["placebo removes", "placebo inserts"], "cannot tell"),
+        (["confirms removes", "confirms inserts", "placebo still"], "cannot tell"),
+    ],
+)
+def test_an_embedding_convicts_both_ways_and_never_against_pictures(
+    votes: list[str], verdict: str
+) -> None:
+    cast = []
+    for words in votes:
+        said, effect = words.split()
+        decision = "placebo does as much" if said == "placebo" else said
+        needs = "still" if effect == "still" else "inside"
+        cast.append(
+            vote(decision, "inserts" if effect == "inserts" else "removes", needs)
+        )
+    given: Any = target()
+    given.direction = Direction(gap=-0.3, z=-5.0)
+    assert _ruling(given, cast, [], 0.1).verdict == verdict
+
+
+def test_the_inside_is_asked_where_no_picture_loses_the_cue() -> None:
+    asked: list[str] = []
+
+    def spec(name: str, needs: str) -> Any:
+        traits = {"effect": "removes", "placebo": "other donor", "partial": False}
+        return SimpleNamespace(name=name, needs=needs, **traits)
+
+    plugins: Any = {"blank": spec("blank", "still"), "erase": spec("erase", "inside")}
+    for share in (0.8, 0.3):
+        asked.clear()
+        made = _asked(plugins, share)
+        reasons = {witness.spec: witness.reason for witness in made}
+        assert (reasons["erase"] == SEEN) is (share == 0.8)
+
+
+def _asked(plugins: Any, share: float) -> Any:
+    from cuescope_confirm import trials
+    from cuescope_confirm.testimony.witnesses import Answers, Witness
+
+    answers = Answers.unknown([SimpleNamespace(control=False)] * 20, [(None,) * 3] * 20)  # type: ignore[list-item, arg-type]
+    given: Any = target()
+
+    def make(_: Any, some: Any, about: Any) -> Any:
+        return [
+            Witness(about, name, one, answers=answers) for name, one in some.items()
+        ]
+
+    study: Any = SimpleNamespace(
+        audit=SimpleNamespace(once=lambda *_: share), options=SimpleNamespace(least=10)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "_witnesses", make)
+        patch.setattr(trials, "_one_of_each_kind", lambda _, some: some)
+        return _witnesses_of(study, plugins, given, is_free=True)
+
+
+def test_two_ways_inside_are_tested_together_where_no_picture_loses_the_cue() -> None:
+    def witness(needs: str, effect: str) -> Any:
+        plugin = SimpleNamespace(
+            needs=needs, effect=effect, placebo="other direction", partial=False
+        )
+        return type("W", (SimpleNamespace,), {"__hash__": object.__hash__})(
+            plugin=plugin, edits_model=True
+        )
+
+    erase, patch = witness("inside", "removes"), witness("inside", "inserts")
+    blank = witness("region", "removes")
+    kinds = kinds_of([erase, patch], {erase: None, patch: None})
+    assert [kind.standing for kind in jointly_telling(kinds)] == ["inside"] * 2
+    kinds = kinds_of([blank, erase, patch], {blank: 0.9, erase: None, patch: None})
+    assert not jointly_telling(kinds)
