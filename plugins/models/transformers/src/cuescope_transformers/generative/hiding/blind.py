@@ -6,6 +6,7 @@ gives NaN. So one pass follows the hidden pixels and leaves them out, where `tra
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -143,12 +144,22 @@ def _convolve(
     lost = _with_nan(pixels.flatten(1))
     if not lost.any():
         return function(pixels, weight, bias, stride, padding, dilation, groups)
-    output = function(
-        pixels.nan_to_num(), weight, bias, stride, padding, dilation, groups
+    convolve = partial(
+        function,
+        weight=weight,
+        bias=bias,
+        stride=stride,
+        padding=padding,
+        dilation=dilation,
+        groups=groups,
     )
     # a patch a row, as most encoders get them: no output is of another row's pixels
-    if pixels.shape[2:] == weight.shape[2:] and output[0, 0].numel() == 1:
-        return output.masked_fill(lost.view(-1, *[1] * (output.ndim - 1)), NAN)
+    if pixels.shape[2:] == weight.shape[2:] and not lost.all():
+        seen = convolve(pixels[~lost])
+        output = seen.new_full((len(pixels), *seen.shape[1:]), NAN)
+        output[~lost] = seen
+        return output
+    output = convolve(pixels.nan_to_num())
     shown = pixels.isnan().any(dim=1, keepdim=True).to(pixels.dtype)
     ones = torch.ones_like(weight[:1, :1])
     read = function(shown, ones, None, stride, padding, dilation)
