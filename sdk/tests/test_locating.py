@@ -9,8 +9,8 @@ from scipy import ndimage
 
 from cuescope.conclusions import Feature, Occurrence, Portrait, Score
 from cuescope_sdk import Audit, Context, Frame, Sample
-from cuescope_sdk.locating import attach_portraits
-from cuescope_sdk.locating._visual_words import likest_part
+from cuescope_sdk.locating import Linear, Region, attach_portraits
+from cuescope_sdk.locating._visual_words import WORDS, Vocabulary, likest_part
 from cuescope_sdk.locating._words import part_of
 
 SIDE = 48
@@ -130,6 +130,16 @@ def test_what_is_everywhere_has_no_outline() -> None:
     assert describe(cast)[0] == portrait  # the same name in the next run
 
 
+def test_the_outline_of_a_frame_without_the_cue_is_not_empty() -> None:
+    """Where every patch speaks against it: what says least against it."""
+    grid = np.zeros((4, 4, 2))
+    grid[1, 1:3] = 1.0
+    model = Linear(np.zeros(WORDS), np.array([-2.0, -1.0] + [0.0] * (WORDS - 2)))
+    words = Vocabulary(np.zeros(2), np.eye(2), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    region = Region(words, model, -3.0, 0.5, 0.9, 0.1, False)
+    assert region.outline(grid).any()
+
+
 def test_nothing_is_said_where_nothing_is_different() -> None:
     portrait, _ = describe(nothing)
     assert portrait is None
@@ -142,6 +152,8 @@ def test_nothing_is_said_where_nothing_is_different() -> None:
         (np.s_[3:5, 3:5], "centre"),
         (np.s_[:, :1], "along the left edge"),
         (np.s_[1:2, :], "along the top edge"),
+        # a line of words that fills two thirds of an edge, and begins far from its other end
+        (np.s_[1:2, 3:], "top"),
         (np.s_[[0, -1], :], "along the top and bottom edges"),
     ],
 )

@@ -33,10 +33,11 @@ TELLS = (
     0.7  # AUROC on groups held out: what tells frames worse has no place and no name
 )
 # standard errors above chance: models of several folds are pooled, which doubles its spread
-BEYOND = 5.0
+BEYOND = 4.0
 SURE = 0.9  # from here on nothing else is tried
 TIE = 0.05  # of AUROC
 STANDS = 0.25  # of the patches of moving things: so many stand in one place by chance
+LARGE = 0.2  # of the frame: so much is no place where words tell frames without it
 WIDE = 2 / 3  # of the frame: more is everywhere
 Spread = Literal["one place", "changing places", "everywhere", "unknown"]
 
@@ -113,25 +114,35 @@ class Pictures:
         best = max(of_place, whole)
         least = least_telling(data)
         region = None
-        if best < SURE:
+        # what is told by the whole picture may have no place, however well cells tell it
+        if best < SURE or whole >= TELLS:
             grids = PixelPatches.FINE.of(self.frames)
             region = Region.learn(grids, data, rng, PixelPatches.FINE.overlap)
         found = None
         if region is not None and region.auroc >= max(least, best - TIE):
             best = max(best, region.auroc)
-            if not _stays(region, list(compress(grids, data.shows))):
+            common = common_place(region, list(compress(grids, data.shows)))
+            if common is None:
                 found = Location("changing places", region.auroc, region=region)
+            elif overlap(common, mask) >= HALF:
+                # of few frames each half tells its cells worse, and both agree where they are
+                found = Location("one place", region.auroc, mask=mask)
         if found is None and of_place >= max(TELLS, best - TIE):
             found = Location("one place", of_place, mask=mask)
         if found is None:
             return Location("everywhere" if whole >= least else "unknown", best)
         outlines = list(map(found.place_in, self.frames))
+        is_wide = float(np.mean([outline.mean() for outline in outlines])) > WIDE
         rest = auroc_of_rest(
             cells, data, rng, [stretch(outline, mask.shape) for outline in outlines]
         )
-        is_wide = float(np.mean([outline.mean() for outline in outlines])) > WIDE
         if is_wide or rest > best - TIE:
             return Location("everywhere", best)
+        if found.region is not None and found.region.is_everywhere:
+            # no proof alone: on plain surroundings words tell a small thing without its place
+            patches = map(found.region.mask, compress(grids, data.shows))
+            if float(np.mean([mask.mean() for mask in patches])) > LARGE:
+                return Location("everywhere", best)
         return found
 
 
@@ -142,8 +153,15 @@ def least_telling(data: Training) -> float:
     return max(TELLS, 0.5 + BEYOND * Roc.null_error(shown, others))
 
 
-def _stays(region: Region, shown: Sequence[Grid]) -> bool:
-    """Whether kinds of patches that tell a cue mostly stand where most frames have them."""
+def common_place(region: Region, shown: Sequence[Grid]) -> Mask | None:
+    """Where most frames have the kinds of patches that tell a cue; None where that changes."""
     places = np.array([region.mask(grid) for grid in shown])
     common = places.mean(axis=0) >= HALF
-    return float(places[:, common].sum() / places.sum()) >= STANDS
+    stays = float(places[:, common].sum() / places.sum()) >= STANDS
+    return common if stays else None
+
+
+def overlap(one: Mask, other: Mask) -> float:
+    """Intersection over union of two masks; 0 where both are empty."""
+    other = stretch(other, one.shape)
+    return float((one & other).sum() / max((one | other).sum(), 1))

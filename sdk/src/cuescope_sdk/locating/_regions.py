@@ -93,7 +93,9 @@ class Region:
         pieces, count = ndimage.label(mask, TOUCHING)
         numbers = np.arange(1, count + 1)
         said = ndimage.sum_labels(self._scores(grid), pieces, numbers)
-        kept = numbers[said >= MAIN * said.max()]
+        # what says least against the cue, where nothing speaks for it
+        most = said.max()
+        kept = numbers[said >= min(MAIN * most, most)]
         return np.asarray(np.isin(pieces, kept))
 
     def likest(self, grid: Grid) -> Mask:

@@ -4,13 +4,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Bool
 
 from cuescope_sdk.locating._changes import Change
 from cuescope_sdk.locating._location import Location
 from cuescope_sdk.locating._masks import Mask
 from cuescope_sdk.locating._written import Written
 
-ALONG = 0.6  # of an edge: a mask that covers more lies along it
+ALONG = (
+    0.6  # of an edge: a mask that covers more lies along it, if it comes near both ends
+)
 THIRDS = (1 / 3, 2 / 3)
 MOSTLY = (
     0.6  # of the frames: so many have the cue in one part, or it has none in common
@@ -52,7 +55,14 @@ def edges_of(mask: Mask) -> list[str]:
         "left": mask[:, :across].any(axis=1),
         "right": mask[:, -across:].any(axis=1),
     }
-    return [name for name, covered in sides.items() if covered.mean() >= ALONG]
+    return [name for name, covered in sides.items() if _is_along(np.asarray(covered))]
+
+
+def _is_along(covered: Bool[np.ndarray, " cell"]) -> bool:
+    """Whether a place goes from one end of an edge to the other, by the cells that it covers."""
+    end = len(covered) // NEAR
+    ends = covered[:end].any() and covered[-end:].any()
+    return bool(ends and covered.mean() >= ALONG)
 
 
 def _third(share: float, words: Sequence[str]) -> str:
