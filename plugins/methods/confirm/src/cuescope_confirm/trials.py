@@ -44,6 +44,7 @@ from cuescope_sdk import (
     how_to_install,
 )
 from cuescope_sdk.interventions import Case, Intervention, Place
+from cuescope_sdk.stills import Answers as Embedded
 
 NOTHING = "nothing"  # stands in the place of cues where no method has a finding
 SAME = "pictures do not show it take a quarter of the cue"
@@ -373,6 +374,9 @@ def _prepare_answers(
     trials = []
     for pair, trial in zip(pairs, changed, strict=True):
         plain = put(Trial(sample=pair.case.sample), "baseline")
+        if pair.case.shift is not None:
+            # asked with its embedding already: answers of fewer outputs would be asked anew
+            plain = replace(plain, outputs=Embedded.outputs)
         trial = put(trial, f"{name} control" if pair.control else f"{name} cue")
         placebo = None
         if pair.placebo is not None:
