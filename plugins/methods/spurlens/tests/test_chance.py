@@ -216,7 +216,7 @@ def test_the_limit_holds_where_all_answers_are_alike() -> None:
     for _ in range(100):
         scores, rates = drawn_class(limit, source)
         found += judged(scores, rates, 50, source)[0][0] <= 0.05
-    # 80%, by 40 planted cues
+    # 80%, by 100 planted cues
     assert 65 <= found <= 96
 
 

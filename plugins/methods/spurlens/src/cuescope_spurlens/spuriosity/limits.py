@@ -10,7 +10,7 @@ from cuescope_spurlens.scores import RankedSides
 from cuescope_spurlens.spuriosity.shapes import CueByUnit, PerCue, PerUnit, UnitByCue
 
 POWER = 0.8
-PLANTED = 40  # cues
+PLANTED = 100  # cues
 HALVINGS = 6
 NULLS = 4  # planted cues of which the null is drawn
 # the null changes little with the cue's strength, but much where answers were all alike
