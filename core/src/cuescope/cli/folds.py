@@ -22,6 +22,7 @@ Folds = Annotated[
     typer.Option(
         "--folds",
         min=3,
+        max=20,
         metavar="N",
         help="For few samples: make the run N times, each without one part of its data, and "
         "test each part by what was found in the others.",
@@ -53,7 +54,9 @@ def foretell(
         name = report.names[feature.key]
         about = name if finding.label is None else f"{name} on '{finding.label}'"
         held = count if folds else count // parts
-        where = "each is tested once" if folds else f"about {held} of them are held out"
+        where = (
+            "up to all are tested" if folds else f"about {held} of them are held out"
+        )
         line = f"{about}: {count} samples of the run show it, and {where}"
         if held < least:
             remedy = "; --folds 4 tests all" if not folds and count >= least else ""

@@ -112,11 +112,12 @@ def mitigate(
         }
         # in three parts, for what is learned must not be measured on its own samples
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if folds is not None:
+            require_whole(run, request, asked)
         if other.finding is not None:
             for line in _prospects(StoredRun(run, runner.context), top, folds):
                 runner.context.announce(line)
         if folds is not None:
-            require_whole(run, request, asked)
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return

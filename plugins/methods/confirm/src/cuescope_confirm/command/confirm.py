@@ -130,6 +130,10 @@ def confirm(
             raise UserError("a run is named twice", expected="each run once")
         require_same_data(report, runner, request)
         other = apart(run, request, asked.on, registry, folder / "found", parts=PARTS)
+        if folds is not None:
+            # a key of one run may be something else in another
+            typed = {"RUN": others, "--pairs": own_pairs, "--feature": features}
+            require_whole(run, request, asked, next(filter(typed.get, typed), None))
         if other.finding is not None:
             least = ConfirmOptions.model_fields["least"].default
             stored = StoredRun(run, runner.context)
@@ -146,9 +150,6 @@ def confirm(
         if top != 10:
             given["top"] = top
         if folds is not None:
-            # a key of one run may be something else in another
-            typed = {"RUN": others, "--pairs": own_pairs, "--feature": features}
-            require_whole(run, request, asked, next(filter(typed.get, typed), None))
             runs = without_each_fold(request, folds, folder / "found")
             if not make_runs(runner, runs, asked, output):
                 return
