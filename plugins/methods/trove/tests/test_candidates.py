@@ -105,6 +105,16 @@ def test_a_direction_shows_a_cue_that_no_cluster_is_made_of() -> None:
     assert np.mean(gains) > 0.15
 
 
+def test_a_dimension_that_a_network_never_uses_changes_no_component() -> None:
+    points, _ = scene(0)
+    unused = np.hstack([np.zeros((len(points), 1), np.float32), points])
+    found = components(unused, 12, 0)
+    for first, second in zip(
+        found.members, components(points, 12, 0).members, strict=True
+    ):
+        assert first.tolist() == second.tolist()
+
+
 def best_match(candidates: Candidates, shows: np.ndarray) -> float:
     """F1, precision and recall in one, of the candidate that shows the cue best."""
     hits = [shows[members].sum() for members in candidates.members]

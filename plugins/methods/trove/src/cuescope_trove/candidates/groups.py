@@ -105,6 +105,8 @@ def components(points: Points, count: int, seed: int) -> Candidates:
 
     unit = normalise(points).astype(np.float64)
     centred = unit - unit.mean(axis=0)
+    # FastICA divides by the sign of the first dimension: in one that a network never uses it is 0
+    centred = centred[:, np.ptp(unit, axis=0) > 0]
     # no more directions than the points span: whitening would blow up noise
     rank = int(np.linalg.matrix_rank(centred, tol=NOISE * np.sqrt(len(unit))))
     count = min(count, rank, len(unit) - 1)
