@@ -152,7 +152,7 @@ def match(
     found += [cues_of(fold.report, unnamed) for fold in folds]
     flat = list(chain.from_iterable(found))
     source = np.repeat(np.arange(len(found)), list(map(len, found)))
-    seen = [frozenset(each.part) for each in (run, *folds)]
+    seen = [frozenset(seeing.part) for seeing in (run, *folds)]
     cues: list[Cue] = []
     columns: list[dict[int, Cue]] = [{} for _ in folds]
     for rows in one_cue(flat, source, seen):
@@ -285,14 +285,13 @@ def compare_folds(folds: Folds) -> Comparison:
         save(whole, first.mitigator.fit(task))
 
     def all_of(name: str) -> Float[np.ndarray, "sample ..."]:
-        return np.concatenate([getattr(each, name) for each in of_parts])
+        return np.concatenate([getattr(part, name) for part in of_parts])
 
     def of_control(name: str) -> Float[np.ndarray, " sample"] | None:
         # a control that failed in one part is none
-        values = [getattr(each, name) for each in of_parts]
-        return (
-            None if any(value is None for value in values) else np.concatenate(values)
-        )
+        values = [getattr(part, name) for part in of_parts]
+        failed = any(value is None for value in values)
+        return None if failed else np.concatenate(values)
 
     return Comparison(
         parts=folds.joined,
